@@ -3,17 +3,18 @@
 package integration
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
-	"os"
-	"os/exec"
 	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"github.com/chromedp/chromedp"
 )
 
 // callingPage calls berth from a page: it makes a task of a tool's call, polls it to its
@@ -56,29 +57,18 @@ type told struct {
 	Failed string
 }
 
-// browse has a browser open the page under a host name, which is no other page's origin,
-// and returns what it tells. Whatever name the browser looks up is this machine.
-func browse(t testing.TB, port, host string, tells <-chan told) told {
+// browse opens the page under a host name, which is no other page's origin, and returns what it tells.
+func browse(t testing.TB, browser context.Context, port, host string, tells <-chan told) told {
 	t.Helper()
-	program, err := exec.LookPath("chromium")
-	if err != nil {
-		missing(t, "chromium")
+	tab, closeTab := chromedp.NewContext(browser)
+	defer closeTab()
+	if err := chromedp.Do(tab, chromedp.Navigate("http://"+host+":"+port+"/")); err != nil {
+		t.Fatalf("opening the page: %v", err)
 	}
-	// Its children may write there for a moment longer than it lives.
-	profile, err := os.MkdirTemp("", "berth-browser")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = os.RemoveAll(profile) })
-	browser := start(t, "chromium", exec.Command(program, "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
-		"--disable-background-networking", "--disable-component-update", "--disable-sync", "--user-data-dir="+profile,
-		"--host-resolver-rules=MAP * 127.0.0.1", "--remote-debugging-port=0", "http://"+host+":"+port+"/"))
-	defer browser.kill()
 	select {
 	case page := <-tells:
 		return page
 	case <-time.After(time.Minute):
-		browser.show(t)
 		t.Fatal("the page told nothing")
 	}
 	return told{}
@@ -121,7 +111,8 @@ func TestPageCallsThroughBerth(t *testing.T) {
 	config := fmt.Sprintf("[[pools]]\norigins = [\"http://app.example:%s\"]\n%s\n%s", port, &upstreams, heldRules)
 	at := startBerth(t, nil, "--config", configFile(t, config)).url()
 	berth.Store(&at)
-	page := browse(t, port, "app.example", tells)
+	browser := openBrowser(t, chromedp.Flag("host-resolver-rules", "MAP * 127.0.0.1")) // whatever name it looks up
+	page := browse(t, browser, port, "app.example", tells)
 	switch {
 	case page.Failed != "":
 		t.Errorf("the page failed: %s", page.Failed)
@@ -132,7 +123,7 @@ func TestPageCallsThroughBerth(t *testing.T) {
 	case page.Gone.Status != 404 || page.Gone.Body.Error.Code != -32600:
 		t.Errorf("in a session that nobody knows: %+v, want 404", page.Gone)
 	}
-	if page := browse(t, port, "evil.example", tells); page.Failed == "" {
+	if page := browse(t, browser, port, "evil.example", tells); page.Failed == "" {
 		t.Errorf("a page that is not listed was told %+v", page)
 	}
 	if n := tool.ran("page"); n != 1 {

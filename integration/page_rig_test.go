@@ -23,20 +23,21 @@ import (
 // pageWithin bounds how long the page may take to show what a test waits for.
 const pageWithin = 30 * time.Second
 
-// openBrowser starts a browser that the tabs of one test share.
-func openBrowser(t testing.TB) context.Context {
+// openBrowser starts a browser that the tabs of one test share, with flags beside those that all have.
+func openBrowser(t testing.TB, more ...chromedp.ExecAllocatorOption) context.Context {
 	t.Helper()
 	program, err := exec.LookPath("chromium")
 	if err != nil {
 		missing(t, "chromium")
 	}
+	// Its children may write there for a moment longer than it lives.
 	profile, err := os.MkdirTemp("", "berth-browser")
 	if err != nil {
 		t.Fatal(err)
 	}
 	flags := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(program), chromedp.UserDataDir(profile), chromedp.NoSandbox, chromedp.DisableGPU, chromedp.NoFirstRun,
 		chromedp.Flag("disable-background-networking", true), chromedp.Flag("disable-component-update", true), chromedp.Flag("disable-sync", true), chromedp.Flag("disable-quic", true))
-	ctx, quit := chromedp.NewExecAllocator(context.Background(), flags...)
+	ctx, quit := chromedp.NewExecAllocator(context.Background(), append(flags, more...)...)
 	ctx, closeAll := chromedp.NewContext(ctx)
 	t.Cleanup(func() {
 		closeAll()

@@ -27,17 +27,25 @@ const (
 		`"lastUpdatedAt":"2026-07-28T10:40:00Z","ttlMs":3600000,"pollIntervalMs":1000`
 )
 
+// benchedProgress is one of benchedEvents.
+const benchedProgress = "event: message\ndata: {\"jsonrpc\":\"2.0\",\"method\":\"notifications/progress\",\"params\":{\"progressToken\":1,\"progress\":1}}\n\n"
+
 // benchedEvents is how many notifications come before the result of the tool "talk".
 const benchedEvents = 50
 
-// benchedUpstream has its answers ready: what a benchmark counts is to be the proxy's.
-func benchedUpstream() http.Handler {
-	answers := map[string][]byte{
+// benchedAnswers are ready, by what Mcp-Name says: what a benchmark counts is to be the proxy's.
+func benchedAnswers() map[string][]byte {
+	return map[string][]byte{
 		benchedTask: answerOf(`"resultType":"complete",` + benchedView),
 		"bind":      answerOf(`"resultType":"task",` + benchedView),
 		"greet":     answerOf(`"resultType":"complete","content":[{"type":"text","text":"` + strings.Repeat("x", 512) + `"}]`),
 		"":          answerOf(`"resultType":"complete","ttlMs":0,"cacheScope":"public","tools":[` + strings.Repeat(benchedTool+",", 11) + benchedTool + `]`),
 	}
+}
+
+// benchedUpstream gives those answers.
+func benchedUpstream() http.Handler {
+	answers := benchedAnswers()
 	var made atomic.Int64
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		_, _ = io.Copy(io.Discard, r.Body) // the answer does not depend on it
@@ -64,10 +72,9 @@ func answerOf(result string) []byte {
 
 // talk answers by a stream, each event by itself.
 func talk(w http.ResponseWriter) {
-	const progress = "event: message\ndata: {\"jsonrpc\":\"2.0\",\"method\":\"notifications/progress\",\"params\":{\"progressToken\":1,\"progress\":1}}\n\n"
 	w.Header().Set("Content-Type", "text/event-stream")
 	for range benchedEvents {
-		_, _ = io.WriteString(w, progress)
+		_, _ = io.WriteString(w, benchedProgress)
 		_ = http.NewResponseController(w).Flush()
 	}
 	_, _ = fmt.Fprintf(w, "event: message\ndata: %s\n\n", answerOf(`"resultType":"complete","content":[]`))

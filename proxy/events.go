@@ -50,7 +50,8 @@ func (x *request) relayEvents(u *routing.Upstream, response *wire.Response) erro
 		return err
 	}
 	x.owed = debtOf(x.Message.Calls)
-	reader := x.announced.Reader(exchange.EventStream, response)
+	reader := new(exchange.Reader)
+	x.announced.Read(reader, exchange.EventStream, response)
 	pieces, next := readAhead(reader)
 	defer close(next)
 	defer response.Body.Close() // frees a reader that waits, before it is told to end

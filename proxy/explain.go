@@ -111,7 +111,7 @@ func (e *explaining) arrive(arrival inbound.Arrival, q Question) error {
 	if err := checkBody(e.x.Call); err != nil {
 		return err
 	}
-	return arrival.Read(func(int64) error { return nil })
+	return arrival.Read(nil, func(int64) error { return nil })
 }
 
 // message tells what was understood.

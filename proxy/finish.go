@@ -41,6 +41,7 @@ func (x *request) finish() {
 		// The value may hold anything a client sent; its type and the stack do not.
 		x.p.log.Error("panic while serving a request", "type", fmt.Sprintf("%T", caught), "stack", string(debug.Stack()))
 		x.fail(fault.Internal)
+		x.kept = true // by whatever was on its way
 	}
 	x.seat.Leave()
 	x.out.LimitWrite()

@@ -173,13 +173,14 @@ func (x *request) send(u *routing.Upstream, t outbound.Terms) (*wire.Response, e
 	if x.Opaque {
 		target = x.way().Beside(u)
 	}
-	out := x.way().Request(u, x.HTTP.Method, target, x.Body)
+	out := x.room.parcel.Request(x.way(), u, x.HTTP.Method, target, x.Body)
 	if x.Opaque {
 		out.Header["Accept-Encoding"] = x.HTTP.Header["Accept-Encoding"]
 	}
 	x.rec.SendTo(u)
 	began := time.Now()
 	response, err := x.sendOver(u, out, t)
+	x.kept = x.kept || !out.Written
 	x.made.Sent(err)
 	if err != nil {
 		x.rec.EndExchange(audit.ErrorType(err))

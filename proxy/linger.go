@@ -25,8 +25,15 @@ var errLingered = errors.New("proxy: read on without a client for long enough")
 // task's id, is read to its end, for a bounded time.
 func (p *Proxy) detach(c *inbound.Call) (ctx context.Context, end func()) {
 	if c.Era() == mcp.EraModern || c.HTTP.Method != wire.MethodPost {
-		return c.HTTP.Context(), func() {}
+		return c.HTTP.Context(), endsByItself
 	}
+	return p.lingers(c)
+}
+
+func endsByItself() {}
+
+// lingers is detach of what is read on.
+func (p *Proxy) lingers(c *inbound.Call) (ctx context.Context, end func()) {
 	ctx, cancel := context.WithCancelCause(context.WithoutCancel(c.HTTP.Context()))
 	linger := cmp.Or(c.Endpoint.Timeouts.Linger, defaultLinger)
 	stop := context.AfterFunc(c.HTTP.Context(), func() {

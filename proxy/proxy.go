@@ -8,11 +8,8 @@ import (
 	"berth/proxy/admission"
 	"berth/proxy/announce"
 	"berth/proxy/audit"
-	"berth/proxy/draft"
 	"berth/proxy/failover"
 	"berth/proxy/inbound"
-	"berth/proxy/record"
-	"berth/proxy/reply"
 	"berth/proxy/sessiontasks"
 	"berth/proxy/subscribe"
 	"berth/proxy/tasklist"
@@ -133,18 +130,15 @@ func (p *Proxy) announcerOf(pool string) *announce.Announcer {
 func (p *Proxy) Serve(w wire.Client, r *wire.Request) (whole bool) {
 	p.end.serving.Add(1)
 	defer p.end.serving.Add(-1)
-	x := &struct { // in one allocation
-		request
-		call   inbound.Call
-		answer reply.Writer
-	}{
-		call:   inbound.Call{HTTP: r, Table: &p.table},
-		answer: reply.Writer{Client: w, Stall: p.table.Limits.WriteStall, Most: p.table.Limits.Answer, Draining: p.end.draining},
-	}
-	x.request = request{p: p, Call: &x.call, out: &x.answer, rec: p.audit.Begin(&x.call), made: draft.Tasks{Call: &x.call, At: &x.decision}}
-	x.recorder = record.Recorder{Call: &x.call, At: &x.decision, Stale: p.stale, Sessions: p.sessions}
+	x := servings.Get().(*serving)
+	x.begin(p, w, r)
 	x.serveAndReport()
-	return !x.aborted
+	whole = !x.aborted
+	if x.mayBeUsedAgain() {
+		x.end()
+		servings.Put(x)
+	}
+	return whole
 }
 
 // Shedding says that berth has no room for all that it is asked to do, "" if it has.

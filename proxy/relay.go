@@ -57,7 +57,8 @@ func (x *request) relayBody(u *routing.Upstream, response *wire.Response, shape 
 	if x.out.TooLarge(response.ContentLength) {
 		return fault.AnswerTooLarge
 	}
-	reader := x.announced.Reader(shape, response)
+	reader := &x.room.reader
+	x.announced.Read(reader, shape, response)
 	piece, err := x.out.FirstPiece(reader)
 	if err != nil && !errors.Is(err, io.EOF) {
 		return fault.BrokenOff(err)
@@ -87,5 +88,7 @@ func (x *request) relayBody(u *routing.Upstream, response *wire.Response, shape 
 	piece = x.announced.Body(piece, response)
 	x.poll.Complete(polls.Response{Status: response.Status, Header: x.out.Header(), Piece: piece, Says: &says.Answer, Illegal: says.err, Last: true})
 	x.out.WriteHeader(response.Status)
-	return x.out.CopyPieces(reader, piece, response.ContentLength < 0)
+	err = x.out.CopyPieces(reader, piece, response.ContentLength < 0)
+	x.relayed = err == nil
+	return err
 }

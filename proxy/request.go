@@ -49,6 +49,17 @@ type request struct {
 
 	rec     audit.Record // what is reported
 	aborted bool         // the answer must not end as if it were whole
+
+	room    room
+	relayed bool // the answer was passed on, whole
+	kept    bool // somebody may have something of the request for longer than it lasts
+}
+
+// keep has the call be one that may be kept when the request is over.
+func (x *request) keep() {
+	if !x.kept {
+		x.Call, x.kept = x.Call.Kept(), true
+	}
 }
 
 // serve takes the request through its life. What it returns is answered by fail.
@@ -57,7 +68,7 @@ func (x *request) serve() error {
 	if err := x.accept(arrival); err != nil {
 		return err
 	}
-	if err := arrival.Read(x.seat.Hold); err != nil {
+	if err := arrival.Read(x.room.body, x.seat.Hold); err != nil {
 		return err
 	}
 	if err := x.seat.Enter(); err != nil {

@@ -150,7 +150,7 @@ func (f *rig) front(handler http.Handler, upstream *exchange.Client) {
 	})
 }
 
-func openStore(t *testing.T, url string) *storage.Store {
+func openStore(t testing.TB, url string) *storage.Store {
 	t.Helper()
 	store, err := storage.Open(url, storage.Options{})
 	if err != nil {

@@ -81,8 +81,10 @@ func (x *request) query() routing.Query {
 // inquirer asks the fleet for a request.
 type inquirer struct{ x *request }
 
-// Questions implements routing.Inquirer: they are put from the request as it is now.
+// Questions implements routing.Inquirer: they are put from the request as it is now, and may still be put when it
+// is over.
 func (i inquirer) Questions() routing.Questions {
+	i.x.keep()
 	asking := i.x.way()
 	return routing.Questions{Credential: i.x.Credential(), Task: asking.AskTask, Session: asking.AskSession}
 }

@@ -1,7 +1,6 @@
 package adminapi
 
 import (
-	"context"
 	"log/slog"
 	"slices"
 	"time"
@@ -32,8 +31,7 @@ type Options struct {
 	Config   func() api.Config
 	Level    *journal.Level
 	Log      *slog.Logger
-	Ready    func() (ready bool, why []string)            // as /readyz says; why not, one line each
-	Tally    func(ctx context.Context) (api.Tally, error) // counts tasks; what it has with an error is what is known. Nil: the list of tasks does, if Work tells of them
+	Ready    func() (ready bool, why []string) // as /readyz says; why not, one line each
 
 	Decisions *audit.Decisions    // the last requests
 	Proxy     func() *proxy.Proxy // of the newest generation; explains
@@ -46,27 +44,25 @@ type Options struct {
 type Face struct{ Path, Picker, SessionFailover, Discovery string }
 
 // API answers operators. Make it with [New].
-type API struct {
-	o Options
-
-	taskSnapshot    snapshot[taskList]
-	sessionSnapshot snapshot[sessionList]
-}
+type API struct{ routes []admin.Route }
 
 // New returns an API; it starts nothing.
 func New(o Options) *API {
-	a := &API{o: o}
-	if a.o.Tally == nil && o.Work.Bindings != nil {
-		a.o.Tally = a.Tally
+	f := newFleet(&o)
+	parts := [][]admin.Route{
+		f.routes(), (&troubles{o.Troubles}).routes(), (&settings{limits: o.Limits, config: o.Config, level: o.Level, log: o.Log}).routes(),
+		(&explanations{decisions: o.Decisions, proxy: o.Proxy}).routes(),
 	}
-	a.taskSnapshot.read, a.sessionSnapshot.read = a.readTasks, a.readSessions
-	return a
+	if o.Work.Bindings != nil {
+		ts := newTasks(&o)
+		f.count = ts.count
+		parts = append(parts, ts.routes(), newSessions(&o).routes(), (&subscriptions{o.Work.Subscriptions}).routes(), newQueues(&o).routes())
+	}
+	return &API{slices.Concat(parts...)}
 }
 
 // Routes are all of it.
-func (a *API) Routes() []admin.Route {
-	return slices.Concat(a.statusRoutes(), a.poolRoutes(), a.upstreamRoutes(), a.troubleRoutes(), a.settingRoutes(), a.explainRoutes(), a.workRoutes())
-}
+func (a *API) Routes() []admin.Route { return a.routes }
 
 // patience is how long a question waits for the store; then it is answered from what is known.
 const patience = 2 * time.Second

@@ -5,8 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"log/slog"
-	"net/http"
-	"net/http/httptest"
 	"net/url"
 	"strings"
 	"testing"
@@ -17,6 +15,7 @@ import (
 	"berth/internal/bulletin"
 	"berth/internal/drain"
 	"berth/internal/journal"
+	"berth/internal/mcp"
 	"berth/internal/seal"
 	"berth/internal/storage"
 	"berth/internal/trouble"
@@ -29,7 +28,7 @@ type rig struct {
 	store    *storage.Store
 	pool     *routing.Pool
 	troubles *trouble.Book
-	mux      *http.ServeMux
+	*operator
 }
 
 func newRig(t *testing.T) *rig {
@@ -44,7 +43,7 @@ func newRig(t *testing.T) *rig {
 
 func newRigOn(t *testing.T, store *storage.Store) *rig {
 	t.Helper()
-	r := &rig{store: store, troubles: trouble.New(nil), mux: http.NewServeMux()}
+	r := &rig{store: store, troubles: trouble.New(nil)}
 	r.pool = routing.NewPool(routing.PoolOptions{Name: "p", Upstreams: []*routing.Upstream{
 		{Name: "a", URL: &url.URL{Scheme: "http", Host: "a", Path: "/mcp"}, MaxInFlight: 7}, {Name: "b", URL: &url.URL{Scheme: "sse+http", Host: "b"}, Backup: true},
 	}, Probe: func(context.Context, *routing.Upstream) error { return nil }})
@@ -70,33 +69,8 @@ func newRigOn(t *testing.T, store *storage.Store) *rig {
 		Level: new(journal.Level), Log: slog.New(slog.DiscardHandler),
 		Ready: func() (bool, []string) { return false, []string{"pool p: nobody answers"} },
 	})
-	for _, route := range a.Routes() {
-		r.mux.HandleFunc(route.Pattern, func(w http.ResponseWriter, request *http.Request) {
-			value, err := route.Serve(request.Context(), request)
-			if err != nil {
-				http.Error(w, err.Error(), http.StatusTeapot)
-				return
-			}
-			_ = json.NewEncoder(w).Encode(value)
-		})
-	}
+	r.operator = newOperator(t, a.Routes())
 	return r
-}
-
-// ask asks for a path, and reads the answer into told; the error is what was answered otherwise.
-func (r *rig) ask(t *testing.T, method, path, body string, told any) error {
-	t.Helper()
-	w := httptest.NewRecorder()
-	r.mux.ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), method, path, strings.NewReader(body)))
-	if w.Code != http.StatusOK {
-		return errors.New(strings.TrimSpace(w.Body.String()))
-	}
-	decoder := json.NewDecoder(w.Body)
-	decoder.DisallowUnknownFields()
-	if err := decoder.Decode(told); err != nil {
-		t.Fatalf("%s %s: %v", method, path, err)
-	}
-	return nil
 }
 
 // say has another berth say that it sees a so.
@@ -113,12 +87,13 @@ func TestUpstreamsAreToldAsEachBerthSeesThem(t *testing.T) {
 	r := newRig(t)
 	r.say(t, "other", "silent")
 	r.pool.FellSilent(r.pool.Find("b"), errors.New("connection refused"))
+	r.pool.Find("a").Declares(mcp.EraLegacy, mcp.Offer{Server: "files 1.2"})
 	var told api.Upstreams
-	if err := r.ask(t, "GET", "/v1/upstreams", "", &told); err != nil {
+	if err := r.ask("GET", "/v1/upstreams", "", &told); err != nil {
 		t.Fatal(err)
 	}
 	a, b := told.Upstreams[0], told.Upstreams[1]
-	if a.State != "ok" || !a.Disagree || len(a.SeenBy) != 2 || a.SeenBy[0].Berth != "me" || a.SeenBy[1].State != "silent" || a.Transport != "http" || a.MaxFlight != 7 {
+	if a.State != "ok" || !a.Disagree || len(a.SeenBy) != 2 || a.SeenBy[0].Berth != "me" || a.SeenBy[1].State != "silent" || a.Transport != "http" || a.MaxFlight != 7 || a.Server != "files 1.2" {
 		t.Errorf("a is %+v", a)
 	}
 	if b.State != "silent" || b.Reason != "connection refused" || b.Disagree || len(b.SeenBy) != 1 || b.Transport != "sse" || b.Era != "" || !b.Backup || b.Since.IsZero() {
@@ -131,7 +106,7 @@ func TestStatusAddsUpWhatBerthsSay(t *testing.T) {
 	r.say(t, "other", "ok")
 	r.troubles.Note(trouble.Refusals, trouble.Event{What: "overloaded", Pool: "p"})
 	var told api.Status
-	if err := r.ask(t, "GET", "/v1/status", "", &told); err != nil {
+	if err := r.ask("GET", "/v1/status", "", &told); err != nil {
 		t.Fatal(err)
 	}
 	if told.Ready || len(told.NotReady) != 1 || told.Store.Kind != "memory" || !told.Store.Available || told.Berth.Name != "me" || len(told.Berths) != 2 || len(told.Pools[0].Upstreams) != 2 {
@@ -143,10 +118,10 @@ func TestStatusAddsUpWhatBerthsSay(t *testing.T) {
 		}
 	}
 	var events api.Events
-	if err := r.ask(t, "GET", "/v1/troubles/refusals", "", &events); err != nil || len(events.Events) != 1 || events.Events[0].What != "overloaded" {
+	if err := r.ask("GET", "/v1/troubles/refusals", "", &events); err != nil || len(events.Events) != 1 || events.Events[0].What != "overloaded" {
 		t.Errorf("events %+v, %v", events, err)
 	}
-	if err := r.ask(t, "GET", "/v1/troubles/sadness", "", &events); err == nil {
+	if err := r.ask("GET", "/v1/troubles/sadness", "", &events); err == nil {
 		t.Error("sadness has events")
 	}
 }
@@ -156,15 +131,15 @@ func TestWithTheStoreAwayWhatIsKnownIsTold(t *testing.T) {
 	r := newRig(t)
 	r.store.Close()
 	var status api.Status
-	if err := r.ask(t, "GET", "/v1/status", "", &status); err != nil || status.Partial == "" || len(status.Pools[0].Upstreams) != 2 || status.Berths[0].Name != "me" {
+	if err := r.ask("GET", "/v1/status", "", &status); err != nil || status.Partial == "" || len(status.Pools[0].Upstreams) != 2 || status.Berths[0].Name != "me" {
 		t.Errorf("status %+v, %v", status, err)
 	}
 	var all api.Upstreams
-	if err := r.ask(t, "GET", "/v1/upstreams", "", &all); err != nil || all.Partial == "" || len(all.Upstreams) != 2 || all.Upstreams[0].Drained {
+	if err := r.ask("GET", "/v1/upstreams", "", &all); err != nil || all.Partial == "" || len(all.Upstreams) != 2 || all.Upstreams[0].Drained {
 		t.Errorf("upstreams %+v, %v", all, err)
 	}
 	var one api.Upstream
-	if err := r.ask(t, "POST", "/v1/upstreams/p/a/drain", "{}", &one); err == nil || !strings.Contains(err.Error(), "the store (memory:) has not answered: ") || strings.Contains(err.Error(), "storage:") {
+	if err := r.ask("POST", "/v1/upstreams/p/a/drain", "{}", &one); err == nil || !strings.Contains(err.Error(), "the store (memory:) has not answered: ") || strings.Contains(err.Error(), "storage:") {
 		t.Errorf("a drain is answered %v, %+v", err, one)
 	}
 }
@@ -175,7 +150,7 @@ func TestWhichUpstreamsThereAreIsToldWhereOneIsUnknown(t *testing.T) {
 	var one api.Upstream
 	for _, order := range [][2]string{{"GET", ""}, {"POST", "/drain"}, {"POST", "/undrain"}} {
 		for name, want := range map[string]string{"p/x": "there is no upstream p/x; in pool p there are a, b", "x/a": "there is no pool x; there are p"} {
-			if err := r.ask(t, order[0], "/v1/upstreams/"+name+order[1], "", &one); err == nil || err.Error() != want {
+			if err := r.ask(order[0], "/v1/upstreams/"+name+order[1], "", &one); err == nil || err.Error() != want {
 				t.Errorf("%s %s%s: %v", order[0], name, order[1], err)
 			}
 		}
@@ -192,14 +167,14 @@ func TestAnOutageIsToldInWords(t *testing.T) {
 	r := newRigOn(t, store)
 	var one api.Upstream
 	for range 6 { // the breaker is open by then
-		err = r.ask(t, "POST", "/v1/upstreams/p/a/drain", "{}", &one)
+		err = r.ask("POST", "/v1/upstreams/p/a/drain", "{}", &one)
 	}
 	if err == nil || !strings.HasPrefix(err.Error(), "the store does not answer (redis://") || !strings.Contains(err.Error(), "127.0.0.1:1") ||
 		!strings.Contains(err.Error(), ", since 20") {
 		t.Errorf("an order is refused with: %v", err)
 	}
 	var status api.Status
-	if err := r.ask(t, "GET", "/v1/status", "", &status); err != nil {
+	if err := r.ask("GET", "/v1/status", "", &status); err != nil {
 		t.Fatal(err)
 	}
 	for _, text := range []string{err.Error(), status.Partial, status.Store.Reason} {
@@ -215,12 +190,12 @@ func TestOrdersWithUnknownFieldsAreRefused(t *testing.T) {
 	for body, want := range map[string]string{
 		`{"move_session": true}`: `unknown field "move_session"`, `{} {}`: "more behind it", `[]`: "JSON object", `{"move_sessions": true}`: "cannot be moved",
 	} {
-		if err := r.ask(t, "POST", "/v1/upstreams/p/a/drain", body, &one); err == nil || !strings.Contains(err.Error(), want) {
+		if err := r.ask("POST", "/v1/upstreams/p/a/drain", body, &one); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %s", body, err, want)
 		}
 	}
 	for _, body := range []string{"{}", ""} {
-		if err := r.ask(t, "POST", "/v1/upstreams/p/a/drain", body, &one); err != nil || !one.Draining {
+		if err := r.ask("POST", "/v1/upstreams/p/a/drain", body, &one); err != nil || !one.Draining {
 			t.Errorf("%q: %v, %+v", body, err, one)
 		}
 	}
@@ -230,11 +205,11 @@ func TestTheLogLevelIsSetForATime(t *testing.T) {
 	r := newRig(t)
 	var told api.LogLevel
 	for _, body := range []string{"", "{}", `{"level": "loud"}`, `{"level": "debug", "for": 0}`, `{"level": "debug", "for": 3601}`, `{"level": "debug", "seconds": 3}`} {
-		if err := r.ask(t, "PUT", "/v1/log-level", body, &told); err == nil {
+		if err := r.ask("PUT", "/v1/log-level", body, &told); err == nil {
 			t.Errorf("%q is taken: %+v", body, told)
 		}
 	}
-	if err := r.ask(t, "PUT", "/v1/log-level", `{"level": "debug", "for": 60}`, &told); err != nil || told.Level != "debug" || told.Configured != "info" || told.Until.IsZero() {
+	if err := r.ask("PUT", "/v1/log-level", `{"level": "debug", "for": 60}`, &told); err != nil || told.Level != "debug" || told.Configured != "info" || told.Until.IsZero() {
 		t.Errorf("told %+v, %v", told, err)
 	}
 }

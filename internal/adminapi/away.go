@@ -16,17 +16,20 @@ func isAway(err error) bool {
 	return errors.Is(err, storage.ErrUnavailable) || errors.Is(err, context.DeadlineExceeded)
 }
 
+// outages say in words what an outage of the store means for an answer.
+type outages struct{ store *storage.Store }
+
 // fault is what an operator is told of an error; nil for nil.
-func (a *API) fault(err error) error {
+func (o outages) fault(err error) error {
 	if !isAway(err) {
 		return err
 	}
-	return &admin.Fault{Status: http.StatusServiceUnavailable, Code: "store_unavailable", Message: a.awayLine(err)}
+	return &admin.Fault{Status: http.StatusServiceUnavailable, Code: "store_unavailable", Message: o.awayLine(err)}
 }
 
 // awayLine says that the store is away, which, since when and why. Neither its name nor why tells a secret.
-func (a *API) awayLine(err error) string {
-	store := a.o.Store
+func (o outages) awayLine(err error) string {
+	store := o.store
 	if store == nil {
 		return "the store does not answer: " + reasonOf(err.Error())
 	}
@@ -43,9 +46,9 @@ func reasonOf(text string) string {
 }
 
 // partial says what of an answer is missing because of err.
-func (a *API) partial(err error) string {
+func (o outages) partial(err error) string {
 	if !isAway(err) {
 		return "this is what this berth knows by itself: " + err.Error()
 	}
-	return "this is what this berth knows by itself: " + a.awayLine(err)
+	return "this is what this berth knows by itself: " + o.awayLine(err)
 }

@@ -6,22 +6,28 @@ import (
 
 	"berth/internal/admin"
 	"berth/internal/api"
+	"berth/proxy"
 	"berth/proxy/audit"
 	"berth/proxy/inbound"
 )
 
 const decisionsTold = 100 // unless another number is asked for
 
-// explainRoutes tell why requests go where they go.
-func (a *API) explainRoutes() []admin.Route {
+// explanations tell why requests go where they go.
+type explanations struct {
+	decisions *audit.Decisions
+	proxy     func() *proxy.Proxy
+}
+
+func (e *explanations) routes() []admin.Route {
 	return []admin.Route{
-		{Pattern: "GET /v1/decisions", Query: []string{"id", "pool", "outcome", "limit"}, Serve: a.serveDecisions},
-		{Pattern: "GET /v1/explain", Query: []string{"id", "pool", "caller"}, Serve: a.serveExplainID},
-		{Pattern: "POST /v1/explain", Serve: a.serveExplain},
+		{Pattern: "GET /v1/decisions", Query: []string{"id", "pool", "outcome", "limit"}, Serve: e.serveDecisions},
+		{Pattern: "GET /v1/explain", Query: []string{"id", "pool", "caller"}, Serve: e.serveExplainID},
+		{Pattern: "POST /v1/explain", Serve: e.serveExplain},
 	}
 }
 
-func (a *API) serveDecisions(_ context.Context, r *http.Request) (any, error) {
+func (e *explanations) serveDecisions(_ context.Context, r *http.Request) (any, error) {
 	most, err := number(r, "limit", decisionsTold, audit.DecisionsKept)
 	if err != nil {
 		return nil, err
@@ -29,11 +35,8 @@ func (a *API) serveDecisions(_ context.Context, r *http.Request) (any, error) {
 	query := r.URL.Query()
 	id, pool, outcome := query.Get("id"), query.Get("pool"), query.Get("outcome")
 	session := inbound.Digest(id)
-	return api.Decisions{Decisions: a.o.Decisions.Last(most, func(d *api.Decision) bool {
+	return api.Decisions{Decisions: e.decisions.Last(most, func(d *api.Decision) bool {
 		return (id == "" || id == d.ID || id == d.Session || session == d.Session) &&
 			is(pool, d.Pool) && is(outcome, d.Outcome)
 	})}, nil
 }
-
-// is reports whether value is the wanted one, or none is.
-func is(wanted, value string) bool { return wanted == "" || wanted == value }

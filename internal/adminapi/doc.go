@@ -4,5 +4,6 @@
 // which a request of a client waits for longer than to copy what stands there, and that it reads the
 // store within bounds however much that holds. An order answers with what stands after it.
 //
-// A file is about one thing that operators ask for: its routes, its handlers, its faults.
+// What operators ask for is told by parts (fleet, troubles, settings, explanations, tasks, sessions,
+// subscriptions, queues); each has its routes and handlers, and holds only what it tells of.
 package adminapi

@@ -16,7 +16,7 @@ import (
 )
 
 // serveExplainID explains a request about a task or session.
-func (a *API) serveExplainID(ctx context.Context, r *http.Request) (any, error) {
+func (e *explanations) serveExplainID(ctx context.Context, r *http.Request) (any, error) {
 	query := r.URL.Query()
 	id := query.Get("id")
 	if id == "" {
@@ -26,7 +26,7 @@ func (a *API) serveExplainID(ctx context.Context, r *http.Request) (any, error) 
 	if query.Has("caller") {
 		caller = new(query.Get("caller"))
 	}
-	told, err := a.o.Proxy().ExplainID(ctx, id, query.Get("pool"), caller)
+	told, err := e.proxy().ExplainID(ctx, id, query.Get("pool"), caller)
 	switch {
 	case errors.Is(err, proxy.ErrNoPool):
 		return nil, admin.NotFound("there is no pool " + query.Get("pool"))
@@ -37,27 +37,27 @@ func (a *API) serveExplainID(ctx context.Context, r *http.Request) (any, error) 
 }
 
 // serveExplain explains a request that is given whole.
-func (a *API) serveExplain(ctx context.Context, r *http.Request) (any, error) {
+func (e *explanations) serveExplain(ctx context.Context, r *http.Request) (any, error) {
 	var asked api.Question
 	if err := read(r, &asked); err != nil {
 		return nil, err
 	}
-	question, err := a.question(&asked)
+	question, err := e.question(&asked)
 	if err != nil {
 		return nil, err
 	}
-	return a.o.Proxy().Explain(ctx, question), nil
+	return e.proxy().Explain(ctx, question), nil
 }
 
 // question is the request that is asked about. One without headers has those that its client would send.
-func (a *API) question(asked *api.Question) (proxy.Question, error) {
+func (e *explanations) question(asked *api.Question) (proxy.Question, error) {
 	q := proxy.Question{}
 	if asked.Caller != "" {
 		q.Caller = &asked.Caller
 	}
 	host, path := "localhost", asked.Path
 	if asked.Pool != "" {
-		ep := a.o.Proxy().EndpointOf(asked.Pool)
+		ep := e.proxy().EndpointOf(asked.Pool)
 		if ep == nil {
 			return q, admin.NotFound("there is no pool " + asked.Pool)
 		}
@@ -69,7 +69,7 @@ func (a *API) question(asked *api.Question) (proxy.Question, error) {
 		}
 	}
 	if path == "" {
-		path = a.o.Proxy().FirstPath()
+		path = e.proxy().FirstPath()
 	}
 	target, err := url.ParseRequestURI(path)
 	if err != nil {

@@ -14,8 +14,8 @@ import (
 	"berth/sticky"
 )
 
-// explainer is an API over two pools of one upstream each, which nobody listens at.
-func explainer(t *testing.T) *API {
+// explainer explains, over two pools of one upstream each, which nobody listens at.
+func explainer(t *testing.T) *explanations {
 	t.Helper()
 	store, err := storage.Open("memory:", storage.Options{})
 	if err != nil {
@@ -36,7 +36,7 @@ func explainer(t *testing.T) *API {
 		t.Fatal(err)
 	}
 	p := proxy.New(o)
-	return New(Options{Proxy: func() *proxy.Proxy { return p }, Decisions: o.Decisions})
+	return &explanations{proxy: func() *proxy.Proxy { return p }, decisions: o.Decisions}
 }
 
 func TestAnIDIsFoundInWhicheverPool(t *testing.T) {

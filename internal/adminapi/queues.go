@@ -13,19 +13,30 @@ import (
 	"berth/upgrade"
 )
 
-// queueRoutes tell of the lines of rules, and pause them.
-func (a *API) queueRoutes() []admin.Route {
+// queues tell of the lines of rules, and pause them.
+type queues struct {
+	pools    func() []*routing.Pool
+	upgraded func() *upgrade.Tasks // returns nil: no rule has made any
+	rules    func() upgrade.Rules  // nil: there are none
+	outages  outages
+}
+
+func newQueues(o *Options) *queues {
+	return &queues{pools: o.Pools, upgraded: o.Work.upgraded, rules: o.Work.Rules, outages: outages{o.Store}}
+}
+
+func (qs *queues) routes() []admin.Route {
 	return []admin.Route{
-		{Pattern: "GET /v1/queues", Serve: a.serveQueues},
-		{Pattern: "POST /v1/queues/{id}/pause", Serve: a.servePause},
-		{Pattern: "POST /v1/queues/{id}/resume", Serve: a.serveResume},
+		{Pattern: "GET /v1/queues", Serve: qs.serveQueues},
+		{Pattern: "POST /v1/queues/{id}/pause", Serve: qs.servePause},
+		{Pattern: "POST /v1/queues/{id}/resume", Serve: qs.serveResume},
 	}
 }
 
-func (a *API) serveQueues(ctx context.Context, _ *http.Request) (any, error) {
+func (qs *queues) serveQueues(ctx context.Context, _ *http.Request) (any, error) {
 	told := api.Queues{Queues: []api.Queue{}}
-	for _, q := range a.queues() {
-		one, err := a.tellQueue(ctx, q)
+	for _, q := range qs.inForce() {
+		one, err := qs.tellQueue(ctx, q)
 		if err != nil {
 			return nil, err
 		}
@@ -41,15 +52,15 @@ type queue struct {
 	pool *routing.Pool
 }
 
-// queues are those of the rules in force. Rules whose tools are the same share one.
-func (a *API) queues() (all []queue) {
-	if a.tasks() == nil || a.o.Work.Rules == nil {
+// inForce are those of the rules in force. Rules whose tools are the same share one.
+func (qs *queues) inForce() (all []queue) {
+	if qs.upgraded() == nil || qs.rules == nil {
 		return nil
 	}
-	rules := a.o.Work.Rules()
+	rules := qs.rules()
 	for i := range rules {
 		rule := &rules[i]
-		for _, pool := range a.o.Pools() {
+		for _, pool := range qs.pools() {
 			if rule.Concurrency == 0 || rule.Pool != "" && rule.Pool != pool.Name() {
 				continue
 			}
@@ -62,71 +73,71 @@ func (a *API) queues() (all []queue) {
 	return all
 }
 
-func (a *API) tellQueue(ctx context.Context, q queue) (api.Queue, error) {
-	tasks := a.tasks()
+func (qs *queues) tellQueue(ctx context.Context, q queue) (api.Queue, error) {
+	upgraded := qs.upgraded()
 	told := api.Queue{ID: q.id, Pool: q.pool.Name(), Rule: strings.Join(q.rule.Tools, ", "), Places: q.rule.Concurrency}
 	lines := []string{q.id}
 	for _, u := range q.pool.Upstreams() {
-		running, err := tasks.Running(ctx, q.id, u.Name)
+		running, err := upgraded.Running(ctx, q.id, u.Name)
 		if err != nil {
-			return told, a.fault(err)
+			return told, qs.outages.fault(err)
 		}
 		told.Running += running
 		lines = append(lines, upgrade.LineAt(q.id, u.Name))
 	}
 	for _, line := range lines {
-		waiting, err := tasks.Line(ctx, line)
+		waiting, err := upgraded.Line(ctx, line)
 		if err != nil {
-			return told, a.fault(err)
+			return told, qs.outages.fault(err)
 		}
 		told.Waiting += len(waiting)
-		if err := a.findOldest(ctx, &told, waiting); err != nil {
+		if err := qs.findOldest(ctx, &told, waiting); err != nil {
 			return told, err
 		}
 	}
-	pauses, err := tasks.Pauses(ctx)
+	pauses, err := upgraded.Pauses(ctx)
 	if pause, paused := pauses[q.id]; paused {
 		told.Paused, told.PausedBy, told.Since = true, pause.By, pause.Since
 	}
-	return told, a.fault(err)
+	return told, qs.outages.fault(err)
 }
 
 // findOldest looks for who has waited longest, among those of whom it is the turn first: callers take turns,
 // so it need not be the first.
-func (a *API) findOldest(ctx context.Context, told *api.Queue, waiting []string) error {
-	some, _, err := a.tasks().ReadSome(ctx, waiting[:min(len(waiting), readAtOnce)])
+func (qs *queues) findOldest(ctx context.Context, told *api.Queue, waiting []string) error {
+	some, _, err := qs.upgraded().ReadSome(ctx, waiting[:min(len(waiting), readAtOnce)])
 	for i := range some {
 		if made := some[i].Created; told.Oldest.IsZero() || made.Before(told.Oldest) {
 			told.Oldest = made.UTC()
 		}
 	}
-	return a.fault(err)
+	return qs.outages.fault(err)
 }
 
-func (a *API) servePause(ctx context.Context, r *http.Request) (any, error) {
+func (qs *queues) servePause(ctx context.Context, r *http.Request) (any, error) {
 	var order api.PauseOrder
 	if err := read(r, &order); err != nil {
 		return nil, err
 	}
-	return a.setPause(ctx, r, func(q queue) error { return a.tasks().Pause(ctx, q.id, cmp.Or(order.By, "operator")) })
+	return qs.setPause(ctx, r, func(q queue) error { return qs.upgraded().Pause(ctx, q.id, cmp.Or(order.By, "operator")) })
 }
 
-func (a *API) serveResume(ctx context.Context, r *http.Request) (any, error) {
+func (qs *queues) serveResume(ctx context.Context, r *http.Request) (any, error) {
 	if err := read(r, &struct{}{}); err != nil {
 		return nil, err
 	}
-	return a.setPause(ctx, r, func(q queue) error { return a.tasks().Resume(ctx, q.id) })
+	return qs.setPause(ctx, r, func(q queue) error { return qs.upgraded().Resume(ctx, q.id) })
 }
 
-func (a *API) setPause(ctx context.Context, r *http.Request, set func(q queue) error) (any, error) {
-	for _, q := range a.queues() {
+func (qs *queues) setPause(ctx context.Context, r *http.Request, set func(q queue) error) (any, error) {
+	for _, q := range qs.inForce() {
 		if q.id != r.PathValue("id") {
 			continue
 		}
 		if err := set(q); err != nil {
-			return nil, a.fault(err)
+			return nil, qs.outages.fault(err)
 		}
-		told, err := a.tellQueue(ctx, q)
+		told, err := qs.tellQueue(ctx, q)
 		return told, err
 	}
 	return nil, admin.NotFound("there is no queue " + r.PathValue("id") + ": no rule in force has it")

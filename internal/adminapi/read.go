@@ -46,6 +46,9 @@ func number(r *http.Request, name string, otherwise, most int) (int, error) {
 	return n, nil
 }
 
+// is reports whether value is the wanted one, or none is.
+func is(wanted, value string) bool { return wanted == "" || wanted == value }
+
 func badRequest(message string) *admin.Fault {
 	return &admin.Fault{Status: http.StatusBadRequest, Code: "bad_request", Message: message}
 }

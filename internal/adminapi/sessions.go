@@ -10,12 +10,29 @@ import (
 
 	"berth/internal/admin"
 	"berth/internal/api"
+	"berth/internal/drain"
+	"berth/routing"
 	"berth/sticky"
 )
 
-// sessionRoutes tell of clients' sessions.
-func (a *API) sessionRoutes() []admin.Route {
-	return []admin.Route{{Pattern: "GET /v1/sessions", Query: []string{"limit", "cursor", "pool", "upstream", "caller", "id"}, Serve: a.serveSessions}}
+// sessions tell of clients' sessions.
+type sessions struct {
+	pools    func() []*routing.Pool
+	reopens  func(pool string) bool
+	bindings *sticky.Bindings
+	outages  outages
+
+	snapshot snapshot[sessionList]
+}
+
+func newSessions(o *Options) *sessions {
+	s := &sessions{pools: o.Pools, reopens: o.Reopens, bindings: o.Work.Bindings, outages: outages{o.Store}}
+	s.snapshot.read = s.read
+	return s
+}
+
+func (s *sessions) routes() []admin.Route {
+	return []admin.Route{{Pattern: "GET /v1/sessions", Query: []string{"limit", "cursor", "pool", "upstream", "caller", "id"}, Serve: s.serveSessions}}
 }
 
 // sessionList is a snapshot of sessions.
@@ -24,16 +41,15 @@ type sessionList struct {
 	partial string
 }
 
-func (a *API) serveSessions(ctx context.Context, r *http.Request) (any, error) {
-	seen := a.sessionSnapshot.get(ctx)
+func (s *sessions) serveSessions(ctx context.Context, r *http.Request) (any, error) {
+	seen := s.snapshot.get(ctx)
 	if seen.value == nil {
-		if err := a.fault(seen.err); err != nil {
+		if err := s.outages.fault(seen.err); err != nil {
 			return nil, err
 		}
 		seen.value = &sessionList{}
 	}
 	q := r.URL.Query()
-	is := func(wanted, has string) bool { return wanted == "" || wanted == has }
 	var matching []*api.Session
 	for _, one := range seen.value.all {
 		if is(q.Get("pool"), one.Pool) && is(q.Get("upstream"), one.Upstream) && is(q.Get("caller"), one.Caller) && is(q.Get("id"), one.ID) {
@@ -45,20 +61,20 @@ func (a *API) serveSessions(ctx context.Context, r *http.Request) (any, error) {
 	if told.Sessions, told.Page, err = pageOf(r, matching, placeOfSession); err != nil {
 		return nil, err
 	}
-	told.Partial = seen.missing(a, seen.value.partial)
+	told.Partial = seen.missing(s.outages, seen.value.partial)
 	return told, nil
 }
 
 func placeOfSession(s *api.Session) placed { return placed{s.Made, s.Pool, s.ID} }
 
-// readSessions reads what sessions upstreams own.
-func (a *API) readSessions(ctx context.Context, _ *sessionList, pause *pause, show func(*sessionList)) (*sessionList, error) {
+// read reads what sessions upstreams own.
+func (s *sessions) read(ctx context.Context, _ *sessionList, pause *pause, show func(*sessionList)) (*sessionList, error) {
 	list := &sessionList{}
-	for _, pool := range a.o.Pools() {
-		moves := a.o.Reopens(pool.Name())
+	for _, pool := range s.pools() {
+		moves := s.reopens(pool.Name())
 		for _, u := range pool.Upstreams() {
 			read := 0
-			all, err := a.o.Work.Bindings.EachLeft(ctx, sticky.Session, pool.Name(), u.Name, tasksMost, func(some []sticky.Left) error {
+			all, err := s.bindings.EachLeft(ctx, sticky.Session, pool.Name(), u.Name, tasksMost, func(some []sticky.Left) error {
 				for _, one := range some {
 					list.all = append(list.all, sessionOf(pool.Name(), one, moves))
 				}
@@ -85,13 +101,9 @@ func (a *API) readSessions(ctx context.Context, _ *sessionList, pause *pause, sh
 
 // sessionOf is a session as its binding tells it. moves says that its pool has sessions move.
 func sessionOf(pool string, l sticky.Left, moves bool) *api.Session {
-	b := l.Binding
-	s := &api.Session{
-		ID: cmp.Or(b.Session, l.Name), Pool: pool, Upstream: b.Upstream, Caller: digestOf(b.Principal), Version: b.Version,
-		Expires: l.Expires.UTC().Truncate(time.Second), Movable: moves && time.Now().Before(b.Kept), Moved: b.Former,
+	b, item := l.Binding, drain.ItemOf(l, nil)
+	return &api.Session{
+		ID: item.ID, Pool: pool, Upstream: b.Upstream, Caller: item.Caller, Version: b.Version, Made: item.Made, Expires: item.Expires,
+		Movable: moves && time.Now().Before(b.Kept), Moved: b.Former,
 	}
-	if b.Made > 0 {
-		s.Made = time.UnixMilli(b.Made).UTC()
-	}
-	return s
 }

@@ -11,27 +11,35 @@ import (
 
 	"berth/internal/admin"
 	"berth/internal/api"
+	"berth/internal/journal"
 )
 
-// settingRoutes tell by what this berth goes, and set what may be set for a time.
-func (a *API) settingRoutes() []admin.Route {
+// settings tell by what this berth goes, and set what may be set for a time.
+type settings struct {
+	limits func() []api.Limit
+	config func() api.Config
+	level  *journal.Level
+	log    *slog.Logger
+}
+
+func (s *settings) routes() []admin.Route {
 	return []admin.Route{
-		{Pattern: "GET /v1/limits", Serve: a.serveLimits},
-		{Pattern: "GET /v1/config", Serve: a.serveConfig},
-		{Pattern: "GET /v1/log-level", Serve: a.serveLogLevel},
-		{Pattern: "PUT /v1/log-level", Serve: a.serveLogOrder},
+		{Pattern: "GET /v1/limits", Serve: s.serveLimits},
+		{Pattern: "GET /v1/config", Serve: s.serveConfig},
+		{Pattern: "GET /v1/log-level", Serve: s.serveLogLevel},
+		{Pattern: "PUT /v1/log-level", Serve: s.serveLogOrder},
 		{Pattern: "GET /v1/openapi.yaml", Serve: serveOpenAPI},
 	}
 }
 
-func (a *API) serveLimits(context.Context, *http.Request) (any, error) {
-	return api.Limits{Limits: append([]api.Limit{}, a.o.Limits()...)}, nil
+func (s *settings) serveLimits(context.Context, *http.Request) (any, error) {
+	return api.Limits{Limits: append([]api.Limit{}, s.limits()...)}, nil
 }
 
-func (a *API) serveConfig(context.Context, *http.Request) (any, error) { return a.o.Config(), nil }
+func (s *settings) serveConfig(context.Context, *http.Request) (any, error) { return s.config(), nil }
 
-func (a *API) serveLogLevel(context.Context, *http.Request) (any, error) {
-	now, configured, until := a.o.Level.Told()
+func (s *settings) serveLogLevel(context.Context, *http.Request) (any, error) {
+	now, configured, until := s.level.Told()
 	told := api.LogLevel{Level: nameOf(now), Configured: nameOf(configured)}
 	if !until.IsZero() {
 		told.Until = until.UTC()
@@ -49,7 +57,7 @@ const (
 	longestTime = 3600
 )
 
-func (a *API) serveLogOrder(ctx context.Context, r *http.Request) (any, error) {
+func (s *settings) serveLogOrder(ctx context.Context, r *http.Request) (any, error) {
 	order := api.LogOrder{For: usualTime}
 	if err := read(r, &order); err != nil {
 		return nil, err
@@ -61,9 +69,9 @@ func (a *API) serveLogOrder(ctx context.Context, r *http.Request) (any, error) {
 	case order.For < 1 || order.For > longestTime:
 		return nil, badRequest(fmt.Sprintf("for must be from 1 to %d seconds", longestTime))
 	}
-	a.o.Level.Set(levels[at], time.Duration(order.For)*time.Second)
-	a.o.Log.Info("another level is logged for a time", "level", order.Level, "seconds", order.For)
-	return a.serveLogLevel(ctx, r)
+	s.level.Set(levels[at], time.Duration(order.For)*time.Second)
+	s.log.Info("another level is logged for a time", "level", order.Level, "seconds", order.For)
+	return s.serveLogLevel(ctx, r)
 }
 
 func serveOpenAPI(context.Context, *http.Request) (any, error) {

@@ -20,10 +20,6 @@ const (
 	snapshotKept = time.Minute
 	// snapshotTime bounds one reading.
 	snapshotTime = 2 * time.Minute
-	// publishEvery is how often the first reading shows what it has so far.
-	publishEvery = 250 * time.Millisecond
-	// pauseMost is how long a reading pauses at most.
-	pauseMost = 50 * time.Millisecond
 )
 
 // snapshot is something that takes long to read, in memory for all who ask at a time. It is read while
@@ -76,11 +72,11 @@ func (s *snapshot[T]) get(ctx context.Context) shot[T] {
 	return shot[T]{s.value, s.asOf, s.whole, s.err}
 }
 
-// missing is what of a snapshot may be missing, as a words it; says is what it says itself.
-func (s shot[T]) missing(a *API, says string) string {
+// missing is what of a snapshot may be missing, as o words it; says is what it says itself.
+func (s shot[T]) missing(o outages, says string) string {
 	switch {
 	case isAway(s.err):
-		return "not read anew: " + a.awayLine(s.err)
+		return "not read anew: " + o.awayLine(s.err)
 	case s.err != nil:
 		return "not read anew: " + s.err.Error()
 	case !s.whole:
@@ -131,32 +127,4 @@ func (s *snapshot[T]) set(value *T, at time.Time, whole bool, err error) {
 	if err == nil {
 		s.value, s.asOf, s.whole = value, at, whole
 	}
-}
-
-// pause keeps a reading from taking more than half of a core while it goes on.
-type pause struct {
-	since  time.Time     // when the piece of work under way began
-	worked time.Duration // all before
-	shown  time.Time
-}
-
-func (p *pause) stop() time.Duration {
-	took := time.Since(p.since)
-	p.worked += took
-	return took
-}
-
-// take pauses for as long as the last piece of work took, and reports whether it is time to show what there
-// is. It fails with ctx.
-func (p *pause) take(ctx context.Context) (show bool, err error) {
-	select {
-	case <-time.After(min(p.stop(), pauseMost)):
-	case <-ctx.Done():
-		return false, context.Cause(ctx)
-	}
-	p.since = time.Now()
-	if show = p.since.Sub(p.shown) >= publishEvery; show {
-		p.shown = p.since
-	}
-	return show, nil
 }

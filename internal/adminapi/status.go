@@ -6,44 +6,35 @@ import (
 	"slices"
 	"time"
 
-	"berth/internal/admin"
 	"berth/internal/api"
 	"berth/internal/bulletin"
 	"berth/internal/storage"
 )
 
-// statusRoutes tell of the whole, and of berths.
-func (a *API) statusRoutes() []admin.Route {
-	return []admin.Route{
-		{Pattern: "GET /v1/status", Serve: a.serveStatus},
-		{Pattern: "GET /v1/berths", Serve: a.serveBerths},
-	}
-}
-
-func (a *API) serveStatus(ctx context.Context, _ *http.Request) (any, error) {
-	v, err := a.look(ctx)
+func (f *fleet) serveStatus(ctx context.Context, _ *http.Request) (any, error) {
+	v, err := f.look(ctx)
 	if err != nil {
 		return nil, err
 	}
 	told := api.Status{
-		Now: time.Now().UTC(), Berth: v.berths[0], Store: storeOf(a.o.Store), Pools: a.pools(v),
+		Now: time.Now().UTC(), Berth: v.berths[0], Store: storeOf(f.store), Pools: f.tellPools(v),
 		Berths: withoutSights(v.berths), Troubles: sum(v.berths), Partial: v.partial,
 	}
 	told.Berth.Sees = nil // the same stands with the upstreams
-	told.Ready, told.NotReady = a.o.Ready()
-	told.Tasks, err = a.tally(ctx)
+	told.Ready, told.NotReady = f.ready()
+	told.Tasks, err = f.tally(ctx)
 	if err != nil && told.Partial == "" {
-		told.Partial = a.partial(err)
+		told.Partial = f.outages.partial(err)
 	}
 	return told, nil
 }
 
 // tally counts tasks, as far as that can be done in time.
-func (a *API) tally(ctx context.Context) (tally api.Tally, err error) {
-	if a.o.Tally != nil {
+func (f *fleet) tally(ctx context.Context) (tally api.Tally, err error) {
+	if f.count != nil {
 		limit, cancel := context.WithTimeout(ctx, patience)
 		defer cancel()
-		tally, err = a.o.Tally(limit)
+		tally, err = f.count(limit)
 	}
 	if tally.ByState == nil {
 		tally.ByState = map[string]int{}
@@ -54,13 +45,13 @@ func (a *API) tally(ctx context.Context) (tally api.Tally, err error) {
 	return tally, err
 }
 
-func (a *API) serveBerths(ctx context.Context, _ *http.Request) (any, error) {
+func (f *fleet) serveBerths(ctx context.Context, _ *http.Request) (any, error) {
 	limit, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
-	berths, err := a.o.Board.All(limit)
+	berths, err := f.board.All(limit)
 	told := api.Berths{Berths: berths}
 	if err != nil {
-		told.Partial = a.partial(err)
+		told.Partial = f.outages.partial(err)
 	}
 	return told, nil
 }

@@ -8,19 +8,22 @@ import (
 	"berth/internal/api"
 )
 
-// subscriptionRoutes tell of streams that stand at this berth.
-func (a *API) subscriptionRoutes() []admin.Route {
-	return []admin.Route{{Pattern: "GET /v1/subscriptions", Query: []string{"limit", "cursor", "pool", "caller", "kind"}, Serve: a.serveSubscriptions}}
+// subscriptions tell of streams that stand at this berth.
+type subscriptions struct {
+	standing func() []api.Subscription // nil: none are told of
 }
 
-func (a *API) serveSubscriptions(_ context.Context, r *http.Request) (any, error) {
+func (s *subscriptions) routes() []admin.Route {
+	return []admin.Route{{Pattern: "GET /v1/subscriptions", Query: []string{"limit", "cursor", "pool", "caller", "kind"}, Serve: s.serveSubscriptions}}
+}
+
+func (s *subscriptions) serveSubscriptions(_ context.Context, r *http.Request) (any, error) {
 	var all []api.Subscription
-	if a.o.Work.Subscriptions != nil {
-		all = a.o.Work.Subscriptions()
+	if s.standing != nil {
+		all = s.standing()
 	}
 	place := func(s *api.Subscription) placed { return placed{s.Since, s.Pool, s.ID} }
 	q := r.URL.Query()
-	is := func(wanted, has string) bool { return wanted == "" || wanted == has }
 	var matching []*api.Subscription
 	for i := range all {
 		if one := &all[i]; is(q.Get("pool"), one.Pool) && is(q.Get("caller"), one.Caller) && is(q.Get("kind"), one.Kind) {

@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"time"
 
 	"berth/internal/api"
 	"berth/sticky"
@@ -31,10 +30,10 @@ type taskList struct {
 	payloads bool // they bear what servers say
 }
 
-// readTasks reads what upstreams own and what stands of upgraded tasks. What had ended before is not read
+// read reads what upstreams own and what stands of upgraded tasks. What had ended before is not read
 // again.
-func (a *API) readTasks(ctx context.Context, before *taskList, pause *pause, show func(*taskList)) (*taskList, error) {
-	list := &taskList{ended: map[string]*api.Task{}, lines: map[string]string{}, payloads: a.payloads()}
+func (ts *tasks) read(ctx context.Context, before *taskList, pause *pause, show func(*taskList)) (*taskList, error) {
+	list := &taskList{ended: map[string]*api.Task{}, lines: map[string]string{}, payloads: ts.payloads()}
 	shown := func() error {
 		due, err := pause.take(ctx)
 		if due {
@@ -45,27 +44,27 @@ func (a *API) readTasks(ctx context.Context, before *taskList, pause *pause, sho
 		}
 		return err
 	}
-	if err := a.readServers(ctx, list, shown); err != nil {
+	if err := ts.readServers(ctx, list, shown); err != nil {
 		return nil, err
 	}
-	if tasks := a.tasks(); tasks != nil {
-		if err := a.readUpgraded(ctx, tasks, before, list, shown); err != nil {
+	if upgraded := ts.upgraded(); upgraded != nil {
+		if err := ts.readUpgraded(ctx, upgraded, before, list, shown); err != nil {
 			return nil, err
 		}
-		list.findPlaces(ctx, tasks)
+		list.findPlaces(ctx, upgraded)
 	}
 	inOrder(list.all, placeOfTask)
 	return list, nil
 }
 
 // readServers reads the tasks that servers have made. rest is called after each piece of work.
-func (a *API) readServers(ctx context.Context, list *taskList, rest func() error) error {
-	for _, pool := range a.o.Pools() {
+func (ts *tasks) readServers(ctx context.Context, list *taskList, rest func() error) error {
+	for _, pool := range ts.pools() {
 		for _, u := range pool.Upstreams() {
 			read := 0
-			all, err := a.o.Work.Bindings.EachLeft(ctx, sticky.Task, pool.Name(), u.Name, tasksMost, func(some []sticky.Left) error {
+			all, err := ts.bindings.EachLeft(ctx, sticky.Task, pool.Name(), u.Name, tasksMost, func(some []sticky.Left) error {
 				for _, one := range some {
-					list.all = append(list.all, a.serverTask(pool.Name(), u.Name, one))
+					list.all = append(list.all, ts.serverTask(pool.Name(), u.Name, one))
 				}
 				read += len(some)
 				return rest()
@@ -85,25 +84,9 @@ func (l *taskList) missing(n int, where string) {
 	}
 }
 
-// serverTask is a task that an upstream owns, as its binding tells it.
-func (a *API) serverTask(pool, upstream string, l sticky.Left) *api.Task {
-	b := l.Binding
-	t := &api.Task{
-		ID: a.o.Work.IDs.Show(b.ID), Pool: pool, Kind: kindServer, Tool: b.Tool, State: cmp.Or(b.Status, stateUnknown), Upstream: upstream,
-		Caller: digestOf(b.Principal), Session: b.Session, Dialect: b.Dialect, Expires: l.Expires.UTC().Truncate(time.Second),
-	}
-	if t.ID == "" {
-		t.ID = l.Name // of what an older berth has bound
-	}
-	if b.Made > 0 {
-		t.Made = time.UnixMilli(b.Made).UTC()
-	}
-	return t
-}
-
 // readUpgraded reads the tasks of berth's own making.
-func (a *API) readUpgraded(ctx context.Context, tasks *upgrade.Tasks, before, list *taskList, rest func() error) error {
-	ids, all, err := tasks.Found(ctx, tasksMost)
+func (ts *tasks) readUpgraded(ctx context.Context, upgraded *upgrade.Tasks, before, list *taskList, rest func() error) error {
+	ids, all, err := upgraded.Found(ctx, tasksMost)
 	if err != nil {
 		return err
 	}
@@ -118,7 +101,7 @@ func (a *API) readUpgraded(ctx context.Context, tasks *upgrade.Tasks, before, li
 		})
 	}
 	for some := range slices.Chunk(ids, readAtOnce) {
-		records, whole, err := tasks.ReadSome(ctx, some)
+		records, whole, err := upgraded.ReadSome(ctx, some)
 		if err != nil {
 			return err
 		}
@@ -142,39 +125,8 @@ func (a *API) readUpgraded(ctx context.Context, tasks *upgrade.Tasks, before, li
 	return nil
 }
 
-// payloads reports whether what tasks bear may be told.
-func (a *API) payloads() bool { return a.o.Payloads != nil && a.o.Payloads() }
-
-// upgradedTask is a task of berth's own making, without its place in a queue.
-func upgradedTask(t *upgrade.Task, payloads bool) *api.Task {
-	told := &api.Task{
-		ID: t.ID, Pool: t.Pool, Kind: kindUpgraded, Tool: t.Tool, State: string(t.State), Upstream: t.Upstream, Holder: t.Holder,
-		Caller: digestOf(t.Principal), Session: t.Session, Dialect: "extension",
-		Made: t.Created.UTC(), Updated: t.Updated.UTC(), Expires: t.Expires().UTC(),
-	}
-	if payloads || inOwnWords(t) {
-		told.Message = t.Message
-	}
-	if t.Call != "" {
-		told.Dialect = "core"
-	}
-	if t.State == upgrade.Dispatched && len(t.OpenAsks()) > 0 {
-		told.State = string(upgrade.InputRequired)
-	}
-	if t.State == upgrade.Queued {
-		told.Queue = t.Terms.Queue
-	}
-	return told
-}
-
-// inOwnWords reports whether the message of t is berth's: what a tool says of its progress, or why it failed,
-// is part of what it answers.
-func inOwnWords(t *upgrade.Task) bool {
-	return t.State == upgrade.Cancelled || t.State == upgrade.Failed && t.Reason() != ""
-}
-
 // findPlaces says where tasks stand in their lines. Each line is read once.
-func (l *taskList) findPlaces(ctx context.Context, tasks *upgrade.Tasks) {
+func (l *taskList) findPlaces(ctx context.Context, upgraded *upgrade.Tasks) {
 	places := map[string]map[string]int{}
 	for i, t := range l.all {
 		line := l.lines[t.ID]
@@ -183,7 +135,7 @@ func (l *taskList) findPlaces(ctx context.Context, tasks *upgrade.Tasks) {
 		}
 		if places[line] == nil {
 			places[line] = map[string]int{}
-			waiting, _ := tasks.Line(ctx, line) // else nobody can say, for now
+			waiting, _ := upgraded.Line(ctx, line) // else nobody can say, for now
 			for n, id := range waiting {
 				places[line][id] = n + 1
 			}

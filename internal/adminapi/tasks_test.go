@@ -92,7 +92,7 @@ func TestTasksAreFilteredAndPaged(t *testing.T) {
 			t.Errorf("page by page:\n%v\nat once:\n%v", paged, all)
 		}
 		for _, bad := range []string{"state=working&older=soon", "tool=[", "kind=other", "state=running", "state=queued,", "limit=-1", "cursor=no"} {
-			if status, code := r.ask("GET", "/v1/tasks?"+bad, "", nil); status != http.StatusBadRequest || code != "bad_request" {
+			if status, code := r.refused("GET", "/v1/tasks?"+bad, "", nil); status != http.StatusBadRequest || code != "bad_request" {
 				t.Errorf("%s: %d %s", bad, status, code)
 			}
 		}
@@ -148,7 +148,7 @@ func TestATaskIsTold(t *testing.T) {
 			t.Errorf("polled %d times, at %v", told.Polls, told.Polled.At)
 		}
 		for _, unknown := range []string{"nobody", ids["waits"] + "?pool=q", "server-1?pool=q", "T" + strings.Repeat("A", len(ids["waits"])-1)} {
-			if status, code := r.ask("GET", "/v1/tasks/"+unknown, "", nil); status != http.StatusNotFound || code != "not_found" {
+			if status, code := r.refused("GET", "/v1/tasks/"+unknown, "", nil); status != http.StatusNotFound || code != "not_found" {
 				t.Errorf("%s: %d %s", unknown, status, code)
 			}
 		}
@@ -166,7 +166,7 @@ func TestOrdersAboutTasks(t *testing.T) {
 			return answer
 		}
 		order := func(id, what string) string {
-			status, code := r.ask("POST", "/v1/tasks/"+id+"/"+what, "{}", &api.TaskDetail{})
+			status, code := r.refused("POST", "/v1/tasks/"+id+"/"+what, "{}", &api.TaskDetail{})
 			return fmt.Sprint(status, " ", code)
 		}
 		var told api.TaskDetail
@@ -251,7 +251,7 @@ func TestQueuesAreToldAndPaused(t *testing.T) {
 		if q.Paused || waits.State != "dispatched" {
 			t.Errorf("resumed: %+v, and its call is %s", q, waits.State)
 		}
-		if status, code := r.ask("POST", "/v1/queues/none/pause", "{}", nil); status != http.StatusNotFound || code != "not_found" {
+		if status, code := r.refused("POST", "/v1/queues/none/pause", "{}", nil); status != http.StatusNotFound || code != "not_found" {
 			t.Errorf("%d %s", status, code)
 		}
 	})

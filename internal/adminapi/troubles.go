@@ -10,14 +10,16 @@ import (
 	"berth/internal/trouble"
 )
 
-// troubleRoutes tell what is behind the five numbers.
-func (a *API) troubleRoutes() []admin.Route {
-	return []admin.Route{{Pattern: "GET /v1/troubles/{kind}", Serve: a.serveTroubles}}
+// troubles tell what is behind the five numbers.
+type troubles struct{ book *trouble.Book }
+
+func (t *troubles) routes() []admin.Route {
+	return []admin.Route{{Pattern: "GET /v1/troubles/{kind}", Serve: t.serveTroubles}}
 }
 
-func (a *API) serveTroubles(_ context.Context, r *http.Request) (any, error) {
+func (t *troubles) serveTroubles(_ context.Context, r *http.Request) (any, error) {
 	kind := r.PathValue("kind")
-	noted, known := a.o.Troubles.Events(trouble.Kind(kind))
+	noted, known := t.book.Events(trouble.Kind(kind))
 	if !known {
 		return nil, admin.NotFound("no kind of trouble is called " + strconv.Quote(kind))
 	}

@@ -22,101 +22,90 @@ const (
 	itemsMost = 10_000
 )
 
-// upstreamRoutes tell what is left at upstreams, and set marks.
-func (a *API) upstreamRoutes() []admin.Route {
-	const one = api.UpstreamsPath + "/{pool}/{name}"
-	return []admin.Route{
-		{Pattern: "GET " + api.UpstreamsPath, Serve: a.serveUpstreams},
-		{Pattern: "GET " + one, Query: []string{"items"}, Serve: a.serveUpstream},
-		{Pattern: "POST " + one + "/drain", Serve: a.serveDrain},
-		{Pattern: "POST " + one + "/undrain", Serve: a.serveUndrain},
-	}
+func (f *fleet) serveUpstreams(ctx context.Context, _ *http.Request) (any, error) {
+	v, err := f.look(ctx)
+	return api.Upstreams{Upstreams: v.upstreams(f.pools(), ""), Partial: v.partial}, err
 }
 
-func (a *API) serveUpstreams(ctx context.Context, _ *http.Request) (any, error) {
-	v, err := a.look(ctx)
-	return api.Upstreams{Upstreams: v.upstreams(a.o.Pools(), ""), Partial: v.partial}, err
-}
-
-func (a *API) serveUpstream(ctx context.Context, r *http.Request) (any, error) {
+func (f *fleet) serveUpstream(ctx context.Context, r *http.Request) (any, error) {
 	most, err := number(r, "items", itemsTold, itemsMost)
 	if err != nil {
 		return nil, err
 	}
-	return a.tell(ctx, r.PathValue("pool"), r.PathValue("name"), most)
+	return f.tell(ctx, r.PathValue("pool"), r.PathValue("name"), most)
 }
 
 // tell tells of one upstream, and of at most so many things that it owns.
-func (a *API) tell(ctx context.Context, pool, name string, most int) (any, error) {
+func (f *fleet) tell(ctx context.Context, pool, name string, most int) (any, error) {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
-	status, err := a.o.Drains.Of(ctx, pool, name, most)
+	status, err := f.drains.Of(ctx, pool, name, most)
 	if errors.Is(err, context.DeadlineExceeded) {
 		err = fmt.Errorf("%w: %w", storage.ErrUnavailable, err)
 	}
 	if err != nil {
-		return nil, a.drainFault(err, pool, name)
+		return nil, f.drainFault(err, pool, name)
 	}
-	berths, err := a.o.Board.All(ctx)
-	for _, p := range a.o.Pools() {
+	berths, err := f.board.All(ctx)
+	for _, p := range f.pools() {
 		if u := p.Find(name); p.Name() == pool && u != nil {
 			told := upstream(p, u, status, seenBy(berths)[place{pool, name}])
 			if err != nil {
-				told.Partial = a.partial(err)
+				told.Partial = f.outages.partial(err)
 			}
 			return told, nil
 		}
 	}
-	return nil, a.unknownUpstream(pool, name)
+	return nil, f.unknownUpstream(pool, name)
 }
 
-func (a *API) serveDrain(ctx context.Context, r *http.Request) (any, error) {
+func (f *fleet) serveDrain(ctx context.Context, r *http.Request) (any, error) {
 	var order api.DrainOrder
 	if err := read(r, &order); err != nil {
 		return nil, err
 	}
 	pool := r.PathValue("pool")
-	if order.MoveSessions && a.has(pool) && !a.o.Reopens(pool) {
+	if order.MoveSessions && f.has(pool) && !f.reopens(pool) {
 		return nil, &admin.Fault{Status: http.StatusConflict, Code: "sessions_stay", Message: "sessions of pool " + strconv.Quote(pool) + ` cannot be moved: set session_failover = "reinit" there`}
 	}
-	return a.mark(ctx, r, routing.Drain{Since: time.Now(), MoveSessions: order.MoveSessions})
+	return f.mark(ctx, r, routing.Drain{Since: time.Now(), MoveSessions: order.MoveSessions})
 }
 
-func (a *API) serveUndrain(ctx context.Context, r *http.Request) (any, error) {
+func (f *fleet) serveUndrain(ctx context.Context, r *http.Request) (any, error) {
 	if err := read(r, &struct{}{}); err != nil {
 		return nil, err
 	}
-	return a.mark(ctx, r, routing.Drain{})
+	return f.mark(ctx, r, routing.Drain{})
 }
 
-func (a *API) mark(ctx context.Context, r *http.Request, mark routing.Drain) (any, error) {
+func (f *fleet) mark(ctx context.Context, r *http.Request, mark routing.Drain) (any, error) {
 	pool, name := r.PathValue("pool"), r.PathValue("name")
-	if _, err := a.o.Drains.Set(ctx, pool, name, mark); err != nil {
-		return nil, a.drainFault(err, pool, name)
+	if _, err := f.drains.Set(ctx, pool, name, mark); err != nil {
+		return nil, f.drainFault(err, pool, name)
 	}
-	told, err := a.tell(ctx, pool, name, 0)
+	told, err := f.tell(ctx, pool, name, 0)
 	if fault, is := errors.AsType[*admin.Fault](err); is && fault.Status == http.StatusNotFound { // a mark was taken off one that is gone
 		return api.Upstream{MayStop: api.MayStop{Pool: pool, Name: name}, State: routing.StateSilent, Reason: "it is gone", SeenBy: []api.SeenBy{}, Transport: "http", Versions: []string{}}, nil
 	}
 	return told, err
 }
 
-func (a *API) has(pool string) bool {
-	return slices.ContainsFunc(a.o.Pools(), func(p *routing.Pool) bool { return p.Name() == pool })
+func (f *fleet) has(pool string) bool {
+	return slices.ContainsFunc(f.pools(), func(p *routing.Pool) bool { return p.Name() == pool })
 }
 
 // drainFault is what an operator is told of an error about an upstream.
-func (a *API) drainFault(err error, pool, name string) error {
+func (f *fleet) drainFault(err error, pool, name string) error {
 	if errors.Is(err, drain.ErrUnknown) {
-		return a.unknownUpstream(pool, name)
+		return f.unknownUpstream(pool, name)
 	}
-	return a.fault(err)
+	return f.outages.fault(err)
 }
 
 // unknownUpstream says which there are.
-func (a *API) unknownUpstream(pool, name string) error {
+func (f *fleet) unknownUpstream(pool, name string) error {
 	var pools, upstreams []string
-	for _, p := range a.o.Pools() {
+	for _, p := range f.pools() {
 		pools = append(pools, p.Name())
 		if p.Name() == pool {
 			for _, u := range p.Upstreams() {
@@ -124,7 +113,7 @@ func (a *API) unknownUpstream(pool, name string) error {
 			}
 		}
 	}
-	if !a.has(pool) {
+	if !f.has(pool) {
 		return admin.NotFound(fmt.Sprintf("there is no pool %s; %s", pool, thereAre(pools)))
 	}
 	return admin.NotFound(fmt.Sprintf("there is no upstream %s/%s; in pool %s %s", pool, name, pool, thereAre(upstreams)))

@@ -23,19 +23,19 @@ type view struct {
 type place struct{ pool, upstream string }
 
 // look asks all berths and the store, for as long as patience lasts.
-func (a *API) look(ctx context.Context) (v view, err error) {
+func (f *fleet) look(ctx context.Context) (v view, err error) {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	var berths error
 	var asking sync.WaitGroup
-	asking.Go(func() { v.berths, berths = a.o.Board.All(ctx) })
-	asking.Go(func() { v.may, err = a.o.Drains.All(ctx) })
+	asking.Go(func() { v.berths, berths = f.board.All(ctx) })
+	asking.Go(func() { v.may, err = f.drains.All(ctx) })
 	asking.Wait()
 	if isAway(err) {
-		v.may, berths, err = a.o.Drains.Known(), err, nil
+		v.may, berths, err = f.drains.Known(), err, nil
 	}
 	if berths != nil {
-		v.partial = a.partial(berths)
+		v.partial = f.outages.partial(berths)
 	}
 	v.seen = seenBy(v.berths)
 	return v, err
@@ -65,7 +65,7 @@ func upstream(pool *routing.Pool, u *routing.Upstream, may api.MayStop, seen []a
 	own, profile := bulletin.SightOf(pool.Name(), u), u.Profile()
 	told := api.Upstream{
 		MayStop: may, State: own.State, Reason: own.Reason, Since: own.Since, SeenBy: append([]api.SeenBy{}, seen...),
-		Transport: transport(u), Era: era(u), Versions: versions(profile), Weight: max(u.Weight, 1), Backup: u.Backup,
+		Transport: transport(u), Era: era(u), Versions: versions(profile), Server: profile.Server, Weight: max(u.Weight, 1), Backup: u.Backup,
 		InFlight: own.InFlight, MaxFlight: u.MaxInFlight, Check: check(u.State().Check),
 	}
 	if told.MaxFlight == 0 {

@@ -2,12 +2,8 @@ package adminapi
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/base64"
 	"errors"
-	"slices"
 
-	"berth/internal/admin"
 	"berth/internal/api"
 	"berth/internal/drain"
 	"berth/sticky"
@@ -33,27 +29,10 @@ type Work struct {
 // ErrNotCancelled is why an upstream's own task is not cancelled: what wraps it says more.
 var ErrNotCancelled = errors.New("adminapi: the upstream has not cancelled the task")
 
-// workRoutes are those of all that Work tells of.
-func (a *API) workRoutes() []admin.Route {
-	if a.o.Work.Bindings == nil {
+// upgraded are the tasks of berth's own making; nil: there are none.
+func (w *Work) upgraded() *upgrade.Tasks {
+	if w.Tasks == nil {
 		return nil
 	}
-	return slices.Concat(a.taskRoutes(), a.sessionRoutes(), a.subscriptionRoutes(), a.queueRoutes())
-}
-
-// tasks are those of berth's own making; nil: there are none.
-func (a *API) tasks() *upgrade.Tasks {
-	if a.o.Work.Tasks == nil {
-		return nil
-	}
-	return a.o.Work.Tasks()
-}
-
-// digestOf is a principal as operators are shown it, in access records, too.
-func digestOf(principal string) string {
-	if principal == "" {
-		return ""
-	}
-	sum := sha256.Sum256([]byte(principal))
-	return base64.RawURLEncoding.EncodeToString(sum[:12])
+	return w.Tasks()
 }

@@ -3,17 +3,11 @@ package adminapi_test
 import (
 	"bytes"
 	"context"
-	"encoding/json"
-	"errors"
 	"fmt"
-	"net/http"
-	"net/http/httptest"
 	"net/url"
-	"strings"
 	"testing"
 	"time"
 
-	"berth/internal/admin"
 	"berth/internal/adminapi"
 	"berth/internal/drain"
 	"berth/internal/seal"
@@ -28,8 +22,6 @@ import (
 // workRig is a berth as far as operators see it: two pools with two upstreams each, and a rule that makes tasks in
 // the first.
 type workRig struct {
-	t        *testing.T
-	mux      *http.ServeMux
 	store    *storage.Store
 	bindings *sticky.Bindings
 	tasks    *upgrade.Tasks
@@ -37,6 +29,7 @@ type workRig struct {
 	cancel   func(ctx context.Context, pool, upstream, id string) error
 	payloads bool
 	drains   *drain.Watch
+	*operator
 }
 
 func newWorkRig(t *testing.T, storeURL string, meter metric.MeterProvider) *workRig {
@@ -47,7 +40,7 @@ func newWorkRig(t *testing.T, storeURL string, meter metric.MeterProvider) *work
 	}
 	keys := seal.NewStoredKeyring(store)
 	ids := drain.NewIDs(keys)
-	r := &workRig{t: t, store: store, bindings: sticky.New(store, sticky.Options{Hide: ids.Hide}), mux: http.NewServeMux()}
+	r := &workRig{store: store, bindings: sticky.New(store, sticky.Options{Hide: ids.Hide})}
 	var pools []*routing.Pool
 	for _, name := range []string{"p", "q"} {
 		var upstreams []*routing.Upstream
@@ -87,23 +80,8 @@ func newWorkRig(t *testing.T, storeURL string, meter metric.MeterProvider) *work
 			CancelTask: func(ctx context.Context, pool, upstream, id string) error { return r.cancel(ctx, pool, upstream, id) },
 		},
 	})
-	for _, route := range api.Routes() {
-		r.mux.HandleFunc(route.Pattern, func(w http.ResponseWriter, request *http.Request) { serve(w, request, route) })
-	}
+	r.operator = newOperator(t, api.Routes())
 	return r
-}
-
-// serve is what the listener does with a route.
-func serve(w http.ResponseWriter, request *http.Request, route admin.Route) {
-	value, err := route.Serve(request.Context(), request)
-	if fault, ok := errors.AsType[*admin.Fault](err); ok {
-		w.WriteHeader(fault.Status)
-		value = fault
-	} else if err != nil {
-		w.WriteHeader(http.StatusInternalServerError)
-		value = err.Error()
-	}
-	_ = json.NewEncoder(w).Encode(value)
 }
 
 // exchange is an upstream's answer to a call: one whose argument is "fail" fails, another runs until it is given
@@ -145,29 +123,5 @@ func (r *workRig) bind(kind sticky.Kind, pool, principal, id string, b sticky.Bi
 	r.t.Helper()
 	if err := r.bindings.Bind(context.Background(), sticky.Key{Kind: kind, Pool: pool, Principal: principal, ID: id}, b, 0); err != nil {
 		r.t.Fatal(err)
-	}
-}
-
-// ask asks, and reads the answer into out. It returns the status, and the code of a fault.
-func (r *workRig) ask(method, path, body string, out any) (status int, code string) {
-	r.t.Helper()
-	w := httptest.NewRecorder()
-	r.mux.ServeHTTP(w, httptest.NewRequest(method, path, strings.NewReader(body)))
-	var fault admin.Fault
-	if w.Code != http.StatusOK {
-		_ = json.Unmarshal(w.Body.Bytes(), &fault)
-		return w.Code, fault.Code
-	}
-	if err := json.Unmarshal(w.Body.Bytes(), out); err != nil {
-		r.t.Fatalf("%s %s: %v: %s", method, path, err, w.Body)
-	}
-	return w.Code, ""
-}
-
-// must asks for what there is.
-func (r *workRig) must(method, path, body string, out any) {
-	r.t.Helper()
-	if status, code := r.ask(method, path, body, out); status != http.StatusOK {
-		r.t.Fatalf("%s %s: %d %s", method, path, status, code)
 	}
 }

@@ -44,8 +44,7 @@ func TestReceiversAreWiredWhole(t *testing.T) {
 	if err := os.WriteFile(file, []byte(secretText+"\n"+otherSecret+"\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	hook := config.DefaultWebhook()
-	hook.URL, hook.SecretFile = "https://Hooks.example.com/x", file
+	hook := config.Webhook{URL: "https://Hooks.example.com/x", SecretFile: file}
 	hook.Timeout, hook.Backoff, hook.MaxBackoff, hook.MaxAge = config.Duration(1), config.Duration(2), config.Duration(3), config.Duration(4)
 	hook.Attempts, hook.Concurrency = 5, 6
 	hook.AllowPrivate = []config.Prefix{{Prefix: netip.MustParsePrefix("10.0.0.0/8")}}
@@ -87,9 +86,7 @@ func TestAFileWithoutSecretsSaysSo(t *testing.T) {
 	if err := os.WriteFile(file, []byte(secretText+"\nhunter2hunter2\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	hook := config.DefaultWebhook()
-	hook.URL, hook.SecretFile = "https://hooks.example.com/path-that-is-secret", file
-	cfg := hooked(hook)
+	cfg := hooked(config.Webhook{URL: "https://hooks.example.com/path-that-is-secret", SecretFile: file})
 	g := newTestGeneration(t, cfg)
 	_, err := g.newReceivers(cfg)
 	if err == nil || faultAt(err).key != "upgrade[0].webhook[0]" || !strings.Contains(err.Error(), "secret 2") {

@@ -23,6 +23,7 @@ type Config struct {
 	Drain          Duration `toml:"drain" default:"30s" within:"1ms 24h" reload:"restart"`
 	DrainDelay     Duration `toml:"drain_delay" within:"0s 1h" reload:"restart"`
 	DrainHeld      Duration `toml:"drain_held" default:"10m" within:"0s 8760h" reload:"restart"`
+	HTTP1          string   `toml:"http1" default:"berth" oneof:"berth net/http" reload:"restart"`
 	ReusePort      bool     `toml:"reuse_port" reload:"restart"`
 	ProxyProtocol  bool     `toml:"proxy_protocol" reload:"restart"`
 	TrustedProxies []Prefix `toml:"trusted_proxies" default:"127.0.0.0/8 ::1/128"`
@@ -38,6 +39,9 @@ type Config struct {
 	Pools     []Pool    `toml:"pools"`
 	Upgrades  []Upgrade `toml:"upgrade"`
 }
+
+// HTTP1NetHTTP is the [Config.HTTP1] that has net/http carry HTTP/1.1.
+const HTTP1NetHTTP = "net/http"
 
 // EffectiveDrainHeld returns the time that held calls have after SIGTERM, beside DrainDelay: DrainHeld,
 // and no less than Drain. Where nobody shares the store nobody serves meanwhile: they have Drain.

@@ -94,7 +94,7 @@ func TestExampleWithItsOptionalKeysIsValid(t *testing.T) {
 	}
 	rule := DefaultUpgrade()
 	rule.Tools = []string{"generate_*", "slow_compute"}
-	hook := DefaultWebhook()
+	hook := defaultOf[Webhook]()
 	hook.URL, hook.Secrets = "https://hooks.example.com/berth", []Secret{"whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSwMfKQ9r8GKYo="}
 	rule.Webhooks = []Webhook{hook}
 	if want := []Upgrade{rule}; !reflect.DeepEqual(cfg.Upgrades, want) {
@@ -159,9 +159,9 @@ func TestGuideShowsEveryKeyWithItsDefault(t *testing.T) {
 	defaults := Default()
 	defaults.Pools = []Pool{DefaultPool()}
 	defaults.Pools[0].Upstreams = []Upstream{DefaultUpstream()}
-	defaults.Limits.Rate = []RateLimit{DefaultRateLimit()}
+	defaults.Limits.Rate = []RateLimit{defaultOf[RateLimit]()}
 	defaults.Upgrades = []Upgrade{DefaultUpgrade()}
-	defaults.Upgrades[0].Webhooks = []Webhook{DefaultWebhook()}
+	defaults.Upgrades[0].Webhooks = []Webhook{defaultOf[Webhook]()}
 	for _, key := range tableKeys("", reflect.TypeFor[Config]()) {
 		literal, ok := shown[key]
 		if !ok {

@@ -20,9 +20,6 @@ type RateLimit struct {
 	Burst int      `toml:"burst" within:"0 1000000"`
 }
 
-// DefaultRateLimit returns the rule that a [[limits.rate]] table without keys makes.
-func DefaultRateLimit() RateLimit { return defaultOf[RateLimit]() }
-
 // EffectiveName returns Name, or the tools.
 func (r RateLimit) EffectiveName() string { return cmp.Or(r.Name, strings.Join(r.Tools, ",")) }
 

@@ -30,9 +30,6 @@ type Webhook struct {
 	TLS          ServerTLS `toml:"tls"`
 }
 
-// DefaultWebhook returns the receiver that an [[upgrade.webhook]] table without keys makes.
-func DefaultWebhook() Webhook { return defaultOf[Webhook]() }
-
 // EffectiveName returns Name, or the host of the URL: of the rest of it nothing shows, which may be
 // secret.
 func (w *Webhook) EffectiveName() string {

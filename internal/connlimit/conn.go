@@ -29,3 +29,6 @@ func (c *conn) CloseWrite() error {
 	}
 	return half.CloseWrite()
 }
+
+// PlainConn is what those who read without a buffer look for by its name.
+func (c *conn) PlainConn() net.Conn { return c.Conn }

@@ -1,10 +1,9 @@
 package drain
 
 import (
-	"crypto/sha256"
-	"encoding/base64"
 	"time"
 
+	"berth/internal/seal"
 	"berth/sticky"
 )
 
@@ -20,35 +19,20 @@ type Item struct {
 	Expires time.Time `json:"expires"`           // when it may be forgotten
 }
 
-func itemOf(l sticky.Left, ids *IDs) Item {
+// ItemOf is what a binding tells of its task or session. ids show the ids of tasks; a session's needs none.
+func ItemOf(l sticky.Left, ids *IDs) Item {
 	b := l.Binding
-	i := Item{Kind: string(l.Kind), ID: ids.Show(b.ID), Tool: b.Tool, Status: b.Status, Session: b.Session, Caller: digestOf(b.Principal), Expires: l.Expires.UTC().Truncate(time.Second)}
-	if b.Made > 0 {
-		i.Made = time.UnixMilli(b.Made).UTC()
-	}
+	i := Item{Kind: string(l.Kind), Caller: seal.Digest(b.Principal), Expires: l.Expires.UTC().Truncate(time.Second)}
 	if l.Kind == sticky.Session {
-		i.ID, i.Session = b.Session, ""
+		i.ID = b.Session
+	} else {
+		i.ID, i.Tool, i.Status, i.Session = ids.Show(b.ID), b.Tool, b.Status, b.Session
 	}
 	if i.ID == "" {
 		i.ID = l.Name // of what an older berth has bound
 	}
+	if b.Made > 0 {
+		i.Made = time.UnixMilli(b.Made).UTC()
+	}
 	return i
-}
-
-// digestOf is a principal as operators are shown it.
-func digestOf(principal string) string {
-	if principal == "" {
-		return ""
-	}
-	sum := sha256.Sum256([]byte(principal))
-	return base64.RawURLEncoding.EncodeToString(sum[:12])
-}
-
-// add lists what is left, up to most things.
-func (s *Status) add(left []sticky.Left, ids *IDs, most int) {
-	for _, one := range left {
-		if len(s.Items) < most {
-			s.Items = append(s.Items, itemOf(one, ids))
-		}
-	}
 }

@@ -57,6 +57,7 @@ type Reader struct {
 	most   int // bytes of a message that are held
 	events *mcp.EventReader
 	buffer []byte
+	first  []byte // where a message is held
 	begun  bool
 	rest   error // what ended the body while the first piece was read
 }
@@ -70,11 +71,27 @@ func NewReader(shape Shape, body io.Reader) *Reader { return NewLongReader(shape
 // NewLongReader is NewReader for messages of which up to most bytes are held, in place of
 // mcp.MaxPeek.
 func NewLongReader(shape Shape, body io.Reader, most int) *Reader {
-	r := &Reader{shape: shape, body: body, most: most}
+	r := new(Reader)
+	r.Begin(shape, body, most)
+	return r
+}
+
+// Begin has r read another body, as NewLongReader does, in the memory that it has.
+func (r *Reader) Begin(shape Shape, body io.Reader, most int) {
+	*r = Reader{shape: shape, body: body, most: most, first: r.first}
 	if shape == EventStream {
 		r.events = mcp.NewLongEventReader(body, most)
 	}
-	return r
+}
+
+// End lets go of the body and of all pieces. Memory for more than most messages need is not kept.
+func (r *Reader) End() {
+	const most = 16 << 10
+	first := r.first
+	if cap(first) > most {
+		first = nil
+	}
+	*r = Reader{first: first[:0]}
 }
 
 // Next returns the next piece, and io.EOF after the last one. Any other error is
@@ -107,18 +124,22 @@ func (r *Reader) nextEvent() (Piece, error) {
 	}, nil
 }
 
-// firstRoom is what a message is given to begin with, in bytes.
+// firstRoom is what a message is given to begin with, in bytes. One of known length has room for one byte
+// more, so that its end is seen without more memory.
 func (r *Reader) firstRoom() int {
 	const usual = 4 << 10
 	if r.Length > 0 {
-		return int(min(r.Length, usual))
+		return int(min(r.Length+1, usual))
 	}
 	return usual
 }
 
 // message reads a JSON message whole, or as much of it as is held.
 func (r *Reader) message() (Piece, error) {
-	buffer := make([]byte, 0, r.firstRoom())
+	buffer := r.first[:0]
+	if room := r.firstRoom(); cap(buffer) < room {
+		buffer = make([]byte, 0, room)
+	}
 	for len(buffer) < r.most {
 		if len(buffer) == cap(buffer) {
 			buffer = append(make([]byte, 0, min(4*cap(buffer), r.most)), buffer...)
@@ -130,6 +151,7 @@ func (r *Reader) message() (Piece, error) {
 			break
 		}
 	}
+	r.first = buffer
 	if r.rest != nil && (r.rest != io.EOF || len(buffer) == 0) {
 		return Piece{}, r.rest
 	}

@@ -18,6 +18,10 @@ type Request struct {
 	Header wire.Header // of the request alone: it may be changed while that is sent
 	Body   []byte      // nil: none
 	Caller string      // names whose request it is; "": nobody's
+
+	// Written is set by a Sender that returns an answer, and looks at the request no more: then that, its
+	// header and its body may be used again. Any other has them for good.
+	Written bool
 }
 
 // Sender sends requests to upstreams. It is used by many goroutines at once.
@@ -29,10 +33,6 @@ type Sender interface {
 	// Close closes idle connections. Exchanges that are under way go on.
 	Close()
 }
-
-// errHeaderTimeout says that no answer's headers came in the time given. Only a
-// SendError bears it, which names the package.
-var errHeaderTimeout = errors.New("no answer in time")
 
 // SendError says how a request failed before an answer's headers were there, or that
 // what was answered is none.
@@ -50,7 +50,7 @@ type SendError struct {
 func (e *SendError) Error() string {
 	cause := e.Err
 	if errors.Is(cause, context.DeadlineExceeded) {
-		cause = errHeaderTimeout
+		cause = ErrNotInTime
 	}
 	return fmt.Sprintf("exchange: %v", cause)
 }

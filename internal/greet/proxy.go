@@ -96,3 +96,12 @@ func (c *passedConn) CloseWrite() error {
 	}
 	return half.CloseWrite()
 }
+
+// PlainConn is what those who read without a buffer look for by its name. It is none while bytes that
+// came with the header are left.
+func (c *passedConn) PlainConn() net.Conn {
+	if c.rest != nil && c.rest.Buffered() > 0 {
+		return nil
+	}
+	return c.Conn
+}

@@ -1,5 +1,6 @@
 // Package seal makes tokens that clients carry and cannot read, change or make up, and
-// seals what the store keeps of sessions (Session).
+// seals what the store keeps of sessions (Session). Digest names a secret for those who
+// are not to know it.
 //
 // It promises that a token opens only for the purpose that it was sealed for, about
 // the same things (a pool, a principal), until it expires, and under the deployment's

@@ -1,6 +1,7 @@
 package verbs
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"net/url"
@@ -28,14 +29,10 @@ func drainCommand() *cli.Command {
 				return err
 			}
 			order := api.DrainOrder{MoveSessions: c.Bool("move-sessions")}
-			var status api.MayStop
 			if c.Bool("wait") {
 				return o.drainAndWait(c.Context, path, order, c.Duration("timeout"))
 			}
-			if err := o.call(c.Context, "POST", path+"/drain", order, &status); err != nil {
-				return err
-			}
-			return o.print(status, func(w io.Writer) error { return tellStatus(w, status) })
+			return o.mark(c.Context, path+"/drain", order)
 		},
 	}
 }
@@ -51,11 +48,7 @@ func undrainCommand() *cli.Command {
 			if err != nil {
 				return err
 			}
-			var status api.MayStop
-			if err := o.call(c.Context, "POST", path+"/undrain", struct{}{}, &status); err != nil {
-				return err
-			}
-			return o.print(status, func(w io.Writer) error { return tellStatus(w, status) })
+			return o.mark(c.Context, path+"/undrain", struct{}{})
 		},
 	}
 }
@@ -92,6 +85,15 @@ func upstreamsCommand() *cli.Command {
 			return o.print(all, func(w io.Writer) error { return tellAll(w, all.Upstreams) })
 		},
 	}
+}
+
+// mark gives an order about a mark, and prints what stands after it.
+func (o *operator) mark(ctx context.Context, path string, order any) error {
+	var status api.MayStop
+	if err := o.call(ctx, "POST", path, order, &status); err != nil {
+		return err
+	}
+	return o.print(status, func(w io.Writer) error { return tellStatus(w, status) })
 }
 
 // orderAbout reads the one argument that names an upstream, and returns the path of what is about it.

@@ -25,30 +25,6 @@ const (
 	StatusGatewayTimeout              = 504
 )
 
-var phrases = map[int]string{
-	StatusOK:                          "OK",
-	StatusAccepted:                    "Accepted",
-	StatusNoContent:                   "No Content",
-	StatusBadRequest:                  "Bad Request",
-	StatusUnauthorized:                "Unauthorized",
-	StatusForbidden:                   "Forbidden",
-	StatusNotFound:                    "Not Found",
-	StatusMethodNotAllowed:            "Method Not Allowed",
-	StatusNotAcceptable:               "Not Acceptable",
-	StatusRequestTimeout:              "Request Timeout",
-	StatusConflict:                    "Conflict",
-	StatusRequestEntityTooLarge:       "Request Entity Too Large",
-	StatusUnsupportedMediaType:        "Unsupported Media Type",
-	StatusUnprocessableEntity:         "Unprocessable Entity",
-	StatusTooManyRequests:             "Too Many Requests",
-	StatusRequestHeaderFieldsTooLarge: "Request Header Fields Too Large",
-	StatusInternalServerError:         "Internal Server Error",
-	StatusNotImplemented:              "Not Implemented",
-	StatusBadGateway:                  "Bad Gateway",
-	StatusServiceUnavailable:          "Service Unavailable",
-	StatusGatewayTimeout:              "Gateway Timeout",
-}
-
 // RefusesCredentials reports whether a status says that credentials are not taken.
 func RefusesCredentials(status int) bool {
 	return status == StatusUnauthorized || status == StatusForbidden

@@ -40,6 +40,17 @@ func (r *Request) WithContext(ctx context.Context) *Request {
 	return r
 }
 
+// Kept is the request as it may be kept for longer than it is lent, less its body.
+func (r *Request) Kept() *Request {
+	kept := *r
+	kept.Header, kept.Body = r.Header.Clone(), nil
+	if r.URL != nil {
+		at := *r.URL
+		kept.URL = &at
+	}
+	return &kept
+}
+
 // Context ends when the client goes away, or its answer has ended.
 func (r *Request) Context() context.Context { return r.context }
 

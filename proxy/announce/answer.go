@@ -24,16 +24,14 @@ type Answer struct {
 	promised  string
 }
 
-// Reader returns a reader that holds as much of the answer's messages as berth may have to add
-// something to.
-func (a *Answer) Reader(shape exchange.Shape, response *wire.Response) *exchange.Reader {
+// Read has a reader hold as much of the answer's messages as berth may have to add something to.
+func (a *Answer) Read(reader *exchange.Reader, shape exchange.Shape, response *wire.Response) {
 	most := mcp.MaxPeek
 	if a != nil && a.method == mcp.MethodListTools {
 		most = maxListed
 	}
-	reader := exchange.NewLongReader(shape, response.Body, most)
+	reader.Begin(shape, response.Body, most)
 	reader.Length = response.ContentLength
-	return reader
 }
 
 // Body returns an answer in JSON, or its first piece, as the client is to get it. Its headers

@@ -20,8 +20,8 @@ func (x *Call) IsSmall() bool { return x.HTTP.ContentLength >= 0 && x.HTTP.Conte
 const Small = 64 << 10
 
 // Read takes in the body, if there is one, within its limits. Its time runs since
-// the request began. hold is asked for the memory.
-func (x Arrival) Read(hold func(n int64) error) error {
+// the request began. hold is asked for the memory, of which room is taken first.
+func (x Arrival) Read(room []byte, hold func(n int64) error) error {
 	if slices.ContainsFunc(x.HTTP.Header.Values("Content-Encoding"), func(v string) bool { return !strings.EqualFold(v, "identity") }) {
 		return fault.EncodedBody
 	}
@@ -31,7 +31,7 @@ func (x Arrival) Read(hold func(n int64) error) error {
 	if x.HTTP.ContentLength == 0 {
 		return nil
 	}
-	body, err := x.readBounded(x.HTTP.Body, hold)
+	body, err := x.readBounded(x.HTTP.Body, room, hold)
 	switch {
 	case errors.Is(err, fault.BodyTooLarge), errors.Is(err, fault.Overloaded):
 		return err
@@ -47,7 +47,7 @@ func (x Arrival) Read(hold func(n int64) error) error {
 // readBounded reads the body within its limit. Memory for it is taken as it comes:
 // who announces much and sends little holds little. The buffer grows by four, so that
 // what it outgrew is a fraction of what it holds.
-func (x Arrival) readBounded(r io.Reader, hold func(n int64) error) ([]byte, error) {
+func (x Arrival) readBounded(r io.Reader, room []byte, hold func(n int64) error) ([]byte, error) {
 	limit := x.Table.Limits.Body
 	most := limit + 1 // one more shows that it is too large, or that it has ended
 	if declared := x.HTTP.ContentLength; declared > 0 {
@@ -60,7 +60,11 @@ func (x Arrival) readBounded(r io.Reader, hold func(n int64) error) ([]byte, err
 			if err := hold(size - int64(cap(buffer))); err != nil {
 				return nil, err
 			}
-			buffer = append(make([]byte, 0, size), buffer...)
+			if int64(cap(room)) >= size {
+				buffer = append(room[:0:size], buffer...)
+			} else {
+				buffer = append(make([]byte, 0, size), buffer...)
+			}
 		}
 		n, err := r.Read(buffer[len(buffer):cap(buffer)])
 		buffer = buffer[:len(buffer)+n]

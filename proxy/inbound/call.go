@@ -138,6 +138,13 @@ func (x *Call) WithBody(body []byte) *Call {
 	return &other
 }
 
+// Kept is the call as it may be kept when its request is over.
+func (x *Call) Kept() *Call {
+	kept := *x
+	kept.HTTP = x.HTTP.Kept()
+	return &kept
+}
+
 // AsBatch is the call as one batch, which is refused as a whole.
 func (x *Call) AsBatch() *Call {
 	other := *x

@@ -1,9 +1,11 @@
 package inbound
 
 import (
+	"hash/maphash"
 	"net/netip"
 	"slices"
 	"strings"
+	"sync/atomic"
 
 	"berth/internal/connlimit"
 	"berth/internal/wire"
@@ -20,8 +22,24 @@ func (t *Table) callerOf(r *wire.Request, principal string, trusted bool) string
 		return "address" // all of a network without addresses
 	}
 	var room [64]byte
-	return string(connlimit.AppendAddress(append(room[:0], "address "...), addr))
+	return t.callers.of(connlimit.AppendAddress(append(room[:0], "address "...), addr))
 }
+
+// callerNames remembers callers' names by what they are, so that one who comes again costs no memory. It
+// holds one for each place: whoever falls into another's takes it.
+type callerNames [256]atomic.Pointer[string]
+
+func (n *callerNames) of(text []byte) string {
+	place := &n[maphash.Bytes(nameSeed, text)%uint64(len(n))]
+	if known := place.Load(); known != nil && *known == string(text) {
+		return *known
+	}
+	name := string(text)
+	place.Store(&name)
+	return name
+}
+
+var nameSeed = maphash.MakeSeed()
 
 // AddressOf returns the address that a request comes from; the zero one on a network
 // without addresses.

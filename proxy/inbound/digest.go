@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"berth/internal/mcp"
+	"berth/internal/seal"
 	"berth/internal/wire"
 )
 
@@ -59,11 +60,8 @@ func IsOfOneCall(name string) bool {
 	return strings.HasPrefix(name, mcp.HeaderParamPrefix)
 }
 
-// Digest names a secret without telling it.
-func Digest(secret string) string {
-	sum := sha256.Sum256([]byte(secret))
-	return base64.RawURLEncoding.EncodeToString(sum[:12])
-}
+// Digest is [seal.Digest]: it names a secret without telling it; "" for none.
+func Digest(secret string) string { return seal.Digest(secret) }
 
 // Origins tell where the request comes from: an upstream may let in some addresses only.
 // Believed proxies say it in headers, whose peers say nothing of the client; of anybody
@@ -79,12 +77,9 @@ func (x *Call) Origins() []string {
 	return all
 }
 
-// fromWhere are the headers that tell an upstream whom a request comes from.
-var fromWhere = []string{"X-Forwarded-For", "Forwarded", "X-Real-Ip"}
-
-// ofTheWay are the headers that tell which way a request came. Others that begin with
+// fromWhere are the headers that tell an upstream whom a request comes from. Others that begin with
 // X-Forwarded-, User for one, may tell who sent it.
-var ofTheWay = append([]string{"Via"}, fromWhere...)
+var fromWhere = []string{"X-Forwarded-For", "Forwarded", "X-Real-Ip"}
 
 // IsOfOneRequest reports whether a header is one of those that differ between requests that ask the same, because they
 // name the request, trace it, or tell which way it came.
@@ -95,5 +90,5 @@ func IsOfOneRequest(name string) bool {
 		"X-Request-Id", "X-Correlation-Id", "X-Amzn-Trace-Id", "X-Cloud-Trace-Context", "Cf-Ray":
 		return true
 	}
-	return slices.Contains(ofTheWay, name) || slices.Contains(hopByHop, name)
+	return name == "Via" || slices.Contains(fromWhere, name) || IsHopByHop(name)
 }

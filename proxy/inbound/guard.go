@@ -19,8 +19,10 @@ func headerLines(h wire.Header) int {
 
 // Hostname returns the host of a Host header without its port and brackets.
 func Hostname(host string) string {
-	if name, _, err := net.SplitHostPort(host); err == nil {
-		return name
+	if strings.Contains(host, ":") { // else SplitHostPort makes an error of it
+		if name, _, err := net.SplitHostPort(host); err == nil {
+			return name
+		}
 	}
 	return strings.TrimSuffix(strings.TrimPrefix(host, "["), "]")
 }

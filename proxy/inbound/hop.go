@@ -2,23 +2,28 @@ package inbound
 
 import (
 	"net/textproto"
+	"slices"
 	"strings"
 
 	"berth/internal/mcp"
 	"berth/internal/wire"
 )
 
-// hopByHop are the headers that concern one connection only (RFC 9110, 7.6.1),
-// with the old ones that some clients still send.
-var hopByHop = []string{
-	"Connection", "Keep-Alive", "Proxy-Connection", "Proxy-Authenticate", "Proxy-Authorization",
-	"Te", "Trailer", "Transfer-Encoding", "Upgrade", "Expect", "Http2-Settings",
+// IsHopByHop reports whether a header concerns one connection only (RFC 9110, 7.6.1). Some are
+// old ones that some clients still send.
+func IsHopByHop(name string) bool {
+	switch name {
+	case "Connection", "Keep-Alive", "Proxy-Connection", "Proxy-Authenticate", "Proxy-Authorization",
+		"Te", "Trailer", "Transfer-Encoding", "Upgrade", "Expect", "Http2-Settings":
+		return true
+	}
+	return false
 }
 
 // namesCriticalHop reports whether Connection lists a header whose removal would
 // change what a call means.
 func namesCriticalHop(h wire.Header, principalHeader string) bool {
-	for _, name := range connectionNames(h) {
+	for _, name := range ConnectionNames(h) {
 		if strings.HasPrefix(name, "Mcp-") || strings.EqualFold(name, principalHeader) {
 			return true
 		}
@@ -30,9 +35,10 @@ func namesCriticalHop(h wire.Header, principalHeader string) bool {
 	return false
 }
 
-func connectionNames(h wire.Header) []string {
+// ConnectionNames are the headers, in canonical form, that Connection lists.
+func ConnectionNames(h wire.Header) []string {
 	var names []string
-	for _, value := range h.Values("Connection") {
+	for _, value := range h["Connection"] {
 		for name := range strings.SplitSeq(value, ",") {
 			if name = textproto.TrimString(name); name != "" {
 				names = append(names, textproto.CanonicalMIMEHeaderKey(name))
@@ -42,12 +48,13 @@ func connectionNames(h wire.Header) []string {
 	return names
 }
 
+// DropHopByHop removes what concerns one connection only, with the names that Connection lists.
 func DropHopByHop(h wire.Header) {
-	for _, name := range connectionNames(h) {
-		h.Del(name)
-	}
-	for _, name := range hopByHop {
-		delete(h, name)
+	listed := ConnectionNames(h)
+	for name := range h {
+		if IsHopByHop(name) || slices.Contains(listed, name) {
+			delete(h, name)
+		}
 	}
 }
 

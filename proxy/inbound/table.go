@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// Table is what all requests are judged by. It must not change once the proxy serves.
+// Table is what all requests are judged by. Its fields must not change once the proxy serves.
 type Table struct {
 	Endpoints         []*Endpoint // where several fit a request equally well, the first gets it
 	Loopback          bool        // the listener is on loopback: only loopback hosts and origins are welcome
@@ -13,6 +13,8 @@ type Table struct {
 	CredentialHeaders []string // the headers that are credentials, beside Cookie, as meant spells them
 	Limits            Limits   // with their defaults
 	LongestTaskID     int      // in bytes
+
+	callers callerNames // of callers without principals
 }
 
 // trusts reports whether the peer that connected is one whose headers about

@@ -3,6 +3,7 @@ package outbound
 import (
 	"net"
 	"net/textproto"
+	"slices"
 	"strings"
 
 	"berth/internal/mcp"
@@ -53,39 +54,59 @@ func AddVia(h wire.Header, major, minor int) {
 // viaHTTP11 is what berth adds to Via of nearly all messages.
 var viaHTTP11 = []string{"1.1 berth"}
 
+// added is how many headers berth may add on the way.
+const added = 6
+
 // Headers returns the headers to send upstream: the client's, less what
 // concerns this connection or cannot be believed, and who it came from.
 func (w Way) Headers() wire.Header {
-	h := w.HTTP.Header.Clone()
-	inbound.DropHopByHop(h)
-	dropLookalikes(h, w.Endpoint.PrincipalHeader())
-	if !w.Trusted {
-		for name := range h {
-			if inbound.IsForwarding(name) {
-				delete(h, name)
-			}
+	h := make(wire.Header, len(w.HTTP.Header)+added)
+	w.fill(h, make([]string, 0, len(w.HTTP.Header)+added))
+	return h
+}
+
+// fill is Headers into h, which is empty. Their values come to lie in values, each list cut to its length, so
+// that what is added to one is not added to the next.
+func (w Way) fill(h wire.Header, values []string) []string {
+	listed := inbound.ConnectionNames(w.HTTP.Header)
+	for name, lines := range w.HTTP.Header {
+		if inbound.IsHopByHop(name) || slices.Contains(listed, name) || w.withholds(name) {
+			continue
 		}
-		if name := w.Endpoint.PrincipalHeader(); name != "" {
-			h.Del(name)
-		}
-	}
-	if w.Endpoint.Identifier != nil && !w.InSession {
-		// Only a session that was found to be the caller's own may be acted in.
-		h.Del(mcp.HeaderSession)
-	}
-	if len(w.Message.Calls) == 0 && w.Era() == mcp.EraModern {
-		// A modern GET or DELETE is about no session, and resumes nothing (2026-07-28,
-		// "Earlier Streamable HTTP Revisions"); its upstream may know both eras.
-		h.Del(mcp.HeaderSession)
-		h.Del(mcp.HeaderLastEvent)
+		begin := len(values)
+		values = append(values, lines...)
+		h[name] = values[begin:len(values):len(values)]
 	}
 	w.renameSession(h)
 	w.Authorize(h)
-	w.addForwarded(h)
+	values = w.addForwarded(h, values)
 	// Answers are looked into, so they must come as they are.
-	h.Set("Accept-Encoding", "identity")
-	return h
+	h["Accept-Encoding"] = identity
+	return values
 }
+
+// identity and nothing are the values of a header. Nobody adds to them.
+var (
+	identity = slices.Clip([]string{"identity"})
+	nothing  = slices.Clip([]string{""})
+)
+
+// withholds reports whether a header of the client's does not go upstream.
+func (w Way) withholds(name string) bool {
+	switch name {
+	case mcp.HeaderSession:
+		// Only a session that was found to be the caller's own may be acted in.
+		return w.Endpoint.Identifier != nil && !w.InSession || w.isModernAlone()
+	case mcp.HeaderLastEvent:
+		return w.isModernAlone()
+	}
+	principal := w.Endpoint.PrincipalHeader()
+	return !w.Trusted && (inbound.IsForwarding(name) || principal != "" && name == wire.CanonicalName(principal)) || isLookalike(name, principal)
+}
+
+// isModernAlone: a modern GET or DELETE is about no session, and resumes nothing (2026-07-28,
+// "Earlier Streamable HTTP Revisions"); its upstream may know both eras.
+func (w Way) isModernAlone() bool { return len(w.Message.Calls) == 0 && w.Era() == mcp.EraModern }
 
 // Authorize does the same for the request's own. What a client may ask before it is
 // authorised goes without berth's own authority.
@@ -96,52 +117,39 @@ func (w Way) Authorize(h wire.Header) {
 	}
 }
 
-func (w Way) addForwarded(h wire.Header) {
+// addForwarded tells where the request came from. The values come to lie in values.
+func (w Way) addForwarded(h wire.Header, values []string) []string {
 	peer, _, err := net.SplitHostPort(w.HTTP.RemoteAddr)
 	if err != nil {
 		peer = w.HTTP.RemoteAddr
 	}
-	if before := h.Values("X-Forwarded-For"); len(before) > 0 {
+	if before := h["X-Forwarded-For"]; len(before) > 0 {
 		peer = strings.Join(before, ", ") + ", " + peer
 	}
-	own := ownHeaders{h, make([]string, 0, 3)}
-	own.set("X-Forwarded-For", peer)
+	set := func(name, value string) {
+		values = append(values, value)
+		h[name] = values[len(values)-1 : len(values) : len(values)]
+	}
+	set("X-Forwarded-For", peer)
 	if h.Get("X-Forwarded-Host") == "" {
-		own.set("X-Forwarded-Host", w.HTTP.Host)
+		set("X-Forwarded-Host", w.HTTP.Host)
 	}
 	if h.Get("X-Forwarded-Proto") == "" {
-		own.set("X-Forwarded-Proto", inbound.Scheme(w.HTTP))
+		set("X-Forwarded-Proto", inbound.Scheme(w.HTTP))
 	}
 	AddVia(h, w.HTTP.ProtoMajor, w.HTTP.ProtoMinor)
 	if h.Get("User-Agent") == "" {
-		h.Set("User-Agent", "") // keeps net/http from adding its own
+		h["User-Agent"] = nothing // keeps net/http from adding its own
 	}
+	return values
 }
 
-// ownHeaders sets headers whose values lie together, in one allocation.
-type ownHeaders struct {
-	wire.Header
-
-	values []string
-}
-
-// set sets a header of canonical name.
-func (o *ownHeaders) set(name, value string) {
-	o.values = append(o.values, value)
-	n := len(o.values)
-	o.Header[name] = o.values[n-1 : n : n]
-}
-
-// dropLookalikes removes names with underscores that many servers read as if
-// they had hyphens: a client must not set Mcp_Name beside Mcp-Name.
-func dropLookalikes(h wire.Header, principalHeader string) {
-	for name := range h {
-		if !strings.Contains(name, "_") {
-			continue
-		}
-		meant := textproto.CanonicalMIMEHeaderKey(strings.ReplaceAll(name, "_", "-"))
-		if strings.HasPrefix(meant, "Mcp-") || inbound.IsForwarding(meant) || strings.EqualFold(meant, principalHeader) {
-			delete(h, name)
-		}
+// isLookalike reports whether a name has underscores that many servers read as if
+// they were hyphens: a client must not set Mcp_Name beside Mcp-Name.
+func isLookalike(name, principalHeader string) bool {
+	if !strings.Contains(name, "_") {
+		return false
 	}
+	meant := textproto.CanonicalMIMEHeaderKey(strings.ReplaceAll(name, "_", "-"))
+	return strings.HasPrefix(meant, "Mcp-") || inbound.IsForwarding(meant) || strings.EqualFold(meant, principalHeader)
 }

@@ -25,12 +25,12 @@ type vigil struct {
 	ctx   context.Context // the exchange's
 	ep    Sender
 	u     *routing.Upstream
-	out   *exchange.Request // the exchange's
-	said  atomic.Bool       // something since the last look
-	heard int64             // what Upstream.Answers was then; look's
+	said  atomic.Bool // something since the last look
+	heard int64       // what Upstream.Answers was then; look's
 
-	mu    sync.Mutex // guards timer
+	mu    sync.Mutex // guards the fields below
 	timer *time.Timer
+	out   *exchange.Request // the exchange's, and not to be looked at once that has ended
 }
 
 // sendWatched is by.Send, with a vigil over what wait does not bound: the wait for a
@@ -71,14 +71,16 @@ func (v *vigil) end() {
 	defer v.mu.Unlock()
 	if v.timer != nil {
 		v.timer.Stop()
-		v.timer = nil
+		v.timer, v.out = nil, nil
 	}
 }
 
 func (v *vigil) look() {
 	heard := v.u.Answers()
 	if !v.said.Swap(false) && heard == v.heard && !v.u.Silent() {
-		v.u.Ping(v.ask)
+		if sign := v.sign(); sign != nil {
+			v.u.Ping(func() { v.ask(sign) })
+		}
 	}
 	v.heard = v.u.Answers()
 	v.mu.Lock()
@@ -88,11 +90,21 @@ func (v *vigil) look() {
 	}
 }
 
+// sign is what asks for a sign of life, nil once the exchange has ended.
+func (v *vigil) sign() *exchange.Request {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if v.out == nil {
+		return nil
+	}
+	return signOfLife(v.out)
+}
+
 // ask asks the upstream for a sign of life.
-func (v *vigil) ask() {
+func (v *vigil) ask(sign *exchange.Request) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(v.ctx), signTime)
 	defer cancel()
-	if response, err := v.ep.Send(ctx, v.u, signOfLife(v.out), Terms{Wait: signTime}); err == nil {
+	if response, err := v.ep.Send(ctx, v.u, sign, Terms{Wait: signTime}); err == nil {
 		response.Body.Close()
 	}
 }
@@ -107,8 +119,8 @@ func (s Sender) Abandoned(ctx context.Context, u *routing.Upstream, out *exchang
 	if s.Timeouts.Quiet == 0 || waited < abandonedAfter || u.Silent() {
 		return
 	}
-	v := &vigil{ctx: ctx, ep: s, u: u, out: out}
-	go u.Ping(v.ask) // for signTime at most
+	v, sign := &vigil{ctx: ctx, ep: s, u: u}, signOfLife(out)
+	go u.Ping(func() { v.ask(sign) }) // for signTime at most
 }
 
 // signOfLife is a request that changes nothing, in the name, the session and the era of out.

@@ -37,14 +37,10 @@ func (p *Peers) adopt(ctx context.Context, e ledger.Entry, c *task.Call) error {
 	after, err := p.ledger.Records.Apply(ctx, e, op)
 	if err != nil || !p.runner.TookOver(&after.Task, op) {
 		p.runner.StandNot(ctx, &e.Task, place)
-	}
-	switch {
-	case errors.Is(err, task.ErrTerminal), errors.Is(err, task.ErrStale), errors.Is(err, task.ErrState), errors.Is(err, ledger.ErrUnknown):
-		return nil // another berth was first
-	case err != nil:
+		if wasLate(err) {
+			return nil
+		}
 		return err
-	case !p.runner.TookOver(&after.Task, op):
-		return nil
 	}
 	p.runner.Metrics.Adopted(ctx)
 	if !e.Left {
@@ -52,6 +48,11 @@ func (p *Peers) adopt(ctx context.Context, e ledger.Entry, c *task.Call) error {
 	}
 	p.runner.Hold(after, c).StandAs(place).Start(nil)
 	return nil
+}
+
+// wasLate reports whether a step failed since another berth was first.
+func wasLate(err error) bool {
+	return errors.Is(err, task.ErrTerminal) || errors.Is(err, task.ErrStale) || errors.Is(err, task.ErrState) || errors.Is(err, ledger.ErrUnknown)
 }
 
 // orphan ends a task whose holder is gone and that nobody can go on with.

@@ -1,0 +1,34 @@
+//go:build unix
+
+package buffer
+
+import (
+	"io"
+	"syscall"
+)
+
+const readsRaw = true
+
+// tryRead reads what the kernel has. If that is nothing, memory goes back, and it is called again when
+// something has come.
+func (r *Reader) tryRead(fd uintptr) bool {
+	r.makeRoom()
+	for {
+		n, err := syscall.Read(int(fd), r.bytes[r.end:])
+		switch {
+		case err == syscall.EINTR:
+			continue
+		case err == syscall.EAGAIN:
+			r.Release()
+			return false
+		case err != nil:
+			r.triedErr = err
+		case n == 0:
+			r.triedErr = io.EOF
+		default:
+			r.tried = n
+			r.end += n
+		}
+		return true
+	}
+}

@@ -1,0 +1,100 @@
+package h1_test
+
+import "strings"
+
+// chunkCases: sizes, extensions and ends of chunks (RFC 9112, 7.1).
+func chunkCases() []requestCase {
+	const funky, falcon = "Funky chunks, 2025", "CVE-2023-38697"
+	return []requestCase{
+		chunk("CVE-2025-22871", "bare LF after chunk size", "1\na\r\n0\r\n\r\n"),
+		chunk("CVE-2025-22871", "bare LF after the last size", "0\n\r\n"),
+		chunk("CVE-2025-22871", "bare LFs for the end", "0\n\n"),
+		chunk(funky+", TERM.EXT", "bare LF in chunk extension", "1;a\nb\r\na\r\n0\r\n\r\n"),
+		chunk("CVE-2025-58056", "bare LF after a semicolon", "5;\nhello\r\n0\r\n\r\n"),
+		chunk("CVE-2025-55315", "bare LF and a request in an extension", "2;\nxx\r\n2d\r\n0\r\n\r\nGET /x HTTP/1.1\r\nHost: a\r\n\r\n\r\n0\r\n\r\n"),
+		chunk(funky+", EXT.TERM", "bare CR in chunk extension", "1;a\rb\r\na\r\n0\r\n\r\n"),
+		chunk(funky+", EXT.TERM", "bare CR after a semicolon", "1;\ra\r\na\r\n0\r\n\r\n"),
+		chunk(funky, "bare CR after chunk size", "5\rhello\r\n0\r\n\r\n"),
+		chunk(funky, "CR CR LF after chunk size", "1\r\r\na\r\n0\r\n\r\n"),
+		chunk("", "NUL in chunk extension", "1;a\x00\r\na\r\n0\r\n\r\n"),
+		chunk("", "bare LF after chunk", "1\r\na\n0\r\n\r\n"),
+		chunk("", "bare CR after chunk", "1\r\na\r0\r\n\r\n"),
+		chunk("CVE-2025-43859", "two bytes for the end of a chunk", "1\r\naXX0\r\n\r\n"),
+		chunk(funky+", SPILL.TERM", "no end of a chunk", "5\r\nhello0\r\n\r\n"),
+		chunk(funky+", TERM.SPILL", "chunk longer than its size", "1\r\nab\r\n0\r\n\r\n"),
+		chunk(funky, "chunk shorter than its size", "3\r\nab\r\n0\r\n\r\n"),
+		chunk(funky+", ONE.TWO", "one byte for the end of a chunk", "1\r\naX\r\n0\r\n\r\n"),
+		chunk(funky, "LF CR after chunk", "1\r\na\n\r0\r\n\r\n"),
+		chunk("", "empty line after chunk", "1\r\na\r\n\r\n0\r\n\r\n"),
+		chunk("", "empty chunk size", "\r\n\r\n"),
+		chunk("", "extension without size", ";a\r\n\r\n"),
+		chunk(falcon, "0x chunk size", "0x1\r\na\r\n0\r\n\r\n"),
+		chunk(falcon, "0X chunk size", "0X1\r\na\r\n0\r\n\r\n"),
+		chunk(falcon, "0x alone", "0x\r\n\r\n"),
+		chunk(falcon, "chunk size with plus", "+1\r\na\r\n0\r\n\r\n"),
+		chunk("", "negative chunk size", "-1\r\na\r\n0\r\n\r\n"),
+		chunk("", "negative zero chunk size", "-0\r\n\r\n"),
+		chunk("", "chunk size with underscore", "1_0\r\n0123456789abcdef\r\n0\r\n\r\n"),
+		chunk("HTTP Garden", "blank before chunk size", " 1\r\na\r\n0\r\n\r\n"),
+		chunk("HTTP Garden", "tab before chunk size", "\t1\r\na\r\n0\r\n\r\n"),
+		chunk("HTTP Garden", "blank after chunk size", "1 \r\na\r\n0\r\n\r\n"),
+		chunk("HTTP Garden", "tab after chunk size", "1\t\r\na\r\n0\r\n\r\n"),
+		chunk("HTTP Garden", "blank in chunk size", "1 0\r\na\r\n0\r\n\r\n"),
+		chunk("RFC 9112, 7.1.1, BWS", "blank before an extension", "1 ;a\r\na\r\n0\r\n\r\n"),
+		chunk("", "point in chunk size", "1.0\r\na\r\n0\r\n\r\n"),
+		chunk("", "g in chunk size", "g\r\na\r\n0\r\n\r\n"),
+		chunk("", "h after chunk size", "1h\r\na\r\n0\r\n\r\n"),
+		chunk("", "comma after chunk size", "1,a\r\na\r\n0\r\n\r\n"),
+		chunk("", "chunk size in quotes", "\"1\"\r\na\r\n0\r\n\r\n"),
+		chunk("", "NUL after chunk size", "1\x00\r\na\r\n0\r\n\r\n"),
+		chunk("", "NUL for the last chunk", "\x00\r\n\r\n"),
+		chunk("", "high byte in chunk size", "\xb1\r\na\r\n0\r\n\r\n"),
+		chunk("", "overlong chunk size", "0000000000000001\r\na\r\n0\r\n\r\n"),
+		chunk("CVE-2021-32714", "chunk size that overflows", "10000000000000001\r\na\r\n0\r\n\r\n"),
+		chunk("CVE-2021-32714", "chunk size that overflows to zero", "10000000000000000\r\n\r\n"),
+		chunk("CVE-2013-2028", "chunk size of 64 bits", "ffffffffffffffff\r\na\r\n0\r\n\r\n"),
+		chunk("CVE-2013-2028", "chunk size of 63 bits", "7fffffffffffffff\r\na\r\n0\r\n\r\n"),
+		chunk("", "chunk size of a kilobyte of zeros", strings.Repeat("0", 1<<10)+"1\r\na\r\n0\r\n\r\n"),
+		chunk("", "a request in place of a chunk", get),
+		chunk("CVE-2024-21647", "extension without end", "1;"+strings.Repeat("a", 64<<10)+"\r\na\r\n0\r\n\r\n"),
+		chunk("CVE-2023-39326", "extensions that outweigh the body", strings.Repeat("1;"+strings.Repeat("a", 1<<10)+"\r\na\r\n", 64)+"0\r\n\r\n"),
+		chunk("", "two last chunks", "0\r\n0\r\n\r\n"),
+		{"extension with quoted text", post(chunked, "1;a=\"x;y=\\\"\"\r\na\r\n0\r\n\r\n") + get, "200 200", "POST /mcp a|GET /next ", ""},
+		{"extension that looks like an end", post(chunked, "1;0\r\na\r\n0;1\r\n\r\n") + get, "200 200", "POST /mcp a|GET /next ", ""},
+		{"semicolon alone", post(chunked, "1;\r\na\r\n0;\r\n\r\n") + get, "200 200", "POST /mcp a|GET /next ", ""},
+	}
+}
+
+// trailerCases: what stands behind the last chunk (RFC 9112, 7.1.2).
+func trailerCases() []requestCase {
+	trailer := func(source, name, field string) requestCase {
+		return chunk(source, "trailer: "+name, "0\r\n"+field+"\r\n\r\n")
+	}
+	return []requestCase{
+		chunk("RFC 9112, 2.2", "bare LF after trailer", "0\r\nA: b\n\r\n"),
+		chunk("RFC 9112, 2.2", "bare LF ends trailers", "0\r\nA: b\r\n\n"),
+		chunk("RFC 9112, 2.2", "bare LF ends the body", "0\r\n\n"),
+		chunk("", "bare CR ends the body", "0\r\n\rX"),
+		chunk("RFC 9112, 5.2", "folded trailer", "0\r\nA: b\r\n c\r\n\r\n"),
+		chunk("CVE-2025-53643", "a request for a trailer", "0\r\nGET /x HTTP/1.1\r\nHost: a\r\n\r\n"),
+		chunk("CVE-2023-46589", "trailer beyond the limit", "0\r\nA: "+strings.Repeat("b", 40<<10)+"\r\n\r\n"),
+		chunk("CVE-2023-46589", "trailers beyond the limit", "0\r\n"+strings.Repeat("A: b\r\n", 8<<10)+"\r\n"),
+		trailer("TR.CL", "Content-Length", "Content-Length: 5"),
+		trailer("TR.TE", "Transfer-Encoding", "Transfer-Encoding: chunked"),
+		trailer("TR.TE", "Transfer_Encoding", "Transfer_Encoding: chunked"),
+		trailer("", "Host", "Host: b"),
+		trailer("", "Trailer", "Trailer: A"),
+		trailer("", "Connection", "Connection: close"),
+		trailer("", "Authorization", "Authorization: Bearer x"),
+		trailer("", "Forwarded", "Forwarded: for=x"),
+		trailer("", "Via", "Via: x"),
+		trailer("", "an MCP header", "Mcp-Name: x"),
+		trailer("", "an underscored MCP header", "MCP_NAME: x"),
+		trailer("", "a forwarding header", "X-Forwarded-For: x"),
+		trailer("", "space before colon", "A : b"),
+		trailer("", "empty name", ": b"),
+		trailer("", "no colon", "A"),
+		trailer("", "NUL", "A: \x00"),
+		trailer("", "CR", "A: b\rc"),
+	}
+}

@@ -1,0 +1,94 @@
+package head
+
+// maxDigits keeps a length below 1<<60; leading zeros count.
+const maxDigits = 15
+
+// frame is what a head says of where its message ends, and whom it is for.
+type frame struct {
+	http10 bool
+	host   bool  // seen
+	length int64 // or Chunked, or NoLength
+}
+
+// field takes note of the fields that frame (RFC 9112, 6).
+func (f *frame) field(name, value []byte) error {
+	var heed func(*frame, []byte) error
+	switch len(name) {
+	case len("host"):
+		if isName(name, "host") {
+			heed = (*frame).hostField
+		}
+	case len("content-length"):
+		if isName(name, "content-length") {
+			heed = (*frame).contentLength
+		}
+	case len("transfer-encoding"):
+		if isName(name, "transfer-encoding") {
+			heed = (*frame).transferEncoding
+		}
+	}
+	if heed == nil {
+		return nil
+	}
+	for _, c := range name {
+		if c == '_' {
+			return errAlias
+		}
+	}
+	return heed(f, value)
+}
+
+// contentLength takes one number, once. RFC 9112, 6.3 would merge equal ones, but nobody who means well
+// repeats it.
+func (f *frame) contentLength(value []byte) error {
+	n, ok := number(value)
+	switch {
+	case f.length == Chunked:
+		return errTwoFramings
+	case f.length != NoLength || !ok:
+		return errLength
+	}
+	f.length = n
+	return nil
+}
+
+// transferEncoding takes the one coding that is undone here, and not from HTTP/1.0, whose readers
+// would overlook it (RFC 9112, 6.1).
+func (f *frame) transferEncoding(value []byte) error {
+	switch {
+	case f.length >= 0:
+		return errTwoFramings
+	case f.length == Chunked || f.http10 || !isName(value, "chunked"):
+		return errCoding
+	}
+	f.length = Chunked
+	return nil
+}
+
+func (f *frame) hostField([]byte) error {
+	if f.host {
+		return errHost
+	}
+	f.host = true
+	return nil
+}
+
+func (f *frame) completeRequest() error {
+	if !f.host && !f.http10 {
+		return errHost
+	}
+	return nil
+}
+
+func number(text []byte) (n int64, ok bool) {
+	if len(text) == 0 || len(text) > maxDigits {
+		return 0, false
+	}
+	for _, c := range text {
+		if c < '0' || c > '9' {
+			return 0, false
+		}
+		n = 10*n + int64(c-'0')
+	}
+	return n, true
+}

@@ -1,0 +1,151 @@
+package head
+
+import (
+	"bytes"
+	"io"
+
+	"berth/internal/h1/buffer"
+	"berth/internal/wire"
+
+	"golang.org/x/net/http/httpguts"
+)
+
+// Parser reads heads, one after the other. The zero value is ready.
+type Parser struct {
+	header wire.Header
+	values []string // what the header's lists lie in
+	fields []field
+	at     int // bytes of the head that were judged
+
+	frame    frame
+	target   target
+	request  Request
+	response Response
+}
+
+// field is where a field lies in its head.
+type field struct{ name, nameEnd, value, end int }
+
+// Request reads a request's head of at most limit bytes. The error is io.EOF if the connection ended in its first
+// line, which a Malformed one that is there does not wait for.
+func (p *Parser) Request(src *buffer.Reader, limit int) (*Request, error) {
+	p.begin()
+	p.request = Request{}
+	begin, end, err := p.line(src, limit)
+	if err != nil {
+		return nil, err
+	}
+	method, target, err := p.requestLine(src.Bytes()[begin:end])
+	if err != nil {
+		return nil, err
+	}
+	text, err := p.rest(src, limit)
+	if err != nil {
+		return nil, err
+	}
+	if err := p.frame.completeRequest(); err != nil {
+		return nil, err
+	}
+	r := &p.request
+	r.Method, r.Target = text[:method], text[method+1:target]
+	if r.URL, err = p.target.parse(r.Method, r.Target); err != nil {
+		return nil, err
+	}
+	if r.Message, err = p.message(text); err != nil {
+		return nil, err
+	}
+	if r.Length == NoLength {
+		r.Length = 0
+	}
+	if r.Host = r.URL.Host; r.Host == "" && p.frame.host {
+		r.Host = r.Header["Host"][0]
+	}
+	if p.frame.host && !httpguts.ValidHostHeader(r.Header["Host"][0]) {
+		return nil, errHost
+	}
+	delete(r.Header, "Host")
+	return r, nil
+}
+
+// Response reads the head of an answer, of at most limit bytes.
+func (p *Parser) Response(src *buffer.Reader, limit int) (*Response, error) {
+	p.begin()
+	p.response = Response{}
+	begin, end, err := p.line(src, limit)
+	if err != nil {
+		return nil, err
+	}
+	status, err := p.statusLine(src.Bytes()[begin:end])
+	if err != nil {
+		return nil, err
+	}
+	text, err := p.rest(src, limit)
+	if err != nil {
+		return nil, err
+	}
+	r := &p.response
+	if r.Status = status; end > phrase {
+		r.Phrase = text[phrase:end]
+	}
+	r.Message, err = p.message(text)
+	return r, err
+}
+
+// Forget lets go of the last head.
+func (p *Parser) Forget() {
+	clear(p.header)
+	clear(p.values)
+	p.request, p.response = Request{}, Response{}
+}
+
+func (p *Parser) begin() {
+	if p.header == nil {
+		p.header = wire.Header{}
+	}
+	clear(p.header)
+	p.at, p.fields, p.values = 0, p.fields[:0], p.values[:0]
+	p.frame = frame{length: NoLength}
+}
+
+// line finds the next line, its end aside, in the bytes of src.
+func (p *Parser) line(src *buffer.Reader, limit int) (begin, end int, err error) {
+	for begin, end = p.at, p.at; ; {
+		b := src.Bytes()
+		if i := bytes.IndexByte(b[end:min(len(b), limit)], '\n'); i >= 0 {
+			end += i
+			p.at = end + 1
+			if end == begin || b[end-1] != '\r' {
+				return 0, 0, errBareLF
+			}
+			return begin, end - 1, nil
+		}
+		if end = len(b); end >= limit {
+			return 0, 0, ErrTooLong
+		}
+		if err := src.Fill(); err != nil {
+			return 0, 0, err
+		}
+	}
+}
+
+// rest reads the fields and takes the head from src.
+func (p *Parser) rest(src *buffer.Reader, limit int) (text string, err error) {
+	for {
+		begin, end, err := p.line(src, limit)
+		if err == io.EOF {
+			err = io.ErrUnexpectedEOF
+		}
+		if err != nil {
+			return "", err
+		}
+		b := src.Bytes()
+		if begin == end {
+			text = string(b[:p.at])
+			_, err = src.Discard(p.at)
+			return text, err
+		}
+		if err := p.field(b, begin, end); err != nil {
+			return "", err
+		}
+	}
+}

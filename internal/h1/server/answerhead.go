@@ -1,0 +1,190 @@
+package server
+
+import (
+	"strconv"
+	"strings"
+	"time"
+
+	"berth/internal/wire"
+)
+
+// Statuses of which the framing depends.
+const (
+	switching   = 101
+	notModified = 304
+)
+
+func allowsBody(status int) bool {
+	return status >= 200 && status != wire.StatusNoContent && status != notModified
+}
+
+// given are fields that the handler has set, if only to nil.
+type given struct{ date, length, connection bool }
+
+// beginHead has all of the head sent that does not depend on the body.
+func (a *answer) beginHead() {
+	a.statusLine(a.status)
+	_, a.given.date = a.header["Date"]
+	_, a.given.length = a.header["Content-Length"]
+	a.announce(a.header["Content-Length"])
+	for name, values := range a.header {
+		switch name {
+		case "Content-Length", "Transfer-Encoding":
+			continue
+		case "Connection":
+			if a.given.connection = true; saysClose(values) {
+				a.closing = true
+				continue
+			}
+		case "Content-Type":
+			if a.status == notModified {
+				continue
+			}
+		}
+		a.fields(name, values)
+	}
+}
+
+// announce takes the length that the handler says the body has.
+func (a *answer) announce(values []string) {
+	if len(values) == 0 {
+		return
+	}
+	if n, err := strconv.ParseUint(values[0], 10, 63); err == nil {
+		a.length = int64(n)
+	} else {
+		a.given.length = false
+	}
+}
+
+func saysClose(values []string) bool {
+	for _, value := range values {
+		for part := range strings.SplitSeq(value, ",") {
+			if strings.EqualFold(strings.Trim(part, " \t"), "close") {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// decide completes the head: how the body ends is known by now. ended: all of it was written.
+func (a *answer) decide(ended bool) {
+	if !a.closing && !a.question.readOn() {
+		a.closing = true
+	}
+	a.question.continues = false // what follows is the answer
+	if a.conn.server.closing.Load() {
+		a.closing = true
+	}
+	if ended && a.length < 0 && !a.given.length && (!a.toHead || a.written > 0) {
+		a.length = a.written
+	}
+	switch {
+	case !allowsBody(a.status):
+		a.framing = bodiless
+		a.closing = a.closing || a.status == switching
+	case a.toHead:
+		a.framing = bodiless
+		a.lengthField()
+	case a.length >= 0:
+		a.framing = sized
+		a.lengthField()
+	case a.http10:
+		a.framing, a.closing = untilClose, true
+	default:
+		a.framing = chunked
+		a.field("Transfer-Encoding", "chunked")
+	}
+	a.ownFields()
+	a.out.append(crlf)
+	if len(a.held.bytes) > 0 {
+		a.put(a.held.bytes)
+		a.held.release()
+	}
+}
+
+func (a *answer) lengthField() {
+	if a.length < 0 {
+		return
+	}
+	a.out.borrow()
+	a.out.bytes = append(a.out.bytes, "Content-Length: "...)
+	a.out.bytes = append(strconv.AppendInt(a.out.bytes, a.length, 10), crlf...)
+}
+
+// ownFields are those that the server says of itself.
+func (a *answer) ownFields() {
+	if !a.given.date {
+		a.field("Date", dateOf(time.Now()))
+	}
+	switch {
+	case a.closing && !a.http10:
+		a.field("Connection", "close")
+	case !a.closing && a.http10 && !a.given.connection:
+		a.field("Connection", "keep-alive")
+	}
+}
+
+// inform sends an informational answer at once (RFC 9110, 15.2).
+func (a *answer) inform(status int) {
+	if a.http10 {
+		return
+	}
+	if status == 100 {
+		a.question.continues = false
+	}
+	a.statusLine(status)
+	for name, values := range a.header {
+		if name != "Content-Length" && name != "Transfer-Encoding" {
+			a.fields(name, values)
+		}
+	}
+	a.out.append(crlf)
+	a.send(nil, nil)
+}
+
+func (a *answer) statusLine(status int) {
+	a.out.borrow()
+	version := "HTTP/1.1 "
+	if a.http10 {
+		version = "HTTP/1.0 "
+	}
+	a.out.bytes = strconv.AppendInt(append(a.out.bytes, version...), int64(status), 10)
+	a.out.bytes = append(a.out.bytes, ' ')
+	a.out.bytes = append(append(a.out.bytes, wire.Phrase(status)...), crlf...)
+}
+
+func (a *answer) fields(name string, values []string) {
+	if !isName(name) {
+		return
+	}
+	for _, value := range values {
+		a.field(name, value)
+	}
+}
+
+// field adds one field, whose value cannot end it.
+func (a *answer) field(name, value string) {
+	out := append(append(a.out.bytes, name...), ": "...)
+	begin := len(out)
+	out = append(out, strings.Trim(value, " \t")...)
+	for i, c := range out[begin:] {
+		if c == '\r' || c == '\n' || c == 0 {
+			out[begin+i] = ' '
+		}
+	}
+	a.out.bytes = append(out, crlf...)
+}
+
+// isName reports whether a field may be called that (RFC 9110, 5.1).
+func isName(name string) bool {
+	for i := range len(name) {
+		switch c := name[i]; {
+		case 'a' <= c && c <= 'z', 'A' <= c && c <= 'Z', '0' <= c && c <= '9', c == '-':
+		case strings.IndexByte("!#$%&'*+.^_`|~", c) < 0:
+			return false
+		}
+	}
+	return name != ""
+}

@@ -1,0 +1,129 @@
+package server
+
+import (
+	"bytes"
+	"crypto/tls"
+	"fmt"
+	"net"
+	"runtime/debug"
+	"sync/atomic"
+	"time"
+
+	"berth/internal/h1/buffer"
+)
+
+// What a connection is about.
+const (
+	busy int32 = iota // with a request, or one is awaited for the first time
+	idle
+	closed // by the server
+)
+
+// conn is a connection of a client. All but its state belongs to its goroutine.
+type conn struct {
+	server  *Server
+	net     net.Conn
+	in      buffer.Reader
+	reading bound
+	writing bound
+	state   atomic.Int32
+	remote  string
+	tls     *tls.ConnectionState // nil: none
+
+	departure *departure // of the request that is served; nil: none is
+}
+
+func newConn(s *Server, inner net.Conn) *conn {
+	c := &conn{server: s, net: inner}
+	c.reading.set, c.writing.set = inner.SetReadDeadline, inner.SetWriteDeadline
+	c.in.Reset(inner)
+	return c
+}
+
+// serve serves requests until one was the last.
+func (c *conn) serve() {
+	defer c.end()
+	if address := c.net.RemoteAddr(); address != nil {
+		c.remote = address.String()
+	}
+	if !c.shakeHands() {
+		return
+	}
+	if d := c.server.options.HeaderRead; d > 0 {
+		c.reading.exactly(time.Now().Add(d))
+	}
+	if c.in.WaitReadable() != nil {
+		return
+	}
+	for c.serveNext() && c.await() {
+	}
+}
+
+// serveNext serves the request that has begun to come, and reports whether another may.
+func (c *conn) serveNext() bool {
+	t := turns.Get().(*turn)
+	again := t.serve(c)
+	t.forget()
+	turns.Put(t)
+	return again
+}
+
+// await waits for the next request to begin, whose head has its time from then on.
+func (c *conn) await() bool {
+	if c.in.Buffered() == 0 && !c.rest() {
+		return false
+	}
+	if d := c.server.options.HeaderRead; d > 0 && !bytes.Contains(c.in.Bytes(), []byte("\r\n\r\n")) {
+		c.reading.exactly(time.Now().Add(d))
+	}
+	return true
+}
+
+// rest waits for the connection to be of use again.
+func (c *conn) rest() bool {
+	if d := c.server.options.Idle; d > 0 {
+		now := time.Now()
+		c.reading.until(now.Add(d), now)
+	} else {
+		c.reading.lift()
+	}
+	c.state.Store(idle)
+	if c.server.closing.Load() { // whoever closes idle ones may have missed this one
+		return false
+	}
+	return c.in.WaitReadable() == nil && c.state.CompareAndSwap(idle, busy)
+}
+
+// send writes to the client within the time that at bounds.
+func (c *conn) send(parts *net.Buffers, at time.Time) error {
+	if at.IsZero() {
+		c.writing.lift()
+	} else {
+		c.writing.until(at, time.Now())
+	}
+	if len(*parts) == 1 {
+		_, err := c.net.Write((*parts)[0])
+		return err
+	}
+	if tcp, ok := buffer.Plain(c.net).(*net.TCPConn); ok {
+		_, err := parts.WriteTo(tcp)
+		return err
+	}
+	_, err := parts.WriteTo(c.net)
+	return err
+}
+
+// end closes the connection, come what may.
+func (c *conn) end() {
+	if caught := recover(); caught != nil {
+		// The value may hold anything that a client sent; its type and the stack do not.
+		c.server.options.Logger.Error("panic while serving a connection", "type", fmt.Sprintf("%T", caught), "stack", string(debug.Stack()))
+	}
+	_ = c.net.Close()
+	if c.departure != nil {
+		c.departure.end()
+		c.departure.stopWatching()
+	}
+	c.in.Reset(nil)
+	c.server.leave(c)
+}

@@ -1,0 +1,154 @@
+package server
+
+import (
+	"context"
+	"slices"
+	"sync"
+	"time"
+)
+
+// departure is the context of a request: its end is the client's departure, or the request's own. It watches
+// the connection from when somebody asks for its end and the body has been read. It is never used again.
+type departure struct {
+	mu    sync.Mutex // guards the fields below
+	conn  *conn
+	whole bool // the body was read
+	ended bool
+	asked *asked // nil: nobody has asked for the end
+}
+
+// asked is what those wait for who have asked.
+type asked struct {
+	done  chan struct{}
+	funcs []*func()
+	watch *watch // nil: none has begun
+}
+
+// Deadline implements [context.Context]: there is none.
+func (*departure) Deadline() (deadline time.Time, ok bool) { return time.Time{}, false }
+
+// Value implements [context.Context]: there are none.
+func (*departure) Value(any) any { return nil }
+
+// Err implements [context.Context]. It asks for nothing: it says what is known.
+func (d *departure) Err() error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.ended {
+		return context.Canceled
+	}
+	return nil
+}
+
+// Done implements [context.Context].
+func (d *departure) Done() <-chan struct{} {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.ask().done
+}
+
+// AfterFunc has f run in a goroutine of its own after the end. context.AfterFunc looks for it by
+// its name.
+func (d *departure) AfterFunc(f func()) (stop func() bool) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.ended {
+		go f()
+		return func() bool { return false }
+	}
+	a := d.ask()
+	a.funcs = append(a.funcs, &f)
+	return func() bool { return d.stop(&f) }
+}
+
+func (d *departure) stop(f *func()) bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	at := slices.Index(d.asked.funcs, f)
+	if at < 0 {
+		return false
+	}
+	d.asked.funcs = slices.Delete(d.asked.funcs, at, at+1)
+	return true
+}
+
+// ask begins to watch as soon as that can be. It is called with mu held.
+func (d *departure) ask() *asked {
+	if d.asked == nil {
+		d.asked = &asked{done: make(chan struct{})}
+		if d.ended {
+			close(d.asked.done)
+		}
+		d.watch()
+	}
+	return d.asked
+}
+
+// watch begins to watch if somebody has asked. It is called with mu held.
+func (d *departure) watch() {
+	if d.whole && !d.ended && d.asked != nil && d.asked.watch == nil {
+		d.asked.watch = d.conn.watch(d.end)
+	}
+}
+
+// bodyEnded lets the connection be watched: what comes from now on is not the body.
+func (d *departure) bodyEnded() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.whole = true
+	d.watch()
+}
+
+// end ends the context.
+func (d *departure) end() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.ended {
+		return
+	}
+	d.ended = true
+	if d.asked == nil {
+		return
+	}
+	close(d.asked.done)
+	for _, f := range d.asked.funcs {
+		go (*f)()
+	}
+	d.asked.funcs = nil
+}
+
+// stopWatching leaves the connection to who reads it. The context has ended.
+func (d *departure) stopWatching() {
+	d.mu.Lock()
+	conn := d.conn
+	d.conn = nil // whoever keeps the context keeps no connection
+	var w *watch
+	if d.asked != nil {
+		w = d.asked.watch
+	}
+	d.mu.Unlock()
+	if w != nil {
+		w.stop(conn)
+	}
+}
+
+// batch is how many contexts are made at once.
+const batch = 32
+
+// departures makes contexts.
+var departures = maker{pool: sync.Pool{New: func() any { return new([]departure) }}}
+
+type maker struct{ pool sync.Pool }
+
+// next returns a context that nobody has had. whole: its request has no body.
+func (m *maker) next(c *conn, whole bool) *departure {
+	unused := m.pool.Get().(*[]departure)
+	if len(*unused) == 0 {
+		*unused = make([]departure, batch)
+	}
+	d := &(*unused)[0]
+	*unused = (*unused)[1:]
+	m.pool.Put(unused)
+	d.conn, d.whole = c, whole
+	return d
+}

@@ -1,0 +1,51 @@
+package server
+
+import (
+	"errors"
+	"io"
+	"net"
+	"time"
+
+	"berth/internal/h1/head"
+)
+
+const (
+	// refusalTime is what a client has to take an answer that no handler gives.
+	refusalTime = 5 * time.Second
+	// lingering is how long a client has to read an answer before what it still sends resets the
+	// connection, and the answer with it (RFC 9112, 9.6).
+	lingering = 500 * time.Millisecond
+)
+
+// refuse answers a head that is none. Who has hung up, or broken off, is not answered.
+func (c *conn) refuse(err error) {
+	var status string
+	var malformed head.Malformed
+	switch {
+	case errors.Is(err, head.ErrTooLong):
+		status = "431 Request Header Fields Too Large"
+	case errors.As(err, &malformed) || errors.Is(err, io.ErrUnexpectedEOF):
+		status = "400 Bad Request"
+	default:
+		return
+	}
+	c.server.options.Logger.Debug("a request was refused", "peer", c.remote, "error", err)
+	text := "HTTP/1.1 " + status + "\r\nContent-Type: text/plain; charset=utf-8\r\nConnection: close\r\n\r\n" + status
+	if c.send(&net.Buffers{[]byte(text)}, time.Now().Add(refusalTime)) == nil {
+		c.linger()
+	}
+}
+
+// linger waits until the client has closed the connection, or had the time to read its answer.
+func (c *conn) linger() {
+	half, ok := c.net.(interface{ CloseWrite() error })
+	if !ok || half.CloseWrite() != nil {
+		return
+	}
+	c.reading.exactly(time.Now().Add(lingering))
+	for {
+		if _, err := c.in.Discard(max(c.in.Buffered(), 1)); err != nil {
+			return
+		}
+	}
+}

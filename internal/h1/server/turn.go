@@ -1,0 +1,102 @@
+package server
+
+import (
+	"sync"
+
+	"berth/internal/h1/body"
+	"berth/internal/h1/head"
+	"berth/internal/wire"
+
+	"golang.org/x/net/http/httpguts"
+)
+
+// turn is one request and its answer. What it is made of serves others later.
+type turn struct {
+	parser  head.Parser
+	request wire.Request
+	body    requestBody
+	answer  answer
+}
+
+var turns = sync.Pool{New: func() any { return &turn{answer: answer{header: wire.Header{}}} }}
+
+// serve reads a request, and answers it. It reports whether the connection may have another.
+func (t *turn) serve(c *conn) bool {
+	asked, err := t.parser.Request(&c.in, c.server.options.MaxHead)
+	if err != nil {
+		c.refuse(err)
+		return false
+	}
+	t.begin(c, asked)
+	if len(asked.Header["Expect"]) > 0 && !t.expect(asked) {
+		t.answer.finish()
+		c.linger()
+		return false
+	}
+	d := departures.next(c, asked.Length == 0)
+	c.departure, t.body.departure, t.answer.departure = d, d, d
+	t.request.WithContext(d)
+	whole := c.server.options.Handler.Serve(&t.answer, &t.request)
+	d.end()
+	d.stopWatching()
+	c.departure = nil
+	return t.end(c, whole)
+}
+
+func (t *turn) begin(c *conn, asked *head.Request) {
+	length := asked.Length
+	t.body.conn, t.body.ended = c, length == 0
+	if length == head.Chunked {
+		length, t.body.chunked = -1, true
+		t.body.reader.Chunks(&c.in, body.Misplaced)
+	} else {
+		t.body.reader.Length(&c.in, length)
+	}
+	t.answer.begin(c, asked, &t.body)
+	t.request = wire.Request{
+		Method: asked.Method, URL: asked.URL, Host: asked.Host, Header: asked.Header,
+		Body: &t.body, ContentLength: length, ProtoMajor: 1, ProtoMinor: asked.Minor,
+		RemoteAddr: c.remote, TLS: c.tls,
+	}
+}
+
+// expect heeds what the client expects (RFC 9110, 10.1.1), or answers that it cannot be met.
+func (t *turn) expect(asked *head.Request) bool {
+	expected := asked.Header["Expect"]
+	switch {
+	case httpguts.HeaderValuesContainsToken(expected[:1], "100-continue"):
+		t.body.continues = asked.Minor > 0 && asked.Length != 0
+	case expected[0] != "":
+		t.answer.closing = true
+		t.answer.WriteHeader(417)
+		return false
+	}
+	return true
+}
+
+// end sends what is left of the answer. It reports whether the connection may have another request.
+func (t *turn) end(c *conn, whole bool) bool {
+	if !whole {
+		t.answer.abort()
+		return false
+	}
+	reusable := t.answer.finish()
+	switch {
+	case t.answer.err != nil:
+		return false
+	case !reusable:
+		if c.in.Buffered() > 0 || !t.body.reader.Whole() {
+			c.linger()
+		}
+		return false
+	}
+	return true
+}
+
+// forget lets go of what belongs to one request.
+func (t *turn) forget() {
+	t.parser.Forget()
+	t.request = wire.Request{}
+	t.body = requestBody{}
+	t.answer.forget()
+}

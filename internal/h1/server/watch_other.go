@@ -1,0 +1,7 @@
+//go:build !linux
+
+package server
+
+const tellsDeparture = false
+
+func hasLeft(uintptr) bool { return false }

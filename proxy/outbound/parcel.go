@@ -1,0 +1,47 @@
+package outbound
+
+import (
+	"net/url"
+
+	"berth/internal/exchange"
+	"berth/internal/wire"
+	"berth/routing"
+)
+
+// Parcel is room for a request to an upstream, to be used again once its sender has that no more
+// (exchange.Request.Written). The zero value is ready. It is for one goroutine.
+type Parcel struct {
+	filled  bool
+	request exchange.Request
+	header  wire.Header
+	values  []string
+}
+
+// Request is Way.Request within the parcel. What that holds, if it was not emptied, stays with whoever has it.
+func (p *Parcel) Request(w Way, u *routing.Upstream, method string, target *url.URL, body []byte) *exchange.Request {
+	if p.filled {
+		*p = Parcel{}
+	}
+	p.filled = true
+	if p.header == nil {
+		p.header = make(wire.Header, len(w.HTTP.Header)+added)
+	}
+	p.values = w.fill(p.header, p.values)
+	delete(p.header, "Content-Length")
+	p.request = exchange.Request{
+		Method: method, URL: target, Host: w.Endpoint.HostFor(u, w.HTTP.Host), Header: p.header, Body: body, Caller: w.Principal,
+	}
+	return &p.request
+}
+
+// Empty lets go of the request. Room for more than most requests need is not kept.
+func (p *Parcel) Empty() {
+	const most = 64
+	if len(p.header) > most || cap(p.values) > 2*most {
+		*p = Parcel{}
+		return
+	}
+	clear(p.header)
+	clear(p.values)
+	*p = Parcel{header: p.header, values: p.values[:0]}
+}

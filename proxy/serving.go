@@ -1,0 +1,63 @@
+package proxy
+
+import (
+	"sync"
+
+	"berth/internal/exchange"
+	"berth/internal/mcp"
+	"berth/internal/wire"
+	"berth/proxy/draft"
+	"berth/proxy/inbound"
+	"berth/proxy/outbound"
+	"berth/proxy/record"
+	"berth/proxy/reply"
+)
+
+// serving is all that it takes to serve one request, in one allocation.
+type serving struct {
+	request
+	call   inbound.Call
+	answer reply.Writer
+}
+
+// servings are used again.
+var servings = sync.Pool{New: func() any { return new(serving) }}
+
+// room is memory that a request takes, and leaves to the next.
+type room struct {
+	body   []byte          // for the client's
+	parcel outbound.Parcel // for what goes upstream
+	reader exchange.Reader // of the answer
+}
+
+// begin prepares x for a request.
+func (x *serving) begin(p *Proxy, w wire.Client, r *wire.Request) {
+	x.call.HTTP, x.call.Table = r, &p.table
+	limits := &p.table.Limits
+	x.answer = reply.Writer{Client: w, Stall: limits.WriteStall, Most: limits.Answer, Draining: p.end.draining}
+	x.p, x.Call, x.out, x.rec = p, &x.call, &x.answer, p.audit.Begin(&x.call)
+	x.made = draft.Tasks{Call: &x.call, At: &x.decision}
+	x.recorder = record.Recorder{Call: &x.call, At: &x.decision, Stale: p.stale, Sessions: p.sessions}
+}
+
+// mayBeUsedAgain reports whether nobody has anything of the request any more: it was one call, whose whole
+// answer was relayed, and none of the steps was taken that go on beside a request or after it. That is so of
+// nearly all requests; the rest is the garbage collector's.
+func (x *serving) mayBeUsedAgain() bool {
+	c := x.Single()
+	return x.relayed && !x.kept && x.Call == &x.call && x.announced == nil && x.out.Early == nil && x.movedFrom == "" && !x.Drafts &&
+		c != nil && c.Kind == mcp.KindRequest && c.Method != mcp.MethodInitialize
+}
+
+// end lets go of the request, and of memory beyond what most need.
+func (x *serving) end() {
+	const most = 16 << 10
+	left := x.room
+	if left.body = x.Body[:0]; cap(left.body) > most {
+		left.body = nil
+	}
+	left.parcel.Empty()
+	left.reader.End()
+	*x = serving{}
+	x.room = left
+}
