@@ -80,8 +80,7 @@ func (x *request) record(u *routing.Upstream, a *mcp.Answer) (instead []byte, er
 	}
 	x.recorder.Affinities(u, c, a, x.left)
 	if c != nil && a.Result != nil && (c.Method == mcp.MethodInitialize || c.Method == mcp.MethodDiscover) {
-		versions, capabilities := mcp.Offer(a.Result)
-		u.Declares(c.Era, versions, capabilities)
+		u.Declares(c.Era, mcp.OfferIn(a.Result))
 	}
 	switch {
 	case c != nil && c.IsTask() && c.Method == mcp.MethodDeleteTask:

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"slices"
+	"strings"
 	"time"
 
 	"berth/internal/mcp"
@@ -19,6 +20,7 @@ const StreamableHTTP Transport = 0
 const (
 	maxVersions     = 32
 	maxCapabilities = 16 << 10 // bytes, of an era
+	maxServer       = 200      // bytes
 )
 
 // Profile is what an upstream has shown of itself, as last learned. It does not change. All
@@ -28,6 +30,7 @@ type Profile struct {
 	Speaks       [2]bool     // by mcp.Era: it has served work of the era, and refused none since
 	Versions     [2][]string // by mcp.Era: protocol versions that it has named last; nil: none, or too many
 	Capabilities [2][]byte   // by mcp.Era: the JSON object that it has declared last; nil: none, or too large
+	Server       string      // its name and version, as it gave them last; "": it has not
 
 	// Legacy says that it has refused the modern era, and opened a session of the legacy one.
 	Legacy bool
@@ -48,9 +51,9 @@ func (u *Upstream) Profile() *Profile {
 
 var unknown = new(Profile)
 
-// Declares notes what the upstream says of itself to a client of an era: the versions that it
-// names, and the JSON object of its capabilities.
-func (u *Upstream) Declares(era mcp.Era, versions []string, capabilities []byte) {
+// Declares notes what the upstream says of itself to a client of an era.
+func (u *Upstream) Declares(era mcp.Era, says mcp.Offer) {
+	versions, capabilities, server := says.Versions, says.Capabilities, says.Server
 	if len(versions) > maxVersions {
 		versions = nil
 	}
@@ -58,11 +61,15 @@ func (u *Upstream) Declares(era mcp.Era, versions []string, capabilities []byte)
 		capabilities = nil
 	}
 	known := u.Profile()
-	if slices.Equal(known.Versions[era], versions) && bytes.Equal(known.Capabilities[era], capabilities) {
+	if server == "" || len(server) > maxServer {
+		server = known.Server // the modern era lets servers leave it out
+	}
+	if slices.Equal(known.Versions[era], versions) && bytes.Equal(known.Capabilities[era], capabilities) && known.Server == server {
 		return
 	}
 	u.learn(func(f *Profile) {
 		f.Versions[era], f.Capabilities[era] = slices.Clone(versions), bytes.Clone(capabilities)
+		f.Server = strings.Clone(server)
 	})
 }
 

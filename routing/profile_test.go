@@ -14,9 +14,9 @@ import (
 func TestProfileIsWhatWasSaidLast(t *testing.T) {
 	u := poolOf("a").Find("a")
 	before := u.Profile()
-	u.Declares(mcp.EraLegacy, []string{"2025-06-18"}, []byte(`{"tools":{}}`))
-	u.Declares(mcp.EraLegacy, []string{"2025-11-25"}, []byte(`{}`))
-	u.Declares(mcp.EraModern, make([]string, 1000), []byte(strings.Repeat(" ", 1<<20)))
+	u.Declares(mcp.EraLegacy, mcp.Offer{Versions: []string{"2025-06-18"}, Capabilities: []byte(`{"tools":{}}`)})
+	u.Declares(mcp.EraLegacy, mcp.Offer{Versions: []string{"2025-11-25"}, Capabilities: []byte(`{}`)})
+	u.Declares(mcp.EraModern, mcp.Offer{Versions: make([]string, 1000), Capabilities: []byte(strings.Repeat(" ", 1<<20))})
 	if len(before.Versions[mcp.EraLegacy]) != 0 {
 		t.Error("a profile changes")
 	}
@@ -29,6 +29,17 @@ func TestProfileIsWhatWasSaidLast(t *testing.T) {
 	}
 }
 
+// A modern server need not say who it is, and what would fill a page is no name.
+func TestAServersNameStaysWhereNoOtherIsGiven(t *testing.T) {
+	u := poolOf("a").Find("a")
+	for _, server := range []string{"files 1", "files 2", "", strings.Repeat("x", 1000)} {
+		u.Declares(mcp.EraModern, mcp.Offer{Server: server})
+	}
+	if got := u.Profile().Server; got != "files 2" {
+		t.Errorf("got %q, want what was given last", got)
+	}
+}
+
 // Where an upstream was away for a while, another server may stand by now.
 func TestProfileEndsWithASilence(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -38,7 +49,7 @@ func TestProfileEndsWithASilence(t *testing.T) {
 		go p.Run(ctx)
 		a, b := p.Find("a"), p.Find("b")
 		p.Speaks(a, mcp.EraModern, nil)
-		a.Declares(mcp.EraModern, []string{"2026-07-28"}, []byte("{}"))
+		a.Declares(mcp.EraModern, mcp.Offer{Versions: []string{"2026-07-28"}, Capabilities: []byte("{}")})
 		p.FellSilent(a, errBroken)
 		time.Sleep(time.Minute)
 		if !p.SpokenElsewhere(b, mcp.EraModern) {
@@ -55,10 +66,10 @@ func TestWhatIsKnownAlreadyCostsNothing(t *testing.T) {
 	p := poolOf("a", "b")
 	a := p.Find("a")
 	p.Speaks(a, mcp.EraModern, nil)
-	a.Declares(mcp.EraModern, []string{"2026-07-28"}, []byte("{}"))
+	a.Declares(mcp.EraModern, mcp.Offer{Versions: []string{"2026-07-28"}, Capabilities: []byte("{}")})
 	if n := testing.AllocsPerRun(100, func() {
 		p.Speaks(a, mcp.EraModern, nil)
-		a.Declares(mcp.EraModern, []string{"2026-07-28"}, []byte("{}"))
+		a.Declares(mcp.EraModern, mcp.Offer{Versions: []string{"2026-07-28"}, Capabilities: []byte("{}")})
 	}); n != 0 {
 		t.Errorf("got %v allocations", n)
 	}

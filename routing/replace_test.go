@@ -27,7 +27,7 @@ func TestReplaceKeepsLiveStateByName(t *testing.T) {
 	eject(t, p, a)
 	p.FellSilent(b, errBroken)
 	p.Answered(c)
-	c.Declares(mcp.EraLegacy, []string{"2025-11-25"}, []byte(`{"tools":{}}`))
+	c.Declares(mcp.EraLegacy, mcp.Offer{Versions: []string{"2025-11-25"}, Capabilities: []byte(`{"tools":{}}`)})
 	lease := p.Own(c)
 	p.Replace(moved("new", "c", "b", "a", "d"))
 	for _, u := range p.Upstreams() {
@@ -142,7 +142,7 @@ func churn(t *testing.T, p *routing.Pool) {
 	defer lease.Release()
 	p.Succeeded(lease.Upstream)
 	p.Speaks(lease.Upstream, mcp.EraModern, nil)
-	lease.Upstream.Declares(mcp.EraModern, []string{"2026-07-28"}, []byte("{}"))
+	lease.Upstream.Declares(mcp.EraModern, mcp.Offer{Versions: []string{"2026-07-28"}, Capabilities: []byte("{}")})
 	if stays := p.Find("stays"); stays == nil || stays.InFlight() < 1 || len(p.Upstreams()) != 3 {
 		t.Errorf("the one that stays: got %v among %v", stays, p.Names())
 	}

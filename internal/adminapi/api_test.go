@@ -15,6 +15,7 @@ import (
 	"berth/internal/bulletin"
 	"berth/internal/drain"
 	"berth/internal/journal"
+	"berth/internal/mcp"
 	"berth/internal/seal"
 	"berth/internal/storage"
 	"berth/internal/trouble"
@@ -86,12 +87,13 @@ func TestUpstreamsAreToldAsEachBerthSeesThem(t *testing.T) {
 	r := newRig(t)
 	r.say(t, "other", "silent")
 	r.pool.FellSilent(r.pool.Find("b"), errors.New("connection refused"))
+	r.pool.Find("a").Declares(mcp.EraLegacy, mcp.Offer{Server: "files 1.2"})
 	var told api.Upstreams
 	if err := r.ask("GET", "/v1/upstreams", "", &told); err != nil {
 		t.Fatal(err)
 	}
 	a, b := told.Upstreams[0], told.Upstreams[1]
-	if a.State != "ok" || !a.Disagree || len(a.SeenBy) != 2 || a.SeenBy[0].Berth != "me" || a.SeenBy[1].State != "silent" || a.Transport != "http" || a.MaxFlight != 7 {
+	if a.State != "ok" || !a.Disagree || len(a.SeenBy) != 2 || a.SeenBy[0].Berth != "me" || a.SeenBy[1].State != "silent" || a.Transport != "http" || a.MaxFlight != 7 || a.Server != "files 1.2" {
 		t.Errorf("a is %+v", a)
 	}
 	if b.State != "silent" || b.Reason != "connection refused" || b.Disagree || len(b.SeenBy) != 1 || b.Transport != "sse" || b.Era != "" || !b.Backup || b.Since.IsZero() {

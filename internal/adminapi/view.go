@@ -65,7 +65,7 @@ func upstream(pool *routing.Pool, u *routing.Upstream, may api.MayStop, seen []a
 	own, profile := bulletin.SightOf(pool.Name(), u), u.Profile()
 	told := api.Upstream{
 		MayStop: may, State: own.State, Reason: own.Reason, Since: own.Since, SeenBy: append([]api.SeenBy{}, seen...),
-		Transport: transport(u), Era: era(u), Versions: versions(profile), Weight: max(u.Weight, 1), Backup: u.Backup,
+		Transport: transport(u), Era: era(u), Versions: versions(profile), Server: profile.Server, Weight: max(u.Weight, 1), Backup: u.Backup,
 		InFlight: own.InFlight, MaxFlight: u.MaxInFlight, Check: check(u.State().Check),
 	}
 	if told.MaxFlight == 0 {

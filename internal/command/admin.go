@@ -5,7 +5,6 @@ import (
 	"net"
 
 	"berth/internal/admin"
-	"berth/internal/certs"
 	"berth/internal/config"
 	"berth/internal/page"
 	"berth/internal/sockets"
@@ -47,9 +46,4 @@ func (p *process) newAdmin(ctx context.Context, cfg config.Config, inherited *so
 		o.TLS = func(inner net.Listener) net.Listener { return p.private.Listener(inner) }
 	}
 	return admin.New(ctx, o)
-}
-
-// openAdminCerts opens what operators are shown. It is not measured: those series are of clients.
-func openAdminCerts(cfg config.AdminTLS, o observers) (*certs.Certs, error) {
-	return certs.Open(certs.Options{Table: "admin.tls", Cert: cfg.Cert, Key: cfg.Key, ClientCA: cfg.ClientCA, Logger: o.log})
 }

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"berth/internal/admin"
-	"berth/internal/certs"
 	"berth/internal/config"
 	"berth/internal/identity"
 	"berth/internal/reload"
@@ -87,37 +86,6 @@ func (c *callers) tokens(pool config.Pool) (proxy.Identifier, *proxy.Resource, e
 		identifier.Types = append(identifier.Types, identity.MediaType(typ))
 	}
 	return identifier, &proxy.Resource{Path: resource.MetadataPath(), Document: resource.Metadata()}, nil
-}
-
-// readCerts reads certificates anew, where those of before are in use.
-func (g *generation) readCerts() error {
-	s := g.site
-	if s.certs == nil || s.now.Load() == nil {
-		return nil
-	}
-	use, err := s.certs.Read(certsOptions(g.cfg.TLS, s.observers))
-	if err == nil {
-		g.then(use)
-	}
-	return err
-}
-
-func openCerts(cfg config.TLS, o observers) (*certs.Certs, error) {
-	if !cfg.Enabled() {
-		return nil, nil
-	}
-	return certs.Open(certsOptions(cfg, o))
-}
-
-func certsOptions(cfg config.TLS, o observers) certs.Options {
-	options := certs.Options{
-		Cert: cfg.Cert, Key: cfg.Key, ClientCA: cfg.ClientCA,
-		Optional:   cfg.ClientAuth == config.ClientAuthOptional,
-		HTTP2:      cfg.HTTP2,
-		MinVersion: tlsVersions[cfg.MinVersion],
-		Logger:     o.log, Meter: o.meter,
-	}
-	return options
 }
 
 var errAuthorization = errors.New(`must hold what stands in the header, such as "Bearer …"`)

@@ -1,12 +1,8 @@
 package command
 
 import (
-	"log/slog"
 	"net"
-	"net/http"
 	"net/netip"
-	"strings"
-	"time"
 
 	"berth/internal/config"
 	"berth/internal/framing"
@@ -14,25 +10,32 @@ import (
 	"berth/internal/series"
 )
 
-// entrances are where clients come in: HTTP/1.1, whose framing is judged before net/http sees it, and
-// HTTP/2, whose frames leave nothing in doubt.
+// entrances are where clients come in: by HTTP/1.1, and by HTTP/2, whose frames leave no doubt where a
+// request ends.
 type entrances struct {
 	one    net.Listener
 	second net.Listener // nil: HTTP/2 is not spoken
 }
 
-// entrancesOf speaks TLS on listener, if that is configured, and lets nothing through that is framed in doubt.
+// entrancesOf speaks TLS on listener, if that is configured.
 func (s *site) entrancesOf(listener net.Listener, cfg config.Config) entrances {
-	headers := int(cfg.Limits.Headers)
 	if s.certs == nil {
-		return entrances{one: framing.NewListener(listener, headers)}
+		return entrances{one: judged(listener, cfg)}
 	}
 	secure := s.certs.Listener(listener)
 	if !cfg.TLS.HTTP2 {
-		return entrances{one: framing.NewListener(secure, headers)}
+		return entrances{one: judged(secure, cfg)}
 	}
 	second, others := greet.SplitHTTP2(secure, s.certs.HandshakeEnded)
-	return entrances{one: framing.NewListener(others, headers), second: second}
+	return entrances{one: judged(others, cfg), second: second}
+}
+
+// judged lets nothing through to net/http that is framed in doubt. Berth's own server takes none of that.
+func judged(listener net.Listener, cfg config.Config) net.Listener {
+	if cfg.HTTP1 != config.HTTP1NetHTTP {
+		return listener
+	}
+	return framing.NewListener(listener, int(cfg.Limits.Headers))
 }
 
 // passedOn reads, where the configuration says so, whose connections trusted peers pass on. Limits of
@@ -52,31 +55,3 @@ func (s *site) passedOn(listener net.Listener, cfg config.Config) net.Listener {
 
 // trusted are the peers that are believed now.
 func (s *site) trusted() []netip.Prefix { return trustedProxies(s.now.Load().cfg) }
-
-// newSecondServer serves HTTP/2. net/http answers a header that is too large with 431, and takes no
-// more streams of a connection than it was told.
-func newSecondServer(cfg config.Config, handler http.Handler, log *slog.Logger) *http.Server {
-	server := newServer(cfg, oneAuthority(handler), log)
-	server.Protocols = new(http.Protocols)
-	server.Protocols.SetHTTP2(true)
-	server.HTTP2 = &http.HTTP2Config{
-		MaxConcurrentStreams: cfg.Limits.StreamsPerConnection,
-		WriteByteTimeout:     time.Duration(cfg.Limits.WriteStall),
-	}
-	return server
-}
-
-// oneAuthority refuses requests that name one in :authority and another one in Host (RFC 9113,
-// 8.3.1): who is asked must not depend on who reads it.
-func oneAuthority(next http.Handler) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		for _, host := range r.Header.Values("Host") {
-			if !strings.EqualFold(host, r.Host) {
-				http.Error(w, "Host and :authority differ", http.StatusBadRequest)
-				return
-			}
-		}
-		r.Header.Del("Host")
-		next.ServeHTTP(w, r)
-	})
-}

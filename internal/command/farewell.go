@@ -63,7 +63,7 @@ func (p *process) shutDown(ctx context.Context, stopAccepting func()) {
 	go func() { second <- p.second.Shutdown(limit) }()
 	p.awaitClients(limit)
 	p.site.handOver(held)
-	if err := errors.Join(p.server.Shutdown(limit), <-second); err != nil {
+	if err := errors.Join(p.first.Shutdown(limit), <-second); err != nil {
 		p.cut(ctx, err)
 	}
 	// After the requests: what these still begin, or answer, is held to its end as well.
@@ -106,7 +106,7 @@ func await(ctx context.Context, done func() bool) {
 func (p *process) cut(ctx context.Context, why error) {
 	p.log.Warn("drain time is over, what is left is cut", "requests", p.site.proxy().Serving(), "error", why)
 	p.site.proxy().Cut()
-	p.server.Close()
+	p.first.Close()
 	p.second.Close()
 	limit, cancel := context.WithTimeout(context.WithoutCancel(ctx), lastWords)
 	defer cancel()

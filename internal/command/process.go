@@ -11,7 +11,7 @@ import (
 
 	"berth/internal/admin"
 	"berth/internal/certs"
-	"berth/internal/config"
+	"berth/internal/h1/server"
 	"berth/internal/systemd"
 
 	"golang.org/x/sync/errgroup"
@@ -23,10 +23,10 @@ type process struct {
 	site     *site
 	reloader *reloader
 	signals  <-chan os.Signal // to read the configuration anew
-	server   *http.Server
-	second   *http.Server    // of HTTP/2
-	admin    []*admin.Server // for operators, and for probes
-	private  *certs.Certs    // of the first; nil: it speaks no TLS
+	first    door             // of HTTP/1.1
+	second   door             // of HTTP/2
+	admin    []*admin.Server  // for operators, and for probes
+	private  *certs.Certs     // of the first; nil: it speaks no TLS
 	times    times
 	log      *slog.Logger
 
@@ -34,19 +34,6 @@ type process struct {
 	watchdog *systemd.Watchdog
 
 	connections func() int64 // of clients, that are open
-}
-
-func newServer(cfg config.Config, handler http.Handler, log *slog.Logger) *http.Server {
-	protocols := new(http.Protocols)
-	protocols.SetHTTP1(true)
-	return &http.Server{
-		Handler:           handler,
-		ReadHeaderTimeout: time.Duration(cfg.Limits.HeaderRead),
-		IdleTimeout:       time.Duration(cfg.Limits.Idle),
-		MaxHeaderBytes:    int(cfg.Limits.Headers),
-		Protocols:         protocols,
-		ErrorLog:          slog.NewLogLogger(log.Handler(), slog.LevelDebug),
-	}
 }
 
 func (p *process) run(ctx context.Context, in entrances) error {
@@ -75,7 +62,7 @@ func (p *process) run(ctx context.Context, in entrances) error {
 			<-served
 		})
 	}
-	p.server.Close()
+	p.first.Close()
 	p.second.Close()
 	stop()
 	err = errors.Join(ignoreClosed(err), group.Wait(), p.site.Close())
@@ -86,7 +73,7 @@ func (p *process) run(ctx context.Context, in entrances) error {
 // serveClients serves until nobody is let in any more.
 func (p *process) serveClients(in entrances) error {
 	var group errgroup.Group
-	group.Go(func() error { return p.server.Serve(in.one) })
+	group.Go(func() error { return p.first.Serve(in.one) })
 	if in.second != nil {
 		group.Go(func() error { return p.second.Serve(in.second) })
 	}
@@ -94,7 +81,7 @@ func (p *process) serveClients(in entrances) error {
 }
 
 func ignoreClosed(err error) error {
-	if err == nil || errors.Is(err, http.ErrServerClosed) {
+	if err == nil || errors.Is(err, http.ErrServerClosed) || errors.Is(err, server.ErrClosed) {
 		return nil
 	}
 	return fmt.Errorf("serve: %w", err)

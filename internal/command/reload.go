@@ -104,7 +104,11 @@ func (l *reloader) reload(ctx context.Context, by string) (change config.Change,
 
 // apply makes a generation of what was read and uses that. The caller has the lock.
 func (l *reloader) apply(ctx context.Context, next config.Config, source *config.Source) (config.Change, error) {
-	cfg, change := l.site.now.Load().cfg.Follow(next)
+	now := l.site.now.Load().cfg
+	if err := judgeCerts(now, next); err != nil {
+		return config.Change{}, l.faultOf(err)
+	}
+	cfg, change := now.Follow(next)
 	g, err := l.site.newGeneration(cfg)
 	if err != nil {
 		return config.Change{}, l.faultOf(err)

@@ -90,7 +90,7 @@ func serve(ctx context.Context, r reading, cfg config.Config, source *config.Sou
 	s.storeTrust, s.loopback = trust, isLoopback(listener.Addr())
 	s.use(g)
 	g.discoverFirst(ctx)
-	p := &process{site: s, reloader: newReloader(r, source.Tell(cfg.Keys()), s, o.meter), signals: signals, log: log, times: timesOf(cfg, store), server: newServer(cfg, s, log), second: newSecondServer(cfg, s, log)}
+	p := &process{site: s, reloader: newReloader(r, source.Tell(cfg.Keys()), s, o.meter), signals: signals, log: log, times: timesOf(cfg, store), first: s.newFirstServer(cfg), second: newSecondServer(cfg, s, log)}
 	p.introduce(listener.Addr().String())
 	p.watchdog = systemd.NewWatchdog(log, s.probes(listener)...)
 	if err := p.openAdmin(ctx, cfg, inherited.Admin, tel); err != nil {

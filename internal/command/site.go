@@ -19,6 +19,7 @@ import (
 	"berth/internal/seal"
 	"berth/internal/storage"
 	"berth/internal/trouble"
+	"berth/internal/wire"
 	"berth/proxy"
 	"berth/sticky"
 	"berth/upgrade"
@@ -135,6 +136,13 @@ func (s *site) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	g := s.newest()
 	defer g.leave()
 	g.proxy.ServeHTTP(w, r)
+}
+
+// Serve is ServeHTTP for berth's own server.
+func (s *site) Serve(w wire.Client, r *wire.Request) (whole bool) {
+	g := s.newest()
+	defer g.leave()
+	return g.proxy.Serve(w, r)
 }
 
 // newest returns the newest generation, which is to be left.

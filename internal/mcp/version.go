@@ -88,22 +88,6 @@ func SupportedVersions(message []byte) []string {
 	return m.Error.Data.Supported
 }
 
-// Offer is what a server says of itself in the result of initialize or server/discover: the
-// versions that it names, and the JSON object of its capabilities, which aliases result.
-func Offer(result []byte) (versions []string, capabilities []byte) {
-	var named struct {
-		Negotiated string   `json:"protocolVersion"`
-		Supported  []string `json:"supportedVersions"`
-	}
-	if json.Unmarshal(result, &named) != nil {
-		return nil, nil
-	}
-	if named.Negotiated != "" {
-		named.Supported = []string{named.Negotiated}
-	}
-	return named.Supported, memberAt(result, "capabilities")
-}
-
 // MarksModern reports whether headers are those of a modern request: of its version, or of one that
 // nobody knows and that mirrors its method, which only modern clients do.
 func MarksModern(h Headers) bool {

@@ -70,7 +70,7 @@ func (p *peer) start() *call {
 func (p *peer) opened(answer []byte) {
 	if result := mcp.ResultObject(answer); result != nil {
 		p.result = result
-		if versions, _ := mcp.Offer(result); len(versions) > 0 {
+		if versions := mcp.OfferIn(result).Versions; len(versions) > 0 {
 			p.version = versions[0]
 		}
 		return
