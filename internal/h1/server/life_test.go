@@ -127,11 +127,11 @@ func TestAClientThatTakesNothing(t *testing.T) {
 }
 
 func TestShutdownClosesIdleOnesAndAwaitsOthers(t *testing.T) {
-	begun, go_on := make(chan struct{}), make(chan struct{})
+	begun, goOn := make(chan struct{}), make(chan struct{})
 	s, addr := listen(t, Options{HeaderRead: time.Minute, Handler: serves(func(w wire.Client, r *wire.Request) bool {
 		if r.URL.Path == "/wait" {
 			close(begun)
-			<-go_on
+			<-goOn
 		}
 		return true
 	})})
@@ -151,7 +151,7 @@ func TestShutdownClosesIdleOnesAndAwaitsOthers(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 	go func() { done <- s.Shutdown(t.Context()) }()
-	close(go_on)
+	close(goOn)
 	if b, err := io.ReadAll(busy); err != nil || !strings.Contains(string(b), "Connection: close\r\n") {
 		t.Errorf("got %q, %v", b, err)
 	}
