@@ -95,7 +95,12 @@ func start(t testing.TB, s setup) *berth {
 	if s.options != nil {
 		s.options(&options)
 	}
-	b.serve(proxy.New(options))
+	if _, counts := t.(*testing.B); counts {
+		ep.Client = client
+		b.serve(proxy.New(options))
+	} else {
+		b.serve(lending{proxy.New(options)})
+	}
 	t.Cleanup(func() { _ = store.Close() })
 	return b
 }
@@ -153,7 +158,7 @@ func newEndpoint(pool *routing.Pool, bindings *sticky.Bindings, client *exchange
 	ep := &proxy.Endpoint{
 		Path:       "/mcp",
 		Router:     &routing.Router{Pool: pool, Bindings: bindings, Asker: routing.NewAsker(pool), Principals: principals},
-		Client:     client,
+		Client:     lendingSender{client},
 		OwnerGrace: 30 * time.Second,
 	}
 	if principals {

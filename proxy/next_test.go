@@ -21,8 +21,8 @@ func TestNextGoesOnWithWhatIsHeld(t *testing.T) {
 			size:    1,
 			options: func(o *proxy.Options) { o.Limits.InFlight = 2; options = *o },
 			wrap: func(first http.Handler) http.Handler {
-				now.Store(first.(*proxy.Proxy))
-				return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { now.Load().ServeHTTP(w, r) })
+				now.Store(first.(lending).to)
+				return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { lending{now.Load()}.ServeHTTP(w, r) })
 			},
 		})
 		f.servers[0].inject(func(_ http.ResponseWriter, _ *http.Request, body []byte) bool {

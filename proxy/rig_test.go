@@ -112,7 +112,7 @@ func (f *rig) assemble(o rigOptions, upstreams []*routing.Upstream) {
 		o.options(&options)
 	}
 	f.proxy = proxy.New(options)
-	var handler http.Handler = f.proxy
+	var handler http.Handler = lending{f.proxy}
 	if o.wrap != nil {
 		handler = o.wrap(handler)
 	}

@@ -51,7 +51,7 @@ func (r *Request) Kept() *Request {
 	return &kept
 }
 
-// Context ends when the client goes away, or its answer has ended.
+// Context ends when the client goes away, or its answer has ended. It may be kept.
 func (r *Request) Context() context.Context { return r.context }
 
 // Response is the answer of an upstream, its body still to be read. It and its maps are lent until
@@ -64,6 +64,13 @@ type Response struct {
 	ContentLength int64         // -1: not known
 	ProtoMajor    int
 	ProtoMinor    int
+}
+
+// Kept is the answer with what may be kept when its body is closed, which is lent still.
+func (r *Response) Kept() *Response {
+	kept := *r
+	kept.Header = r.Header.Clone()
+	return &kept
 }
 
 // Client is where the answer to a request goes.
