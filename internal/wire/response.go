@@ -21,6 +21,13 @@ func Whole(status int, message []byte) *Response {
 	return r
 }
 
+// Kept is the head of r, which outlives its body's end.
+func (r *Response) Kept() *Response {
+	kept := *r
+	kept.Header, kept.Body = r.Header.Clone(), nil
+	return &kept
+}
+
 // Streamed is an answer that is an event stream.
 func Streamed(events io.ReadCloser) *Response {
 	return &Response{

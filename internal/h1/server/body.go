@@ -38,6 +38,7 @@ func (b *requestBody) Read(p []byte) (int, error) {
 	n, err := b.reader.Read(p)
 	if err == io.EOF {
 		b.ended = true
+		b.conn.in.Release()
 		if b.departure != nil {
 			b.departure.bodyEnded()
 		}
