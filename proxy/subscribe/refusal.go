@@ -53,6 +53,7 @@ func (r *Refusal) repeat(crossed func()) func(id []byte) error {
 		return func(id []byte) error { return &Refusal{Upstream: r.Upstream, Message: inPlaceOfOwn(r.Message, id)} }
 	}
 	defer r.drop()
+	head := r.Response.Head()
 	message, err := io.ReadAll(io.LimitReader(r.Response.Body, outbound.MaxRefusal))
 	if err == nil && exchange.IsCrossed(r.Response, message, []byte(outbound.OwnID)) {
 		crossed()
@@ -62,11 +63,11 @@ func (r *Refusal) repeat(crossed func()) func(id []byte) error {
 		return func([]byte) error { return err }
 	}
 	return func(id []byte) error {
-		body, response := message, *r.Response
-		if exchange.ShapeOf(r.Response) == exchange.JSON {
+		body, response := message, *head
+		if exchange.ShapeOf(head) == exchange.JSON {
 			body = inPlaceOfOwn(message, id)
 		}
-		response.Header = r.Response.Header.Clone()
+		response.Header = head.Header.Clone()
 		dropOneCallers(response.Header)
 		response.Header.Del("Content-Length")
 		response.Body, response.ContentLength = io.NopCloser(bytes.NewReader(body)), int64(len(body))
