@@ -41,12 +41,15 @@ func works(t *testing.T, b *bench, k kind, c contender.Contender) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, op := range ops {
-		if n, err := op(); err != nil || n == 0 {
-			t.Errorf("got %d units, %v", n, err)
+	_, told, err := proxy.Allocations(func() error {
+		for _, op := range ops {
+			if n, err := op(); err != nil || n == 0 {
+				t.Errorf("got %d units, %v", n, err)
+			}
 		}
-	}
-	if _, told, err := proxy.Allocations(); err != nil || told != (c.Product == contender.Berth || c.Product == contender.ReverseProxy) {
+		return nil
+	})
+	if err != nil || told != (c.Product == contender.Berth || c.Product == contender.ReverseProxy) {
 		t.Errorf("allocations: told %v, %v", told, err)
 	}
 }
