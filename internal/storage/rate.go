@@ -69,7 +69,11 @@ func (r *redisEngine) rateWait(ctx context.Context, key string, rate Rate, n int
 	if err != nil {
 		return 0, err
 	}
-	return max(result.ResetAfter-time.Duration(bound.Burst-n)*bound.Period/time.Duration(bound.Rate), 0), nil
+	spare := float64(bound.Burst-n) * float64(bound.Period) / float64(bound.Rate) // may be more than a Duration holds
+	if spare >= float64(result.ResetAfter) {
+		return 0, nil
+	}
+	return result.ResetAfter - time.Duration(spare), nil
 }
 
 func (r *redisEngine) allow(ctx context.Context, key string, bound redis_rate.Limit, n int) (result *redis_rate.Result, err error) {
