@@ -5,6 +5,7 @@ package main
 import (
 	"fmt"
 	"io"
+	"time"
 
 	"berth/integration/bench/contender"
 	"berth/integration/bench/report"
@@ -18,7 +19,16 @@ type bench struct {
 	fleet    *upstream.Fleet
 	progress io.Writer
 
-	failed int // measurements
+	failed  int                      // measurements
+	resting map[string]time.Duration // of CPU while standing streams were idle, by contender
+	ends    []func()                 // of what stays beyond a measurement
+}
+
+// end ends what has stayed.
+func (b *bench) end() {
+	for _, end := range b.ends {
+		end()
+	}
 }
 
 // run measures kind after kind; the rounds of one are interleaved.
@@ -26,12 +36,12 @@ func (b *bench) run(kinds []kind) []report.Row {
 	var rows []report.Row
 	for _, k := range kinds {
 		var of []report.Row
-		for _, c := range b.present(k.contenders) {
+		for _, c := range b.present(k) {
 			of = append(of, report.Row{Kind: k.name, Unit: k.unit, Contender: c.Name(), Product: c.Product, Quiet: c.Quiet})
 		}
 		for round := range b.rounds {
-			for i, c := range b.present(k.contenders) {
-				sample, err := b.measure(k, c)
+			for i, c := range b.present(k) {
+				sample, err := k.measure(b, k, c)
 				b.tell(k, c, round, sample, err)
 				of[i].Rounds = append(of[i].Rounds, sample)
 			}
@@ -42,9 +52,9 @@ func (b *bench) run(kinds []kind) []report.Row {
 }
 
 // present are those of the contenders that are wanted and installed.
-func (b *bench) present(contenders []contender.Contender) (present []contender.Contender) {
-	for _, c := range contenders {
-		if b.wants(c) && b.site.Programs.Has(c) {
+func (b *bench) present(k kind) (present []contender.Contender) {
+	for _, c := range k.contenders {
+		if b.wants(k, c) && b.site.Programs.Has(c) {
 			present = append(present, c)
 		}
 	}
@@ -60,17 +70,4 @@ func (b *bench) tell(k kind, c contender.Contender, round int, sample report.Sam
 		return
 	}
 	fmt.Fprintf(b.progress, "%s: %s\n", what, sample)
-}
-
-// measure takes one sample of a contender that was just started.
-func (b *bench) measure(k kind, c contender.Contender) (report.Sample, error) {
-	proxy, err := contender.Start(c, b.site)
-	if err != nil {
-		return nil, err
-	}
-	defer proxy.Stop()
-	if k.prepare == nil {
-		return b.measureStreams(k, proxy)
-	}
-	return b.measureLoops(k, c, proxy)
 }

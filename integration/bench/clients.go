@@ -8,6 +8,7 @@ import (
 
 	"berth/integration/bench/contender"
 	"berth/integration/bench/load"
+	"berth/integration/bench/upstream"
 )
 
 // clients are the connections of a measurement.
@@ -20,17 +21,23 @@ func (b *bench) connect(proxy *contender.Running) (clients, error) {
 	var all clients
 	for i := range b.connections {
 		conn, err := dial(proxy, i)
+		if conn != nil {
+			all = append(all, conn)
+		}
 		if err != nil {
 			return all, err
 		}
-		all = append(all, conn)
 	}
 	return all, nil
 }
 
 // dial makes the i-th connection.
 func dial(proxy *contender.Running, i int) (*load.Conn, error) {
-	return load.Dial(proxy.Addresses[i%len(proxy.Addresses)], net.IPv4(127, 0, 1, byte(1+i%callers)))
+	conn, err := load.Dial(proxy.Addresses[i%len(proxy.Addresses)], net.IPv4(127, 0, 1, byte(1+i%callers)))
+	if err != nil || proxy.Secure == nil {
+		return conn, err
+	}
+	return conn, conn.Secure(proxy.Secure)
 }
 
 func (c clients) ops(k kind, to contender.Contender) ([]load.Op, error) {
@@ -43,6 +50,20 @@ func (c clients) ops(k kind, to contender.Contender) ([]load.Op, error) {
 		all = append(all, op)
 	}
 	return all, nil
+}
+
+// warm has a proxy do some work before its memory is looked at.
+func (b *bench) warm(proxy *contender.Running) error {
+	clients, err := b.connect(proxy)
+	defer clients.close()
+	if err != nil {
+		return err
+	}
+	ops, err := clients.ops(kind{prepare: calls(upstream.Echo)}, contender.Contender{})
+	if err != nil {
+		return err
+	}
+	return load.Saturate(ops, b.warmUp).Err
 }
 
 func (c clients) close() {

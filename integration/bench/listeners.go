@@ -94,16 +94,6 @@ func (l *listeners) hear(line []byte) {
 	l.took = append(l.took, time.Duration(now-at))
 }
 
-// await waits until n events have come.
-func (l *listeners) await(n int, within time.Duration) error {
-	for end := time.Now().Add(within); time.Now().Before(end); time.Sleep(time.Millisecond) {
-		if l.came() >= n {
-			return nil
-		}
-	}
-	return fmt.Errorf("%d events came, want %d", l.came(), n)
-}
-
 func (l *listeners) came() int {
 	l.mu.Lock()
 	defer l.mu.Unlock()

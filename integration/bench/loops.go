@@ -25,28 +25,33 @@ func (b *bench) measureLoops(k kind, c contender.Contender, proxy *contender.Run
 		return nil, warm.Err
 	}
 	if c.Watched {
-		end, err := watch(proxy, b.progress)
+		end, err := b.watch(proxy)
 		if err != nil {
 			return nil, err
 		}
 		defer end()
 	}
 	sample := make(report.Sample)
-	if err := b.saturate(proxy, ops, sample); err != nil {
+	if err := b.saturate(proxy, func() load.Result { return load.Saturate(ops, b.duration) }, sample); err != nil {
 		return nil, err
 	}
-	if err := b.pace(proxy, ops, k.share*b.rate, sample); err != nil {
+	if err := b.pace(proxy, ops, k.pace*b.rate, sample); err != nil {
 		return nil, err
 	}
+	return sample, noteResident(proxy, sample)
+}
+
+// noteResident takes the memory that a proxy has in the end.
+func noteResident(proxy *contender.Running, sample report.Sample) error {
 	bytes, err := resident(proxy)
 	if proxy.PID() != 0 {
 		sample[report.Resident] = mebi(bytes)
 	}
-	return sample, err
+	return err
 }
 
-// saturate measures the closed loop.
-func (b *bench) saturate(proxy *contender.Running, ops []load.Op, sample report.Sample) error {
+// saturate measures a loop that does what it can.
+func (b *bench) saturate(proxy *contender.Running, loop func() load.Result, sample report.Sample) error {
 	polls, misrouted := b.fleet.Polls()
 	allocations, told, err := proxy.Allocations()
 	if err != nil {
@@ -54,7 +59,7 @@ func (b *bench) saturate(proxy *contender.Running, ops []load.Op, sample report.
 	}
 	var result load.Result
 	spent, err := during(proxy, func() error {
-		result = load.Saturate(ops, b.duration)
+		result = loop()
 		return result.Err
 	})
 	if err != nil {

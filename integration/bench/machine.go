@@ -16,21 +16,25 @@ import (
 	"berth/integration/bench/proc"
 )
 
-// leaveACore moves this process, and what it will start, off one core, which it returns: the proxy's.
-func leaveACore() (int, error) {
+// leaveACore moves this process, and what it will start, off the first of the machine's cores, which is the proxy's.
+func leaveACore() ([]int, error) {
 	cores, err := proc.Cores()
 	if err != nil {
-		return 0, err
+		return nil, err
 	}
 	if len(cores) < 2 {
-		return 0, errors.New("bench: it needs two cores, one of them for the proxy alone")
+		return nil, errors.New("bench: it needs two cores, one of them for the proxy alone")
 	}
-	others := strings.Trim(strings.Join(strings.Fields(fmt.Sprint(cores[1:])), ","), "[]")
-	if said, err := exec.Command("taskset", "-acp", others, strconv.Itoa(os.Getpid())).CombinedOutput(); err != nil {
-		return 0, fmt.Errorf("bench: taskset: %w: %s", err, said)
+	return cores, occupy(cores[1:])
+}
+
+// occupy moves this process to the cores, and to no other.
+func occupy(cores []int) error {
+	if said, err := exec.Command("taskset", "-acp", proc.CoreList(cores), strconv.Itoa(os.Getpid())).CombinedOutput(); err != nil {
+		return fmt.Errorf("bench: taskset: %w: %s", err, said)
 	}
-	runtime.GOMAXPROCS(len(cores) - 1)
-	return cores[0], nil
+	runtime.GOMAXPROCS(len(cores))
+	return nil
 }
 
 // describe tells how the numbers came about.

@@ -1,21 +1,25 @@
 //go:build linux
 
-// Bench compares what berth costs with what other proxies cost, and with none: see docs/dev/performance.md.
+// Bench compares what berth costs with what other proxies cost, and with none, and says which goals are met: see
+// docs/dev/performance.md.
 //
-//	go run ./integration/bench [--quick] [--kinds NAMES] [--proxies NAMES] [--rounds N] [--duration D] [--json FILE]
+//	go run ./integration/bench [--quick] [--goals] [--kinds NAMES] [--proxies NAMES] [--rounds N] [--duration D] [--json FILE] [--update]
+//	go run ./integration/bench --from FILE [--update]
+//	go run ./integration/bench --profile KIND [--duration D] [--update]
 //
 // The proxy that is measured has one core of the machine; the load, the upstreams and Redis have the others. Rounds are
 // interleaved: each goes once through all proxies. What it measures lies in packages of their own: load is the clients'
-// side, upstream the servers' side, contender starts the proxies, proc reads what they cost, report makes the table.
+// side, upstream the servers' side, contender starts the proxies, proc reads what they cost, profile what they do
+// meanwhile; report makes the table, and goals the verdicts.
 package main
 
 import (
-	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
 	"os"
 	"runtime/debug"
+	"time"
 
 	"berth/integration/bench/contender"
 	"berth/integration/bench/report"
@@ -37,8 +41,18 @@ func do(args []string) error {
 	if err != nil {
 		return err
 	}
+	if o.from != "" {
+		run, err := report.Load(o.from)
+		if err != nil {
+			return err
+		}
+		return o.tell(blocksOf(run))
+	}
 	chosen, err := o.chosen(kinds())
 	if err != nil {
+		return err
+	}
+	if err := o.hasPlaces(); err != nil {
 		return err
 	}
 	dir, err := os.MkdirTemp("", "berth-bench")
@@ -50,20 +64,34 @@ func do(args []string) error {
 	if err != nil {
 		return err
 	}
+	if o.profile != "" {
+		blocks, err := b.profileKind()
+		return errors.Join(err, o.tell(blocks))
+	}
+	run, err := b.watchedRun(chosen)
+	if err != nil {
+		return err
+	}
+	if o.json != "" {
+		err = run.Save(o.json)
+	}
+	if b.failed > 0 {
+		err = errors.Join(err, fmt.Errorf("bench: %d measurements failed, and are in no number", b.failed))
+	}
+	return errors.Join(err, o.tell(blocksOf(run)))
+}
+
+// watchedRun measures, and takes what others did on the machine meanwhile.
+func (b *bench) watchedRun(chosen []kind) (run report.Run, err error) {
 	watch, err := watchOthers()
 	if err != nil {
-		return err
+		return run, err
 	}
-	rows := b.run(chosen)
+	run.Rows = b.run(chosen)
+	b.end()
 	theirs, err := watch.part()
-	if err != nil {
-		return err
-	}
-	fmt.Printf("%s; others took %.0f %% of it\n\n%s", describe(o, b.site.Programs), 100*theirs, report.Table(rows))
-	if b.failed > 0 {
-		err = fmt.Errorf("bench: %d measurements failed, and are in no number", b.failed)
-	}
-	return errors.Join(err, save(o.json, rows))
+	run.How = fmt.Sprintf("%s; others took %.0f %% of it", describe(b.options, b.site.Programs), 100*theirs)
+	return run, err
 }
 
 // prepare starts what stays for the whole run.
@@ -75,7 +103,11 @@ func prepare(o options, dir string) (*bench, error) {
 	if err := allowFiles(o.streams); err != nil {
 		return nil, err
 	}
-	core, err := leaveACore()
+	certificate, err := contender.NewCertificate(dir)
+	if err != nil {
+		return nil, err
+	}
+	cores, err := leaveACore()
 	if err != nil {
 		return nil, err
 	}
@@ -84,17 +116,8 @@ func prepare(o options, dir string) (*bench, error) {
 	if err != nil {
 		return nil, err
 	}
-	site := contender.Site{Programs: programs, Dir: dir, Core: core, Upstreams: fleet.Instances}
-	return &bench{options: o, site: site, fleet: fleet, progress: os.Stderr}, nil
-}
-
-func save(path string, rows []report.Row) error {
-	if path == "" {
-		return nil
-	}
-	all, err := json.MarshalIndent(rows, "", "  ")
-	if err != nil {
-		return err
-	}
-	return os.WriteFile(path, append(all, '\n'), 0o644)
+	return &bench{
+		options: o, fleet: fleet, progress: os.Stderr, resting: make(map[string]time.Duration),
+		site: contender.Site{Programs: programs, Dir: dir, Cores: cores, Certificate: certificate, Upstreams: fleet.Instances},
+	}, nil
 }

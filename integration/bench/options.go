@@ -3,6 +3,7 @@
 package main
 
 import (
+	"errors"
 	"flag"
 	"fmt"
 	"slices"
@@ -10,43 +11,56 @@ import (
 	"time"
 
 	"berth/integration/bench/contender"
+	"berth/integration/bench/goals"
 )
 
 // options are what the command line says.
 type options struct {
 	kinds       []string // empty: all
 	proxies     []string // products; empty: all
+	goals       bool     // only what goals are about
+	quick       bool
 	rounds      int
 	duration    time.Duration // of each of the two loops
 	warmUp      time.Duration
 	rate        float64 // requests a second in the open loop
 	connections int
 	streams     int
-	json        string // file; "": none
+
+	profile string // the kind that berth is profiled at; "": none
+	from    string // file of a run, which is told again; "": one is made
+	json    string // file for the run; "": none
+	update  bool   // the page is written
 }
 
 func parse(args []string) (options, error) {
 	var o options
 	var kinds, proxies string
-	var quick bool
 	flags := flag.NewFlagSet("bench", flag.ContinueOnError)
 	flags.StringVar(&kinds, "kinds", "", "`NAMES` of the kinds of work, with commas between (default all)")
 	flags.StringVar(&proxies, "proxies", "", "`NAMES` of the proxies, with commas between (default all)")
-	flags.IntVar(&o.rounds, "rounds", 3, "how often each is measured")
-	flags.DurationVar(&o.duration, "duration", 3*time.Second, "how long each loop runs in a round")
-	flags.Float64Var(&o.rate, "rate", 1000, "requests a second of the open loop")
+	flags.BoolVar(&o.goals, "goals", false, "only what the goals compare")
+	flags.IntVar(&o.rounds, "rounds", 5, "how often each is measured")
+	flags.DurationVar(&o.duration, "duration", 2*time.Second, "how long each loop runs in a round")
+	flags.Float64Var(&o.rate, "rate", 1000, "requests a second of the open loop; five times as many in tasks/get and tools/call")
 	flags.IntVar(&o.connections, "connections", 32, "clients' connections")
 	flags.IntVar(&o.streams, "streams", 9000, "standing streams")
+	flags.StringVar(&o.profile, "profile", "", "`NAME` of a kind: tell what berth's CPU time goes into there, and nothing else")
 	flags.StringVar(&o.json, "json", "", "`FILE` for all samples")
-	flags.BoolVar(&quick, "quick", false, "three short rounds, of tasks/get and tools/call unless --kinds names others; about a minute")
+	flags.StringVar(&o.from, "from", "", "`FILE` that --json has written: tell that run again, and make none")
+	flags.BoolVar(&o.update, "update", false, "write the tables of docs/dev/performance.md")
+	flags.BoolVar(&o.quick, "quick", false, "three short rounds, of tasks/get and tools/call unless --kinds names others; about a minute")
 	if err := flags.Parse(args); err != nil {
 		return o, err
 	}
 	o.kinds, o.proxies = list(kinds), list(proxies)
-	if quick {
-		o.rounds, o.duration = 3, 600*time.Millisecond
+	if o.update && (o.quick || o.goals || kinds+proxies != "") {
+		return o, errors.New("bench: --update writes whole tables: it goes with none of --quick, --goals, --kinds and --proxies")
 	}
-	if quick && kinds == "" {
+	if o.quick {
+		o.rounds, o.duration = 3, 500*time.Millisecond
+	}
+	if o.quick && kinds == "" {
 		o.kinds = []string{"tasks/get", "tools/call"}
 	}
 	o.warmUp = o.duration / 3
@@ -60,8 +74,17 @@ func list(names string) []string {
 	return strings.FieldsFunc(names, func(r rune) bool { return r == ',' })
 }
 
-func (o options) wants(c contender.Contender) bool {
-	return len(o.proxies) == 0 || slices.Contains(o.proxies, c.Product)
+// wants reports whether a contender is to be measured in a kind.
+func (o options) wants(k kind, c contender.Contender) bool {
+	switch {
+	case len(o.proxies) > 0 && !slices.Contains(o.proxies, c.Product):
+		return false
+	case o.goals:
+		return goals.Wants(k.name, c.Name())
+	case o.quick:
+		return !c.Watched // its tasks would take longer than all else
+	}
+	return true
 }
 
 // chosen are the kinds that are wanted.
@@ -71,11 +94,19 @@ func (o options) chosen(all []kind) ([]kind, error) {
 	}
 	var chosen []kind
 	for _, name := range o.kinds {
-		i := slices.IndexFunc(all, func(k kind) bool { return k.name == name })
-		if i < 0 {
-			return nil, fmt.Errorf("bench: there is no kind %q", name)
+		k, err := named(name, all)
+		if err != nil {
+			return nil, err
 		}
-		chosen = append(chosen, all[i])
+		chosen = append(chosen, k)
 	}
 	return chosen, nil
+}
+
+func named(name string, all []kind) (kind, error) {
+	i := slices.IndexFunc(all, func(k kind) bool { return k.name == name })
+	if i < 0 {
+		return kind{}, fmt.Errorf("bench: there is no kind %q", name)
+	}
+	return all[i], nil
 }

@@ -9,7 +9,6 @@ import (
 	"berth/integration/bench/contender"
 	"berth/integration/bench/load"
 	"berth/integration/bench/report"
-	"berth/integration/bench/upstream"
 )
 
 const (
@@ -27,18 +26,17 @@ const (
 type standing struct {
 	*bench
 	kind   kind
+	name   string // of the contender
 	proxy  *contender.Running
 	heard  *listeners
 	sample report.Sample
-
-	idle time.Duration // of CPU while idling
 }
 
-func (b *bench) measureStreams(k kind, proxy *contender.Running) (report.Sample, error) {
+func (b *bench) measureStreams(k kind, c contender.Contender, proxy *contender.Running) (report.Sample, error) {
 	b.fleet.ForgetStreams()
-	s := &standing{bench: b, kind: k, proxy: proxy, heard: new(listeners), sample: make(report.Sample)}
+	s := &standing{bench: b, kind: k, name: c.Name(), proxy: proxy, heard: new(listeners), sample: make(report.Sample)}
 	defer s.heard.close()
-	for _, step := range []func() error{s.warm, s.open, s.rest, s.send} {
+	for _, step := range []func() error{s.open, s.rest, s.send} {
 		if err := step(); err != nil {
 			return nil, err
 		}
@@ -53,22 +51,11 @@ func (s *standing) note(m report.Metric, value float64) {
 	}
 }
 
-// warm has the proxy do some work before its memory is looked at.
-func (s *standing) warm() error {
-	clients, err := s.connect(s.proxy)
-	defer clients.close()
-	if err != nil {
-		return err
-	}
-	ops, err := clients.ops(kind{prepare: calls(upstream.Echo)}, contender.Contender{})
-	if err != nil {
-		return err
-	}
-	return load.Saturate(ops, s.warmUp).Err
-}
-
 // open opens all streams, and takes the memory that they need.
 func (s *standing) open() error {
+	if err := s.warm(s.proxy); err != nil {
+		return err
+	}
 	before, err := resident(s.proxy)
 	if err != nil {
 		return err
@@ -81,31 +68,38 @@ func (s *standing) open() error {
 	}
 	time.Sleep(settling)
 	after, err := resident(s.proxy)
-	s.note(report.Stream, float64(after-before)/(1<<10)/float64(s.streams))
+	s.note(report.Each, float64(after-before)/(1<<10)/float64(s.streams))
 	s.note(report.Resident, mebi(after))
 	return err
 }
 
-// rest takes what open streams cost without an event.
-func (s *standing) rest() (err error) {
-	s.idle, err = during(s.proxy, func() error {
+// rest takes what open streams cost without an event, in the first round: it takes long, and varies little.
+func (s *standing) rest() error {
+	if _, known := s.resting[s.name]; known {
+		return nil
+	}
+	idle, err := during(s.proxy, func() error {
 		time.Sleep(idling)
 		return nil
 	})
-	s.note(report.Idle, micros(s.idle)/idling.Seconds()/float64(s.streams))
-	return err
+	if err != nil {
+		return err
+	}
+	s.resting[s.name] = idle
+	s.note(report.Idle, micros(idle)/idling.Seconds()/float64(s.streams))
+	return nil
 }
 
 // send takes what an event costs beyond that, and how long it takes.
 func (s *standing) send() error {
-	rate := s.kind.share * s.rate
+	rate := s.kind.pace * s.rate
 	n := int(rate * s.duration.Seconds())
 	start := time.Now()
 	busy, err := during(s.proxy, func() error { return s.tellAll(rate, n) })
 	if err != nil {
 		return err
 	}
-	resting := s.idle.Seconds() / idling.Seconds() * time.Since(start).Seconds()
+	resting := s.resting[s.name].Seconds() / idling.Seconds() * time.Since(start).Seconds()
 	s.note(report.CPU, (busy.Seconds()-resting)*1e6/float64(n))
 	delays := s.heard.delays()
 	s.sample[report.PacedP50] = micros(report.Quantile(delays, 0.5))
@@ -129,5 +123,5 @@ func (s *standing) tellAll(rate float64, n int) error {
 	if failed != nil {
 		return failed
 	}
-	return s.heard.await(n, arriving)
+	return await("events came", n, arriving, s.heard.came)
 }

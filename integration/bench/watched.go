@@ -4,12 +4,10 @@ package main
 
 import (
 	"fmt"
-	"io"
 	"sync"
 	"time"
 
 	"berth/integration/bench/contender"
-	"berth/integration/bench/load"
 	"berth/integration/bench/upstream"
 )
 
@@ -23,16 +21,9 @@ const (
 var watchedPaths = []string{"/v1/status", "/v1/upstreams", "/v1/tasks?limit=100", "/v1/tasks?limit=100&state=working"}
 
 // watch makes the tasks, and has an operator watch the proxy until end is called, which tells how long the page waited.
-func watch(proxy *contender.Running, progress io.Writer) (end func(), err error) {
-	conn, err := load.Dial(proxy.Addresses[0], nil)
-	if err != nil {
+func (b *bench) watch(proxy *contender.Running) (end func(), err error) {
+	if _, err := b.makeTasks(proxy, upstream.Make, watchedTasks); err != nil {
 		return nil, err
-	}
-	defer conn.Close()
-	for range watchedTasks {
-		if _, err := makeTask(conn, callTool(upstream.Make)); err != nil {
-			return nil, err
-		}
 	}
 	stop := make(chan struct{})
 	var watching sync.WaitGroup
@@ -42,7 +33,7 @@ func watch(proxy *contender.Running, progress io.Writer) (end func(), err error)
 		for {
 			for _, path := range watchedPaths {
 				took, size, err := proxy.Ask(path)
-				fmt.Fprintf(progress, "GET %s: %d bytes in %v %v\n", path, size, took.Round(100*time.Microsecond), orNothing(err))
+				fmt.Fprintf(b.progress, "GET %s: %d bytes in %v %v\n", path, size, took.Round(100*time.Microsecond), orNothing(err))
 			}
 			select {
 			case <-stop:

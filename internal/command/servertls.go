@@ -12,6 +12,7 @@ import (
 	"berth/internal/certs"
 	"berth/internal/config"
 	"berth/internal/exchange"
+	"berth/internal/h1/client"
 )
 
 var tlsVersions = map[string]uint16{"1.2": tls.VersionTLS12, "1.3": tls.VersionTLS13}
@@ -79,12 +80,25 @@ func (g *generation) newClient(cfg config.Pool) (exchange.Sender, error) {
 	}
 	key := fmt.Sprintf("client %v %s %v", connect, cfg.Name, t.tables(cfg))
 	return share(g, key, func() (exchange.Sender, life, error) {
-		client := exchange.NewClient(connect)
+		var trust func(address string) *tls.Config
 		if t != nil {
-			client = exchange.NewSecureClient(connect, t.config)
+			trust = t.config
 		}
-		return client, life{end: func(context.Context) { client.Close() }}, nil
+		sender := newHTTPClient(g.cfg.HTTP1 != config.HTTP1NetHTTP, connect, trust)
+		return sender, life{end: func(context.Context) { sender.Close() }}, nil
 	})
+}
+
+// newHTTPClient returns what sends over HTTP/1.1: berth's own client, or net/http's. trust is what TLS to a host and
+// port goes by; nil: what Go takes for safe.
+func newHTTPClient(own bool, connect time.Duration, trust func(address string) *tls.Config) exchange.Sender {
+	switch {
+	case own:
+		return client.New(client.Options{Connect: connect, TLS: trust})
+	case trust != nil:
+		return exchange.NewSecureClient(connect, trust)
+	}
+	return exchange.NewClient(connect)
 }
 
 // tables tells one way to speak TLS to the upstreams of a pool from another.

@@ -10,7 +10,6 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptrace"
-	"slices"
 	"sync/atomic"
 	"syscall"
 	"time"
@@ -136,12 +135,12 @@ func (c *Client) roundTrip(ctx context.Context, out *http.Request, e *underWay, 
 	response, err := c.transport.RoundTrip(out.WithContext(httptrace.WithClientTrace(own, &e.trace)))
 	if !e.inTime() && err == nil {
 		response.Body.Close()
-		err = errHeaderTimeout
+		err = ErrNotInTime
 	}
-	if err == nil && !isFinal(response.StatusCode) {
+	if err == nil && !IsFinal(response.StatusCode) {
 		response.Body.Close()
 		e.sent.hangUp() // an answer without a body has given it back already
-		err = fmt.Errorf("%w %d", errStatus, response.StatusCode)
+		err = fmt.Errorf("%w %d", ErrStatus, response.StatusCode)
 	}
 	if err != nil {
 		defer e.end()
@@ -185,57 +184,19 @@ func (e *underWay) outgoing(request *Request) *http.Request {
 	}
 }
 
-// errStatus: a status with which no exchange ends. 101 would make a tunnel of the
-// connection, for whoever believes it (RFC 9110, 15.2.2), and net/http panics when it is to
-// write one below 100. Those above 599 are invalid (RFC 9110, 15).
-var errStatus = errors.New("no answer ends with status")
-
-// isFinal reports whether status may end an exchange. net/http has skipped the
-// informational ones before it, as many as fit the limit of an answer's headers.
-func isFinal(status int) bool { return status >= 200 && status <= 599 }
-
 func sendError(ctx context.Context, err error, sent *sentBytes) *SendError {
 	e := &SendError{Err: err, Sent: sent.any(), Refused: errors.Is(err, syscall.ECONNREFUSED)}
-	e.Starved = !e.Sent && isStarved(err)
+	e.Starved = !e.Sent && IsStarved(err)
 	if cause := context.Cause(ctx); cause != nil {
 		e.Err = cause
 	}
-	var timeout net.Error
-	e.TimedOut = errors.Is(e.Err, errHeaderTimeout) || errors.As(err, &timeout) && timeout.Timeout()
-	e.Garbled = errors.Is(e.Err, errStatus) || context.Cause(ctx) == nil && sent.answeredWhole()
+	e.TimedOut = IsTimeout(err) || errors.Is(e.Err, ErrNotInTime)
+	e.Garbled = errors.Is(e.Err, ErrStatus) || context.Cause(ctx) == nil && sent.answeredWhole()
 	e.Sent = e.Sent || e.Garbled // who answers has taken something for the request
-	if sent.isFirst.Load() && refusesHandshake(err) {
+	if sent.isFirst.Load() && RefusesHandshake(err) {
 		e.Sent, e.Garbled = false, false
 	}
 	return e
-}
-
-// refusals are the alerts by which a server ends a handshake whose certificate it does not take
-// (RFC 8446, 6.2).
-var refusals = func() (words []string) {
-	for _, alert := range []tls.AlertError{40, 42, 43, 44, 45, 46, 48, 49, 51, 116} {
-		words = append(words, alert.Error())
-	}
-	return words
-}()
-
-// refusesHandshake reports whether err is a server's word that it does not agree on TLS. By TLS 1.3 that
-// comes when the client has the handshake behind it and may have written the request, which
-// such a server never reads.
-func refusesHandshake(err error) bool {
-	alert, ok := errors.AsType[*net.OpError](err)
-	return ok && alert.Op == "remote error" && slices.Contains(refusals, alert.Err.Error())
-}
-
-// isStarved reports whether err says that this machine, and not the upstream, lacks
-// what a connection takes.
-func isStarved(err error) bool {
-	for _, lack := range []syscall.Errno{syscall.EMFILE, syscall.ENFILE, syscall.EADDRNOTAVAIL, syscall.ENOBUFS, syscall.ENOMEM} {
-		if errors.Is(err, lack) {
-			return true
-		}
-	}
-	return false
 }
 
 // countedConn counts the bytes of a connection, and sees its end.

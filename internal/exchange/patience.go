@@ -64,7 +64,7 @@ func (p *patience) tick() {
 		return
 	}
 	p.state = tooLong
-	p.cancel(errHeaderTimeout)
+	p.cancel(ErrNotInTime)
 }
 
 // inTime notes that the headers are here, or will not come, and reports whether they are not

@@ -4,8 +4,6 @@ import (
 	"bytes"
 	"errors"
 	"io"
-	"net"
-	"net/http"
 	"strings"
 	"testing"
 	"testing/iotest"
@@ -112,33 +110,6 @@ func TestEmptyBodyHasNoPieces(t *testing.T) {
 		if got := drain(t, NewReader(shape, strings.NewReader("")), func(Piece) { t.Error("a piece of nothing") }); len(got) != 0 {
 			t.Errorf("%v: got %q", shape, got)
 		}
-	}
-}
-
-// A JSON message that broke off is not shown, nor passed on: nothing of it went
-// out, so that the client can still be told.
-func TestBrokenMessageIsAnError(t *testing.T) {
-	for name, head := range map[string]string{
-		"short of its length": "Content-Length: 100\r\n\r\n{\"jsonrpc\"",
-		"without last chunk":  "Transfer-Encoding: chunked\r\n\r\na\r\n{\"jsonrpc\"\r\n",
-	} {
-		t.Run(name, func(t *testing.T) {
-			u := newRude(t, func(_ int64, conn *net.TCPConn, _ *http.Request) bool {
-				_, _ = io.WriteString(conn, "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n"+head)
-				return false
-			})
-			response, err := send(newClient(t), post(t, t.Context(), u.url, "{}"), 0)
-			if err != nil {
-				t.Fatalf("Send: %v", err)
-			}
-			defer response.Body.Close()
-			reader := NewReader(JSON, response.Body)
-			for range 2 {
-				if piece, err := reader.Next(); err == nil || errors.Is(err, io.EOF) || piece.Raw != nil {
-					t.Errorf("Next: got %q, %v, want an error", piece.Raw, err)
-				}
-			}
-		})
 	}
 }
 

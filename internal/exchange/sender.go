@@ -34,10 +34,6 @@ type Sender interface {
 	Close()
 }
 
-// errHeaderTimeout says that no answer's headers came in the time given. Only a
-// SendError bears it, which names the package.
-var errHeaderTimeout = errors.New("no answer in time")
-
 // SendError says how a request failed before an answer's headers were there, or that
 // what was answered is none.
 type SendError struct {
@@ -54,7 +50,7 @@ type SendError struct {
 func (e *SendError) Error() string {
 	cause := e.Err
 	if errors.Is(cause, context.DeadlineExceeded) {
-		cause = errHeaderTimeout
+		cause = ErrNotInTime
 	}
 	return fmt.Sprintf("exchange: %v", cause)
 }

@@ -13,7 +13,7 @@ func TestAFailureInTimeReadsTheSame(t *testing.T) {
 		cause error
 		want  string
 	}{
-		{errHeaderTimeout, "exchange: no answer in time"},
+		{ErrNotInTime, "exchange: no answer in time"},
 		{context.DeadlineExceeded, "exchange: no answer in time"},
 		{fmt.Errorf("dial: %w", context.DeadlineExceeded), "exchange: no answer in time"},
 		{syscall.ECONNREFUSED, "exchange: connection refused"},

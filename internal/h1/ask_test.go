@@ -49,6 +49,7 @@ func ask(t testing.TB, b back, method string, pieces [][]byte, whole bool) (e ex
 		defer close(done)
 		e = sendOne(t, sender, request)
 	}()
+	time.Sleep(100 * time.Millisecond)
 	synctest.Wait()
 	select {
 	case <-done:

@@ -48,6 +48,7 @@ const polite = "HTTP/1.1 200 OK\r\nX-Proper: yes\r\nContent-Length: 6\r\n\r\npro
 
 func (u *upstream) serve(c *duplex, odd bool) {
 	for u.request(c) {
+		time.Sleep(time.Millisecond) // whoever wrote the request has noticed by then
 		if odd {
 			odd = false
 			for _, piece := range u.pieces {

@@ -43,6 +43,6 @@ func pathCases() []requestCase {
 		line("", "bad escape in a target", "GET /%zz HTTP/1.1"),
 		line("", "half an escape in a target", "GET /%4 HTTP/1.1"),
 		line("", "CONNECT to a path with a user", "CONNECT u@a:1 HTTP/1.1"),
-		line("", "CONNECT to an asterisk", "CONNECT * HTTP/1.1"),
+		{"CONNECT is a method like others", "CONNECT a:1 HTTP/1.1\r\nHost: a\r\n\r\n" + get, "200 200", "CONNECT //a:1 |GET /next ", ""},
 	}
 }

@@ -7,23 +7,20 @@ import (
 	"time"
 )
 
-// duplex is one end of a connection in memory whose directions can end one by one, and whose
-// writes return when they are read.
+// duplex is one end of a connection in memory whose directions can end one by one.
 type duplex struct {
-	in, out net.Conn
-
-	peer   *duplex
-	once   sync.Once
-	closed chan struct{}
+	in, out *stream
+	peer    *duplex
+	once    sync.Once
+	closed  chan struct{}
 }
 
 // connect returns both ends of a connection.
 func connect() (near, far *duplex) {
-	there, thereFar := net.Pipe()
-	back, backFar := net.Pipe()
+	there, back := newStream(), newStream()
 	near = &duplex{in: back, out: there, closed: make(chan struct{})}
-	far = &duplex{in: thereFar, out: backFar, closed: make(chan struct{})}
-	near.peer, far.peer = far, near
+	far = &duplex{in: there, out: back, closed: make(chan struct{}), peer: near}
+	near.peer = far
 	return near, far
 }
 
@@ -32,21 +29,22 @@ func (d *duplex) Write(p []byte) (int, error) { return d.out.Write(p) }
 
 func (d *duplex) Close() error {
 	d.once.Do(func() { close(d.closed) })
-	d.in.Close()
-	return d.out.Close()
+	d.in.leave()
+	d.out.end()
+	return nil
 }
 
 // CloseWrite ends the direction from here on.
-func (d *duplex) CloseWrite() error { return d.out.Close() }
-
-func (d *duplex) SetDeadline(t time.Time) error {
-	d.in.SetReadDeadline(t)
-	return d.out.SetWriteDeadline(t)
+func (d *duplex) CloseWrite() error {
+	d.out.end()
+	return nil
 }
-func (d *duplex) SetReadDeadline(t time.Time) error  { return d.in.SetReadDeadline(t) }
-func (d *duplex) SetWriteDeadline(t time.Time) error { return d.out.SetWriteDeadline(t) }
-func (*duplex) LocalAddr() net.Addr                  { return &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: 1} }
-func (*duplex) RemoteAddr() net.Addr                 { return &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: 2} }
+
+func (d *duplex) SetDeadline(t time.Time) error     { d.in.setDeadline(t); return nil }
+func (d *duplex) SetReadDeadline(t time.Time) error { d.in.setDeadline(t); return nil }
+func (d *duplex) SetWriteDeadline(time.Time) error  { return nil } // a write does not wait
+func (*duplex) LocalAddr() net.Addr                 { return &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: 1} }
+func (*duplex) RemoteAddr() net.Addr                { return &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: 2} }
 
 // isClosed reports whether this end was closed.
 func (d *duplex) isClosed() bool {

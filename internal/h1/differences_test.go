@@ -2,15 +2,12 @@ package h1_test
 
 // differences are the rows that net/http takes otherwise, and why: those of requests behind package framing, those of answers by its own client.
 var differences = map[string]string{
-	"CONNECT to an asterisk": "net/http reads an authority of that name",
-
 	"bare LF after a field of an answer":                             "net/http takes a bare line feed for a line's end (RFC 9112, 2.2 lets it)",
 	"bare LF after the status line":                                  "net/http takes a bare line feed for a line's end (RFC 9112, 2.2 lets it)",
 	"bare LF for the empty line of an answer":                        "net/http takes a bare line feed for a line's end (RFC 9112, 2.2 lets it)",
 	"bare LFs in an answer":                                          "net/http takes a bare line feed for a line's end (RFC 9112, 2.2 lets it)",
 	"chunks: blank behind a size":                                    "net/http trims a size",
 	"chunks: folded trailer":                                         "net/http joins folded lines",
-	"chunks: trailer with a length":                                  "net/http merges no trailer into the head, so that none can frame",
 	"coding in http 1.0":                                             "net/http overlooks the coding and reads until the connection closes",
 	"framing: coding and length":                                     "net/http lets the coding win (RFC 9112, 6.3)",
 	"framing: folded length":                                         "net/http joins folded lines",

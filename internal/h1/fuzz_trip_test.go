@@ -74,6 +74,9 @@ func tripRequest(t *testing.T, request *exchange.Request) {
 		}
 		r, other := o.seen[0], reference.seen[0]
 		r.header, other.header = comparable(r.header), comparable(other.header)
+		if other.length < 0 && other.body == "" {
+			r.length, other.length = 0, 0 // net/http sends no chunk where it does not know that there is no body
+		}
 		if r != other {
 			t.Fatalf("%s saw\n%v, want\n%v\nours wrote     %q\nnet/http wrote %q", f.name, r, other, got, want)
 		}
@@ -127,14 +130,13 @@ func FuzzAnswerTrip(f *testing.F) {
 	f.Add(uint16(200), uint8(5), "X", "1", "", -1, []byte{})
 	f.Add(uint16(200), uint8(0), "X", "1", "hello", 10, []byte{})
 	f.Add(uint16(205), uint8(0), "Connection", "close", "hello", -1, []byte{1, 0, 1})
-	f.Add(uint16(503), uint8(0), "Transfer-Encoding", "chunked", "hello", -1, []byte{1, 0, 1})
 	f.Fuzz(func(t *testing.T, status uint16, asked uint8, name, value, body string, length int, cuts []byte) {
 		if len(body) > 64<<10 || len(value) > 16<<10 || len(cuts) > 1<<10 {
 			return
 		}
 		a := oneAnswer{status: 200 + int(status)%400, name: wire.CanonicalName(name), value: value, length: length, pieces: split([]byte(body), cuts)}
 		switch a.name {
-		case "Content-Length", "Date":
+		case "Content-Length", "Date", "Transfer-Encoding":
 			return
 		}
 		synctest.Test(t, func(t *testing.T) { tripAnswer(t, methods[int(asked)%3], int(asked)/3%2, a) })
@@ -195,7 +197,7 @@ func tripAnswer(t *testing.T, method string, minor int, a oneAnswer) {
 // reread says how an answer of ours was read that net/http's was not.
 func reread(e, want exchanged, clean bool, a oneAnswer) string {
 	switch {
-	case e.failure == errGarbled && a.name == "Transfer-Encoding": // whoever calls has taken it out
+	case !clean && (want.failure != "" || e.failure == errGarbled): // both servers write what nobody may read
 		return ""
 	case e.failure != want.failure:
 		return "the failure differs"

@@ -20,23 +20,39 @@ const (
 // Contender is one of those that are compared.
 type Contender struct {
 	Product string // one of the constants above
-	Store   string // of berth: "" memory, or "file" or "redis"
-	Upgrade bool   // of berth: calls of upstream.Report become tasks
+	TLS     bool   // clients speak TLS 1.3 to it
 	Quiet   bool   // it writes no access log
-	Watched bool   // of berth: an operator's page asks it for its tasks
+	Cores   int    // that it shares with the load, in place of one of its own; 0: it has its own
+
+	// The rest is of berth alone.
+	Store    string // "" memory, or "file" or "redis"
+	Near     int    // bindings in its LRU; 0: the default
+	NetHTTP  bool   // net/http carries HTTP/1.1
+	Upgrade  bool   // calls of upstream.Report and upstream.Hold become tasks
+	Bindings int    // tasks that it knows before anything is measured
+	Watched  bool   // an operator's page asks it for its tasks
+	Profiled bool   // it serves profiles of itself
 }
 
 // Name is what the contender is called in the report.
 func (c Contender) Name() string {
 	name := c.Product
-	if c.Store != "" {
-		name += ", " + c.Store
-	}
-	if c.Quiet {
-		name += ", no log"
-	}
-	if c.Watched {
-		name += ", watched"
+	for _, trait := range []struct {
+		has  bool
+		name string
+	}{
+		{c.NetHTTP, "net/http"},
+		{c.Upgrade, "upgraded"},
+		{c.Store != "", c.Store},
+		{c.TLS, "TLS"},
+		{c.Quiet, "no log"},
+		{c.Watched, "watched"},
+		{c.Bindings > 0, count(c.Bindings, "task")},
+		{c.Cores > 0, count(c.Cores, "core")},
+	} {
+		if trait.has {
+			name += ", " + trait.name
+		}
 	}
 	return name
 }
@@ -61,10 +77,16 @@ func (p Programs) Has(c Contender) bool {
 
 // Site is where a contender runs.
 type Site struct {
-	Programs  Programs
-	Dir       string // for what it writes
-	Core      int    // of the proxy
-	Upstreams []*upstream.Instance
+	Programs    Programs
+	Dir         string // for what it writes
+	Cores       []int  // that there are; the first is the proxy's, the others are the load's
+	Certificate Certificate
+	Upstreams   []*upstream.Instance
+}
+
+// cores are those that c runs on.
+func (s Site) cores(c Contender) []int {
+	return s.Cores[:max(1, c.Cores)]
 }
 
 // commandFor makes the command that has c listen on address, and names the socket in the site's directory where its

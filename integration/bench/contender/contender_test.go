@@ -10,6 +10,9 @@ import (
 func TestNamesTellContendersApart(t *testing.T) {
 	for want, c := range map[string]Contender{
 		"nginx": {Product: Nginx}, "nginx, no log": {Product: Nginx, Quiet: true}, "berth, redis": {Product: Berth, Store: "redis"},
+		"berth, net/http": {Product: Berth, NetHTTP: true}, "berth, upgraded, redis": {Product: Berth, Upgrade: true, Store: "redis"},
+		"berth, 1 M tasks": {Product: Berth, Bindings: 1_000_000}, "berth, 10 k tasks": {Product: Berth, Bindings: 10_000},
+		"direct, 1 core": {Product: Direct, Cores: 1}, "nginx, TLS": {Product: Nginx, TLS: true},
 	} {
 		if got := c.Name(); got != want {
 			t.Errorf("got %q, want %q", got, want)

@@ -22,7 +22,7 @@ defaults
   timeout client 1h
   timeout server 1h
 frontend clients
-  bind ADDRESS backlog 4096
+  bind ADDRESS backlog 4096 SECRETS
   default_backend fleet
 backend fleet
   balance roundrobin
@@ -37,7 +37,11 @@ func (c Contender) haproxy(s Site, address string) (*exec.Cmd, error) {
 	if c.Quiet {
 		log = ""
 	}
-	config := strings.NewReplacer("LOG", log, "SERVERS", servers.String(), "ADDRESS", address).Replace(haproxyConfig)
+	secrets := ""
+	if c.TLS {
+		secrets = "ssl crt " + s.Certificate.File + " ssl-min-ver TLSv1.3"
+	}
+	config := strings.NewReplacer("LOG", log, "SERVERS", servers.String(), "ADDRESS", address, "SECRETS", secrets).Replace(haproxyConfig)
 	path := filepath.Join(s.Dir, "haproxy.cfg")
 	if err := os.WriteFile(path, []byte(config), 0o600); err != nil {
 		return nil, err

@@ -3,6 +3,7 @@
 package contender
 
 import (
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -10,7 +11,7 @@ import (
 )
 
 // nginxConfig has one process, so that there is one to kill. Connections are kept on both sides for as long as the
-// others keep theirs.
+// others keep theirs, and the log is written as berth writes its own: together, at most 200 ms late.
 const nginxConfig = `
 daemon off;
 master_process off;
@@ -33,6 +34,7 @@ http {
   }
   server {
     listen ADDRESS backlog=4096;
+    SECRETS
     location / {
       proxy_pass http://fleet;
       proxy_http_version 1.1;
@@ -49,11 +51,16 @@ func (c Contender) nginx(s Site, address string) (*exec.Cmd, error) {
 	for _, u := range s.Upstreams {
 		servers.WriteString("server " + u.Address + ";\n")
 	}
-	log := "access.log"
+	log := "access.log combined buffer=64k flush=200ms"
 	if c.Quiet {
 		log = "off"
 	}
-	config := strings.NewReplacer("LOG", log, "SERVERS", servers.String(), "ADDRESS", address).Replace(nginxConfig)
+	secrets := ""
+	if c.TLS {
+		address += " ssl"
+		secrets = fmt.Sprintf("ssl_certificate %s; ssl_certificate_key %[1]s; ssl_protocols TLSv1.3;", s.Certificate.File)
+	}
+	config := strings.NewReplacer("LOG", log, "SERVERS", servers.String(), "ADDRESS", address, "SECRETS", secrets).Replace(nginxConfig)
 	if err := os.WriteFile(filepath.Join(s.Dir, "nginx.conf"), []byte(config), 0o600); err != nil {
 		return nil, err
 	}

@@ -3,15 +3,12 @@
 package contender
 
 import (
-	"context"
-	"errors"
-	"fmt"
+	"crypto/tls"
 	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strconv"
-	"syscall"
 	"time"
 
 	"berth/integration/bench/upstream"
@@ -24,6 +21,9 @@ const readyWithin = 20 * time.Second
 type Running struct {
 	// Addresses are where clients connect; more than one where nothing stands in between.
 	Addresses []string
+
+	// Secure is how clients speak TLS to it; nil: they do not.
+	Secure *tls.Config
 
 	dir       string
 	metrics   string // a socket; "": it tells no allocations
@@ -76,7 +76,10 @@ func (r *Running) start(c Contender, s Site) error {
 		r.metrics = filepath.Join(s.Dir, metrics)
 	}
 	r.Addresses = []string{address}
-	return r.run(pinned(s.Core, command), address)
+	if c.TLS {
+		r.Secure = s.Certificate.Clients
+	}
+	return r.run(pinned(s.cores(c), command), address)
 }
 
 // startRedis starts a Redis that keeps nothing on disk, on the cores that the load has.
@@ -119,66 +122,6 @@ func (r *Running) Stop() {
 	if r.dir != "" {
 		_ = os.RemoveAll(r.dir) // the benchmark's directory goes at its end
 	}
-}
-
-// process is one server that was started.
-type process struct {
-	command *exec.Cmd
-	output  *os.File
-	exited  chan struct{} // closed when it is gone
-}
-
-func startProcess(command *exec.Cmd, output string) (*process, error) {
-	file, err := os.Create(output)
-	if err != nil {
-		return nil, err
-	}
-	command.Stdout, command.Stderr = file, file
-	command.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
-	if err := command.Start(); err != nil {
-		_ = file.Close()
-		return nil, fmt.Errorf("contender: %w", err)
-	}
-	p := &process{command: command, output: file, exited: make(chan struct{})}
-	go func() {
-		_ = command.Wait() // that it ended is what counts
-		close(p.exited)
-	}()
-	return p, nil
-}
-
-func (p *process) kill() {
-	_ = p.command.Process.Kill() // it may be gone already
-	<-p.exited
-	_ = p.output.Close()
-}
-
-func (p *process) awaitListening(address string) error {
-	ctx, cancel := context.WithTimeout(context.Background(), readyWithin)
-	defer cancel()
-	for {
-		conn, err := net.DialTimeout("tcp", address, time.Second)
-		if err == nil {
-			return conn.Close()
-		}
-		select {
-		case <-p.exited:
-			return p.failure("ended")
-		case <-ctx.Done():
-			return p.failure("does not listen")
-		case <-time.After(10 * time.Millisecond):
-		}
-	}
-}
-
-func (p *process) failure(what string) error {
-	said, err := os.ReadFile(p.output.Name())
-	return errors.Join(fmt.Errorf("contender: %s %s: %s", p.command.Path, what, said), err)
-}
-
-// pinned is command on one core.
-func pinned(core int, command *exec.Cmd) *exec.Cmd {
-	return exec.Command("taskset", append([]string{"-c", strconv.Itoa(core), command.Path}, command.Args[1:]...)...)
 }
 
 // freeAddress is an address on loopback where nobody listens.

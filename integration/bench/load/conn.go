@@ -3,6 +3,7 @@ package load
 import (
 	"bufio"
 	"bytes"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"io"
@@ -42,6 +43,19 @@ func Dial(address string, from net.IP) (*Conn, error) {
 		return nil, fmt.Errorf("load: %w", err)
 	}
 	return &Conn{conn: conn, in: bufio.NewReader(conn)}, nil
+}
+
+// Secure speaks TLS on the connection from now on; nothing was sent yet.
+func (c *Conn) Secure(config *tls.Config) error {
+	secure := tls.Client(c.conn, config)
+	if err := secure.SetDeadline(time.Now().Add(patience)); err != nil {
+		return err
+	}
+	if err := secure.Handshake(); err != nil {
+		return fmt.Errorf("load: %w", err)
+	}
+	c.conn, c.in = secure, bufio.NewReader(secure)
+	return nil
 }
 
 // Close closes the connection; an exchange under way fails.

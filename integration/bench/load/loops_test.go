@@ -64,3 +64,14 @@ func TestPaceCountsTheWaitBehindAStall(t *testing.T) {
 		}
 	}
 }
+
+func TestCountStopsAtTheNumber(t *testing.T) {
+	op := func() (int, error) { return 1, nil }
+	if got := Count([]Op{op, op, op}, 100); got.Err != nil || got.Units != 100 || len(got.Latencies) != 100 {
+		t.Errorf("got %d units, %d latencies, %v, want 100 of each", got.Units, len(got.Latencies), got.Err)
+	}
+	want := errors.New("broken")
+	if got := Count([]Op{func() (int, error) { return 0, want }}, 100); !errors.Is(got.Err, want) || got.Units != 0 {
+		t.Errorf("got %d units, %v, want none, %v", got.Units, got.Err, want)
+	}
+}

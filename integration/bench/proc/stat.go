@@ -68,6 +68,11 @@ func cores(list string) ([]int, error) {
 	return all, nil
 }
 
+// CoreList is the list that names cores, as taskset takes it.
+func CoreList(cores []int) string {
+	return strings.Trim(strings.ReplaceAll(fmt.Sprint(cores), " ", ","), "[]")
+}
+
 // field is what stands behind name and a colon on a line of text.
 func field(text, name string) (string, bool) {
 	for line := range strings.Lines(text) {

@@ -44,6 +44,9 @@ func TestCoresReadsRanges(t *testing.T) {
 			t.Errorf("cores(%q): got %v, %v, want %v", list, got, err, want)
 		}
 	}
+	if got, want := CoreList([]int{0, 2, 11}), "0,2,11"; got != want {
+		t.Errorf("CoreList: got %q, want %q", got, want)
+	}
 	for _, list := range []string{"", "a-b", "1-"} {
 		if got, err := cores(list); err == nil {
 			t.Errorf("cores(%q): got %v, want an error", list, got)

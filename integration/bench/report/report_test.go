@@ -11,11 +11,11 @@ func TestMedianIsTheMiddle(t *testing.T) {
 		values []float64
 		want   float64
 	}{{[]float64{3, 1, 2}, 2}, {[]float64{4, 1, 2, 3}, 2.5}, {[]float64{7}, 7}} {
-		if got, ok := median(c.values); !ok || got != c.want {
-			t.Errorf("median(%v): got %v, %v, want %v", c.values, got, ok, c.want)
+		if got, ok := Median(c.values); !ok || got != c.want {
+			t.Errorf("Median(%v): got %v, %v, want %v", c.values, got, ok, c.want)
 		}
 	}
-	if got, ok := median(nil); ok {
+	if got, ok := Median(nil); ok {
 		t.Errorf("of nothing: got %v, want none", got)
 	}
 }

@@ -25,8 +25,9 @@ const (
 	PacedP99  Metric = "paced_p99_us" // the same
 	Allocs    Metric = "allocs"       // allocations on the heap a unit, of programs that tell
 	Resident  Metric = "resident_mib" // memory of the proxy's processes afterwards, in MiB
-	Stream    Metric = "stream_kib"   // memory that each open stream has added, in KiB
+	Each      Metric = "each_kib"     // memory that each open stream, or held call, has added, in KiB
 	Idle      Metric = "idle_us"      // CPU time that an open stream takes in a second without an event, in µs
+	Filled    Metric = "filled"       // part of its cores' time that a proxy and the load that shares them took together
 	Misrouted Metric = "misrouted"    // part of the polls that reached an instance without the task
 )
 
@@ -51,29 +52,42 @@ type Row struct {
 	Rounds []Sample `json:"rounds"`
 }
 
-// Median is the median of a metric over the rounds, false if none has it.
-func (r Row) Median(m Metric) (float64, bool) {
-	var values []float64
+// Values are those of a metric, of the rounds that have it.
+func (r Row) Values(m Metric) (values []float64) {
 	for _, sample := range r.Rounds {
 		if value, ok := sample[m]; ok {
 			values = append(values, value)
 		}
 	}
-	return median(values)
+	return values
+}
+
+// Median is the median of a metric over the rounds, false if none has it.
+func (r Row) Median(m Metric) (float64, bool) { return Median(r.Values(m)) }
+
+// Compare is what f makes of the samples of r and other, of each round that has measured both.
+func (r Row) Compare(other Row, f func(own, others Sample) (float64, bool)) (values []float64) {
+	for i := range min(len(r.Rounds), len(other.Rounds)) {
+		if r.Rounds[i] == nil || other.Rounds[i] == nil {
+			continue
+		}
+		if value, ok := f(r.Rounds[i], other.Rounds[i]); ok {
+			values = append(values, value)
+		}
+	}
+	return values
+}
+
+// Ratios are a metric of r by that of the other, of each round that has both.
+func (r Row) Ratios(m Metric, other Row) []float64 {
+	return r.Compare(other, func(own, others Sample) (float64, bool) {
+		value, ok := own[m]
+		return value / others[m], ok && others[m] > 0
+	})
 }
 
 // Ratio is the median over the rounds of a metric of r by that of the other.
-func (r Row) Ratio(m Metric, other Row) (float64, bool) {
-	var values []float64
-	for i := range min(len(r.Rounds), len(other.Rounds)) {
-		own, ok := r.Rounds[i][m]
-		others, there := other.Rounds[i][m]
-		if ok && there && others > 0 {
-			values = append(values, own/others)
-		}
-	}
-	return median(values)
-}
+func (r Row) Ratio(m Metric, other Row) (float64, bool) { return Median(r.Ratios(m, other)) }
 
 // beside finds the row of product in the same kind; of several the one that logs as r does.
 func (r Row) beside(rows []Row, product string) (found Row, ok bool) {

@@ -6,7 +6,8 @@ import (
 	"time"
 )
 
-func median(values []float64) (float64, bool) {
+// Median is the middle of values, false if there is none.
+func Median(values []float64) (float64, bool) {
 	if len(values) == 0 {
 		return 0, false
 	}

@@ -21,11 +21,11 @@ var columns = []column{
 	{"p99, ms", value(P99, "%.2f", 1e-3)},
 	{"p50 paced, ms", value(PacedP50, "%.2f", 1e-3)},
 	{"p99 paced, ms", value(PacedP99, "%.2f", 1e-3)},
-	{"allocations", value(Allocs, "%.0f", 1)},
+	{"allocations", value(Allocs, "%.1f", 1)},
 	{"MiB", value(Resident, "%.0f", 1)},
-	{"KiB a stream", value(Stream, "%.1f", 1)},
+	{"KiB each", value(Each, "%.1f", 1)},
 	{"idle stream, µs/s", value(Idle, "%.2f", 1)},
-	{"misrouted", value(Misrouted, "%.0f %%", 100)},
+	{"misrouted", value(Misrouted, "%.3g %%", 100)},
 }
 
 // Table is rows as a table in Markdown.

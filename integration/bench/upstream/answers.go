@@ -12,6 +12,7 @@ const (
 	Make   = "make"   // makes a task
 	Report = "report" // answers at once; a proxy may make a task of it
 	Talk   = "talk"   // answers by a stream of TalkEvents notifications and the result
+	Hold   = "hold"   // begins a stream, and runs until its connection ends; a proxy may make a task of it
 )
 
 // TalkEvents are the notifications that Talk sends before its result.
@@ -60,6 +61,7 @@ func (i *Instance) answer(r *request) []byte {
 	case r.name == Make:
 		return ok("", id, fmt.Sprintf(taskFormat, "task", i.newID()))
 	default:
+		i.fleet.calls.Add(1)
 		return ok("", id, toolResult)
 	}
 }

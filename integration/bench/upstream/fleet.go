@@ -13,6 +13,8 @@ type Fleet struct {
 
 	// made counts what instances have handed out, over all of them.
 	made    atomic.Int64
+	calls   atomic.Int64 // that were answered by a result
+	held    atomic.Int64 // calls of Hold that run
 	streams streams
 }
 
@@ -48,6 +50,12 @@ func (f *Fleet) Polls() (all, misrouted int64) {
 	}
 	return all, misrouted
 }
+
+// Calls are how many calls of Echo and Report all instances have answered so far.
+func (f *Fleet) Calls() int { return int(f.calls.Load()) }
+
+// Held are how many calls of Hold run.
+func (f *Fleet) Held() int { return int(f.held.Load()) }
 
 func (i *Instance) serve(listener net.Listener) {
 	for {

@@ -31,8 +31,21 @@ func (i *Instance) serveOne(conn net.Conn, in *bufio.Reader, r *request) error {
 		return i.fleet.streams.hold(conn, in)
 	case r.name == Talk:
 		return sendEvents(conn, r.id())
+	case r.name == Hold:
+		return i.fleet.hold(conn, in)
 	}
 	_, err := conn.Write(i.answer(r))
+	return err
+}
+
+// hold begins the answer to a call, and returns when nobody waits for it any more.
+func (f *Fleet) hold(conn net.Conn, in *bufio.Reader) error {
+	f.held.Add(1)
+	defer f.held.Add(-1)
+	if _, err := io.WriteString(conn, streamHead); err != nil {
+		return err
+	}
+	_, err := in.ReadByte() // nothing comes but the end
 	return err
 }
 

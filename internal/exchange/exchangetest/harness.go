@@ -1,4 +1,4 @@
-package exchange
+package exchangetest
 
 import (
 	"bufio"
@@ -14,29 +14,30 @@ import (
 	"testing"
 	"time"
 
+	"berth/internal/exchange"
 	"berth/internal/wire"
 )
 
-// rude is an upstream that answers some requests and breaks the connection under
+// Rude is an upstream that answers some requests and breaks the connection under
 // others.
-type rude struct {
-	url      string
-	requests atomic.Int64 // that came whole
+type Rude struct {
+	URL      string
+	Requests atomic.Int64 // that came whole
 
 	running sync.WaitGroup
 	mu      sync.Mutex // guards conns
 	conns   []net.Conn
 }
 
-// newRude serves each connection with answer, until that returns false or the
+// NewRude serves each connection with answer, until that returns false or the
 // client closes it. How a connection ends then is answer's choice.
-func newRude(t *testing.T, answer func(n int64, conn *net.TCPConn, r *http.Request) bool) *rude {
+func NewRude(t *testing.T, answer func(n int64, conn *net.TCPConn, r *http.Request) bool) *Rude {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatalf("Listen: %v", err)
 	}
-	u := &rude{url: "http://" + listener.Addr().String() + "/mcp"}
+	u := &Rude{URL: "http://" + listener.Addr().String() + "/mcp"}
 	u.running.Go(func() {
 		for {
 			conn, err := listener.Accept()
@@ -61,7 +62,7 @@ func newRude(t *testing.T, answer func(n int64, conn *net.TCPConn, r *http.Reque
 	return u
 }
 
-func (u *rude) serve(conn *net.TCPConn, answer func(n int64, conn *net.TCPConn, r *http.Request) bool) {
+func (u *Rude) serve(conn *net.TCPConn, answer func(n int64, conn *net.TCPConn, r *http.Request) bool) {
 	defer conn.Close()
 	in := bufio.NewReader(conn)
 	for {
@@ -72,26 +73,26 @@ func (u *rude) serve(conn *net.TCPConn, answer func(n int64, conn *net.TCPConn, 
 		if _, err := io.Copy(io.Discard, r.Body); err != nil {
 			return
 		}
-		if !answer(u.requests.Add(1), conn, r) {
+		if !answer(u.Requests.Add(1), conn, r) {
 			return
 		}
 	}
 }
 
-// polite is the whole of an answer on a connection that stays.
-func polite(conn net.Conn) bool {
+// Polite is the whole of an answer on a connection that stays.
+func Polite(conn net.Conn) bool {
 	_, err := io.WriteString(conn, "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 2\r\n\r\n{}")
 	return err == nil
 }
 
-// reset ends a connection with RST instead of FIN.
-func reset(conn *net.TCPConn) bool {
+// Reset ends a connection with RST instead of FIN.
+func Reset(conn *net.TCPConn) bool {
 	_ = conn.SetLinger(0)
 	return false
 }
 
-// upstream serves handler until the end of the test.
-func upstream(t *testing.T, handler http.HandlerFunc) *httptest.Server {
+// Upstream serves handler until the end of the test.
+func Upstream(t *testing.T, handler http.HandlerFunc) *httptest.Server {
 	t.Helper()
 	server := httptest.NewServer(handler)
 	t.Cleanup(server.Close)
@@ -105,15 +106,8 @@ func hangUp(r *http.Request) {
 	<-r.Context().Done()
 }
 
-func newClient(t *testing.T) *Client {
-	t.Helper()
-	c := NewClient(5 * time.Second)
-	t.Cleanup(c.Close)
-	return c
-}
-
-// post is a request with a body that net/http could get again, were it let to.
-func post(t *testing.T, ctx context.Context, url, body string) *http.Request {
+// Post is a request with a body that net/http could get again, were it let to.
+func Post(t *testing.T, ctx context.Context, url, body string) *http.Request {
 	t.Helper()
 	r, err := http.NewRequestWithContext(ctx, http.MethodPost, url, bytes.NewReader([]byte(body)))
 	if err != nil {
@@ -122,8 +116,8 @@ func post(t *testing.T, ctx context.Context, url, body string) *http.Request {
 	return r
 }
 
-// swallow reads an answer to its end.
-func swallow(t *testing.T, response *wire.Response, err error) {
+// Swallow reads an answer to its end.
+func Swallow(t *testing.T, response *wire.Response, err error) {
 	t.Helper()
 	if err != nil {
 		t.Fatalf("Send: %v", err)
@@ -136,23 +130,23 @@ func swallow(t *testing.T, response *wire.Response, err error) {
 	}
 }
 
-// fails sends r, which must fail, and returns how.
-func fails(t *testing.T, c *Client, r *http.Request, wait time.Duration) *SendError {
+// Fails sends r, which must fail, and returns how.
+func Fails(t *testing.T, c exchange.Sender, r *http.Request, wait time.Duration) *exchange.SendError {
 	t.Helper()
-	response, err := send(c, r, wait)
+	response, err := Send(c, r, wait)
 	if err == nil {
 		response.Body.Close()
 		t.Fatalf("Send: got status %d, want an error", response.Status)
 	}
-	var failed *SendError
+	var failed *exchange.SendError
 	if !errors.As(err, &failed) {
-		t.Fatalf("Send: got %T %v, want a SendError", err, err)
+		t.Fatalf("Send: got %T %v, want a exchange.SendError", err, err)
 	}
 	return failed
 }
 
-// is fails the test unless failed says what is wanted of it.
-func (e *SendError) is(t *testing.T, sent, refused, timedOut bool) {
+// Is fails the test unless e says what is wanted of it.
+func Is(t *testing.T, e *exchange.SendError, sent, refused, timedOut bool) {
 	t.Helper()
 	if e.Sent != sent || e.Refused != refused || e.TimedOut != timedOut {
 		t.Errorf("got sent %v, refused %v, timed out %v (%v), want %v, %v, %v",
@@ -160,11 +154,11 @@ func (e *SendError) is(t *testing.T, sent, refused, timedOut bool) {
 	}
 }
 
-// send sends what a client of net/http would have.
-func send(c *Client, r *http.Request, wait time.Duration) (*wire.Response, error) {
+// Send sends what a client of net/http would have.
+func Send(c exchange.Sender, r *http.Request, wait time.Duration) (*wire.Response, error) {
 	var body []byte
 	if r.Body != nil {
 		body, _ = io.ReadAll(r.Body) // of memory
 	}
-	return c.Send(r.Context(), &Request{Method: r.Method, URL: r.URL, Host: r.Host, Header: wire.Header(r.Header), Body: body}, wait)
+	return c.Send(r.Context(), &exchange.Request{Method: r.Method, URL: r.URL, Host: r.Host, Header: wire.Header(r.Header), Body: body}, wait)
 }

@@ -1,4 +1,4 @@
-package exchange
+package exchangetest
 
 import (
 	"errors"
@@ -36,12 +36,12 @@ var heads = []string{
 
 // 101 reached a client, behind a proxy that took it for its own: everything after that was
 // a tunnel. 099 panicked whoever passed it on.
-func TestAnswersThatAreNone(t *testing.T) {
+func testAnswersThatAreNone(t *testing.T, s subject) {
 	for _, head := range heads {
 		for _, method := range []string{http.MethodPost, http.MethodGet, http.MethodDelete} {
 			t.Run(fmt.Sprintf("%s %.20q", method, head), func(t *testing.T) {
 				closed := make(chan error, 1)
-				u := newRude(t, func(_ int64, conn *net.TCPConn, _ *http.Request) bool {
+				u := NewRude(t, func(_ int64, conn *net.TCPConn, _ *http.Request) bool {
 					if _, err := io.WriteString(conn, "HTTP/1.1 "+head); err == nil {
 						_, err = conn.Read(make([]byte, 1))
 						closed <- err
@@ -50,9 +50,9 @@ func TestAnswersThatAreNone(t *testing.T) {
 					}
 					return false
 				})
-				r := post(t, t.Context(), u.url, "{}")
+				r := Post(t, t.Context(), u.URL, "{}")
 				r.Method = method
-				failed := fails(t, newClient(t), r, 0)
+				failed := Fails(t, s.client(t), r, 0)
 				if !failed.Garbled || !failed.Sent || failed.TimedOut || failed.Refused {
 					t.Errorf("got %+v, want it garbled and sent", failed)
 				}
@@ -65,14 +65,14 @@ func TestAnswersThatAreNone(t *testing.T) {
 }
 
 // What breaks off says nothing of how the upstream words its answers.
-func TestHeadThatBreaksOffIsNotGarbled(t *testing.T) {
+func testHeadThatBreaksOffIsNotGarbled(t *testing.T, s subject) {
 	for _, head := range []string{"", "HTTP/1.1 20", "HTTP/1.1 200 OK\r\nContent-", "HTTP/1.1 103 Early Hints\r\n\r\n"} {
-		for name, end := range map[string]func(*net.TCPConn) bool{"FIN": func(*net.TCPConn) bool { return false }, "RST": reset} {
-			u := newRude(t, func(_ int64, conn *net.TCPConn, _ *http.Request) bool {
+		for name, end := range map[string]func(*net.TCPConn) bool{"FIN": func(*net.TCPConn) bool { return false }, "RST": Reset} {
+			u := NewRude(t, func(_ int64, conn *net.TCPConn, _ *http.Request) bool {
 				_, _ = io.WriteString(conn, head)
 				return end(conn)
 			})
-			if failed := fails(t, newClient(t), post(t, t.Context(), u.url, "{}"), 0); failed.Garbled || !failed.Sent {
+			if failed := Fails(t, s.client(t), Post(t, t.Context(), u.URL, "{}"), 0); failed.Garbled || !failed.Sent {
 				t.Errorf("%q, %s: got %+v, want it broken off", head, name, failed)
 			}
 		}
@@ -80,15 +80,15 @@ func TestHeadThatBreaksOffIsNotGarbled(t *testing.T) {
 }
 
 // Informational answers are nobody's but the connection's (RFC 9110, 15.2).
-func TestInformationalAnswersAreSkipped(t *testing.T) {
-	u := newRude(t, func(_ int64, conn *net.TCPConn, _ *http.Request) bool {
+func testInformationalAnswersAreSkipped(t *testing.T, s subject) {
+	u := NewRude(t, func(_ int64, conn *net.TCPConn, _ *http.Request) bool {
 		_, err := io.WriteString(conn, "HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Early Hints\r\nLink: </x>\r\n\r\n")
-		return polite(conn) && err == nil
+		return Polite(conn) && err == nil
 	})
-	c := newClient(t)
+	c := s.client(t)
 	for range 2 {
-		response, err := send(c, post(t, t.Context(), u.url, "{}"), 0)
-		swallow(t, response, err)
+		response, err := Send(c, Post(t, t.Context(), u.URL, "{}"), 0)
+		Swallow(t, response, err)
 		if response.Status != http.StatusOK || response.Header.Get("Link") != "" {
 			t.Errorf("got %d %v, want the last answer alone", response.Status, response.Header)
 		}
@@ -96,14 +96,14 @@ func TestInformationalAnswersAreSkipped(t *testing.T) {
 }
 
 // Statuses that nobody has registered are answers like those that somebody has.
-func TestStatusesThatEndAnExchange(t *testing.T) {
+func testStatusesThatEndAnExchange(t *testing.T, s subject) {
 	for _, status := range []int{200, 299, 399, 418, 499, 599} {
-		u := newRude(t, func(_ int64, conn *net.TCPConn, _ *http.Request) bool {
+		u := NewRude(t, func(_ int64, conn *net.TCPConn, _ *http.Request) bool {
 			_, err := fmt.Fprintf(conn, "HTTP/1.1 %d X\r\nContent-Length: 0\r\n\r\n", status)
 			return !errors.Is(err, net.ErrClosed)
 		})
-		response, err := send(newClient(t), post(t, t.Context(), u.url, "{}"), 0)
-		swallow(t, response, err)
+		response, err := Send(s.client(t), Post(t, t.Context(), u.URL, "{}"), 0)
+		Swallow(t, response, err)
 		if response.Status != status {
 			t.Errorf("got %d, want %d", response.Status, status)
 		}

@@ -1,4 +1,4 @@
-package exchange
+package exchangetest
 
 import (
 	"bytes"
@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io"
 	"log"
+	"net"
 	"net/http"
 	"runtime"
 	"sync"
@@ -14,6 +15,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"berth/internal/exchange"
 	"berth/internal/memnet"
 	"berth/internal/realtest"
 )
@@ -23,13 +25,13 @@ func quiet() *log.Logger { return log.New(io.Discard, "", 0) }
 
 // inFakeTime serves handler in memory and returns a client that reaches it as
 // http://a.
-func inFakeTime(t *testing.T, handler http.HandlerFunc) *Client {
+func (s subject) inFakeTime(t *testing.T, handler http.HandlerFunc) exchange.Sender {
 	t.Helper()
 	listener := memnet.Listen("a")
 	server := &http.Server{Handler: handler}
 	var serving sync.WaitGroup
 	serving.Go(func() { _ = server.Serve(listener) })
-	c := NewClientOver(memnet.Dialer(listener), time.Second)
+	c := s.new(Dialling{Connect: time.Second, Dial: memnet.Dialer(listener)})
 	t.Cleanup(func() {
 		c.Close()
 		_ = server.Close()
@@ -38,18 +40,18 @@ func inFakeTime(t *testing.T, handler http.HandlerFunc) *Client {
 	return c
 }
 
-func TestHeadersThatTakeTooLongEndTheExchange(t *testing.T) {
+func testHeadersThatTakeTooLongEndTheExchange(t *testing.T, s subject) {
 	synctest.Test(t, func(t *testing.T) {
 		var hungUp atomic.Bool
-		c := inFakeTime(t, func(_ http.ResponseWriter, r *http.Request) {
+		c := s.inFakeTime(t, func(_ http.ResponseWriter, r *http.Request) {
 			hangUp(r)
 			hungUp.Store(true)
 		})
 		begun := time.Now()
-		failed := fails(t, c, post(t, t.Context(), "http://a/mcp", "{}"), 10*time.Second)
-		failed.is(t, true, false, true)
-		if !errors.Is(failed, errHeaderTimeout) || time.Since(begun) != 10*time.Second {
-			t.Errorf("got %v after %v, want errHeaderTimeout after 10s", failed, time.Since(begun))
+		failed := Fails(t, c, Post(t, t.Context(), "http://a/mcp", "{}"), 10*time.Second)
+		Is(t, failed, true, false, true)
+		if !errors.Is(failed, exchange.ErrNotInTime) || time.Since(begun) != 10*time.Second {
+			t.Errorf("got %v after %v, want exchange.ErrNotInTime after 10s", failed, time.Since(begun))
 		}
 		synctest.Wait()
 		if !hungUp.Load() {
@@ -59,14 +61,14 @@ func TestHeadersThatTakeTooLongEndTheExchange(t *testing.T) {
 }
 
 // Only the headers are waited for: a stream may stand for hours afterwards.
-func TestHeaderTimeoutDoesNotCutTheBody(t *testing.T) {
+func testHeaderTimeoutDoesNotCutTheBody(t *testing.T, s subject) {
 	synctest.Test(t, func(t *testing.T) {
-		c := inFakeTime(t, func(w http.ResponseWriter, _ *http.Request) {
+		c := s.inFakeTime(t, func(w http.ResponseWriter, _ *http.Request) {
 			_ = http.NewResponseController(w).Flush()
 			time.Sleep(time.Hour)
 			_, _ = io.WriteString(w, "late")
 		})
-		response, err := send(c, post(t, t.Context(), "http://a/mcp", "{}"), 10*time.Second)
+		response, err := Send(c, Post(t, t.Context(), "http://a/mcp", "{}"), 10*time.Second)
 		if err != nil {
 			t.Fatalf("Send: %v", err)
 		}
@@ -77,23 +79,23 @@ func TestHeaderTimeoutDoesNotCutTheBody(t *testing.T) {
 	})
 }
 
-func TestNoLimitWaitsAsLongAsATool(t *testing.T) {
+func testNoLimitWaitsAsLongAsATool(t *testing.T, s subject) {
 	synctest.Test(t, func(t *testing.T) {
-		c := inFakeTime(t, func(http.ResponseWriter, *http.Request) { time.Sleep(24 * time.Hour) })
-		response, err := send(c, post(t, t.Context(), "http://a/mcp", "{}"), 0)
-		swallow(t, response, err)
+		c := s.inFakeTime(t, func(http.ResponseWriter, *http.Request) { time.Sleep(24 * time.Hour) })
+		response, err := Send(c, Post(t, t.Context(), "http://a/mcp", "{}"), 0)
+		Swallow(t, response, err)
 	})
 }
 
-func TestClosingTheBodyEndsTheExchange(t *testing.T) {
+func testClosingTheBodyEndsTheExchange(t *testing.T, s subject) {
 	hungUp := make(chan struct{})
-	server := upstream(t, func(w http.ResponseWriter, r *http.Request) {
+	server := Upstream(t, func(w http.ResponseWriter, r *http.Request) {
 		_, _ = io.Copy(io.Discard, r.Body)
 		_ = http.NewResponseController(w).Flush()
 		hangUp(r)
 		close(hungUp)
 	})
-	response, err := send(newClient(t), post(t, t.Context(), server.URL, "{}"), 0)
+	response, err := Send(s.client(t), Post(t, t.Context(), server.URL, "{}"), 0)
 	if err != nil {
 		t.Fatalf("Send: %v", err)
 	}
@@ -107,17 +109,17 @@ func TestClosingTheBodyEndsTheExchange(t *testing.T) {
 	}
 }
 
-func TestExchangesLeaveNothingBehind(t *testing.T) {
-	server := upstream(t, func(w http.ResponseWriter, r *http.Request) {
+func testExchangesLeaveNothingBehind(t *testing.T, s subject) {
+	server := Upstream(t, func(w http.ResponseWriter, r *http.Request) {
 		_, _ = io.Copy(io.Discard, r.Body)
 		_, _ = io.WriteString(w, "{}")
 	})
 	before := runtime.NumGoroutine()
-	c := newClient(t)
+	c := s.client(t)
 	var exchanging sync.WaitGroup
 	for range 50 {
 		exchanging.Go(func() {
-			response, err := send(c, post(t, t.Context(), server.URL, "{}"), time.Hour)
+			response, err := Send(c, Post(t, t.Context(), server.URL, "{}"), time.Hour)
 			if err != nil {
 				t.Errorf("Send: %v", err)
 				return
@@ -131,7 +133,7 @@ func TestExchangesLeaveNothingBehind(t *testing.T) {
 }
 
 // 260 kB that would inflate to 256 MiB go through as they came.
-func TestEncodedAnswersAreNeverInflated(t *testing.T) {
+func testEncodedAnswersAreNeverInflated(t *testing.T, s subject) {
 	var member bytes.Buffer
 	z := gzip.NewWriter(&member)
 	if _, err := z.Write(make([]byte, 1<<20)); err != nil {
@@ -141,7 +143,7 @@ func TestEncodedAnswersAreNeverInflated(t *testing.T) {
 		t.Fatalf("gzip: %v", err)
 	}
 	bomb := bytes.Repeat(member.Bytes(), 256)
-	server := upstream(t, func(w http.ResponseWriter, r *http.Request) {
+	server := Upstream(t, func(w http.ResponseWriter, r *http.Request) {
 		if got := r.Header.Get("Accept-Encoding"); got != "" {
 			t.Errorf("berth asked for encoding %q", got)
 		}
@@ -149,24 +151,24 @@ func TestEncodedAnswersAreNeverInflated(t *testing.T) {
 		w.Header().Set("Content-Encoding", "gzip")
 		_, _ = w.Write(bomb)
 	})
-	response, err := send(newClient(t), post(t, t.Context(), server.URL, "{}"), 0)
+	response, err := Send(s.client(t), Post(t, t.Context(), server.URL, "{}"), 0)
 	if err != nil {
 		t.Fatalf("Send: %v", err)
 	}
 	defer response.Body.Close()
-	if got := ShapeOf(response); got != Opaque {
-		t.Errorf("shape: got %v, want Opaque", got)
+	if got := exchange.ShapeOf(response); got != exchange.Opaque {
+		t.Errorf("shape: got %v, want exchange.Opaque", got)
 	}
-	if got := drain(t, NewReader(ShapeOf(response), response.Body), nil); !bytes.Equal(got, bomb) {
+	if got := drain(t, exchange.NewReader(exchange.ShapeOf(response), response.Body)); !bytes.Equal(got, bomb) {
 		t.Errorf("got %d bytes, want the %d that were sent", len(got), len(bomb))
 	}
 }
 
 // The rest of a long answer is not kept: what is allocated for it in all is a
 // small part of it.
-func TestLongAnswersStream(t *testing.T) {
+func testLongAnswersStream(t *testing.T, s subject) {
 	const size, most = 100 << 20, 10 << 20
-	server := upstream(t, func(w http.ResponseWriter, _ *http.Request) {
+	server := Upstream(t, func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
 		chunk := bytes.Repeat([]byte("x"), 64<<10)
 		for range size / len(chunk) {
@@ -175,14 +177,14 @@ func TestLongAnswersStream(t *testing.T) {
 			}
 		}
 	})
-	response, err := send(newClient(t), post(t, t.Context(), server.URL, "{}"), 0)
+	response, err := Send(s.client(t), Post(t, t.Context(), server.URL, "{}"), 0)
 	if err != nil {
 		t.Fatalf("Send: %v", err)
 	}
 	defer response.Body.Close()
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
-	reader, total := NewReader(ShapeOf(response), response.Body), 0
+	reader, total := exchange.NewReader(exchange.ShapeOf(response), response.Body), 0
 	for {
 		piece, err := reader.Next()
 		if errors.Is(err, io.EOF) {
@@ -196,5 +198,47 @@ func TestLongAnswersStream(t *testing.T) {
 	runtime.ReadMemStats(&after)
 	if allocated := after.TotalAlloc - before.TotalAlloc; total != size || allocated > most {
 		t.Errorf("got %d bytes, %d allocated, want %d and at most %d", total, allocated, size, most)
+	}
+}
+
+// A JSON message that broke off is not shown, nor passed on: nothing of it went
+// out, so that the client can still be told.
+func testBrokenMessageIsAnError(t *testing.T, s subject) {
+	for name, head := range map[string]string{
+		"short of its length": "Content-Length: 100\r\n\r\n{\"jsonrpc\"",
+		"without last chunk":  "Transfer-Encoding: chunked\r\n\r\na\r\n{\"jsonrpc\"\r\n",
+	} {
+		t.Run(name, func(t *testing.T) {
+			u := NewRude(t, func(_ int64, conn *net.TCPConn, _ *http.Request) bool {
+				_, _ = io.WriteString(conn, "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n"+head)
+				return false
+			})
+			response, err := Send(s.client(t), Post(t, t.Context(), u.URL, "{}"), 0)
+			if err != nil {
+				t.Fatalf("Send: %v", err)
+			}
+			defer response.Body.Close()
+			reader := exchange.NewReader(exchange.JSON, response.Body)
+			for range 2 {
+				if piece, err := reader.Next(); err == nil || errors.Is(err, io.EOF) || piece.Raw != nil {
+					t.Errorf("Next: got %q, %v, want an error", piece.Raw, err)
+				}
+			}
+		})
+	}
+}
+
+// drain reads all pieces and returns their bytes.
+func drain(t *testing.T, r *exchange.Reader) (all []byte) {
+	t.Helper()
+	for {
+		piece, err := r.Next()
+		if errors.Is(err, io.EOF) {
+			return all
+		}
+		if err != nil {
+			t.Fatalf("Next: %v", err)
+		}
+		all = append(all, piece.Raw...)
 	}
 }

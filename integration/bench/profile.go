@@ -1,0 +1,102 @@
+//go:build linux
+
+package main
+
+import (
+	"errors"
+	"fmt"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"berth/integration/bench/contender"
+	"berth/integration/bench/load"
+	"berth/integration/bench/profile"
+)
+
+// profileSeconds are for how long a profile is taken: some 1,000 samples a column, so that a share of 10 % is right by 1 %.
+const profileSeconds = 10
+
+// profileKind tells what berth's CPU time goes into at the kind that the options name, and which system calls it makes,
+// beside nginx.
+func (b *bench) profileKind() ([]block, error) {
+	k, err := named(b.profile, kinds())
+	if err != nil {
+		return nil, err
+	}
+	if k.prepare == nil {
+		return nil, fmt.Errorf("bench: %s is no loop that could be profiled", k.name)
+	}
+	var shares, calls []profile.Column
+	for _, c := range b.present(k) {
+		if c.Product != contender.Berth && c.Product != contender.Nginx || c.Quiet || c.Watched || c.Store != "" {
+			continue
+		}
+		c.Profiled = c.Product == contender.Berth
+		share, call, err := b.profileOne(k, c)
+		if err != nil {
+			return nil, fmt.Errorf("bench: %s: %w", c.Name(), err)
+		}
+		if c.Profiled {
+			shares = append(shares, profile.Column{Name: c.Name(), Values: share})
+		}
+		if call != nil {
+			calls = append(calls, profile.Column{Name: c.Name(), Values: call})
+		}
+	}
+	return profileBlocks(k.name, shares, calls), nil
+}
+
+func profileBlocks(work string, shares, calls []profile.Column) []block {
+	return []block{{"profile", profile.SharesTable(work, shares)}, {"calls", profile.CallsTable(work, calls)}}
+}
+
+// profileOne takes the shares of a contender's CPU time, if it serves profiles, and its system calls a unit, if there is
+// a program that counts them.
+func (b *bench) profileOne(k kind, c contender.Contender) (shares, calls map[string]float64, err error) {
+	proxy, err := contender.Start(c, b.site)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer proxy.Stop()
+	clients, err := b.connect(proxy)
+	defer clients.close()
+	if err != nil {
+		return nil, nil, err
+	}
+	ops, err := clients.ops(k, c)
+	if err != nil {
+		return nil, nil, err
+	}
+	if warm := load.Saturate(ops, b.warmUp); warm.Err != nil {
+		return nil, nil, warm.Err
+	}
+	if c.Profiled {
+		file := filepath.Join(b.site.Dir, "cpu.pprof")
+		if err := takeProfile(proxy, ops, file); err != nil {
+			return nil, nil, err
+		}
+		if shares, err = profile.Shares(file); err != nil {
+			return nil, nil, err
+		}
+	}
+	var result load.Result
+	calls, err = profile.Calls(proxy.PID(), func() error {
+		result = load.Saturate(ops, b.duration)
+		return result.Err
+	})
+	for name := range calls {
+		calls[name] /= float64(result.Units)
+	}
+	return shares, calls, err
+}
+
+// takeProfile has a proxy write a profile of itself under load.
+func takeProfile(proxy *contender.Running, ops []load.Op, file string) error {
+	var result load.Result
+	var loading sync.WaitGroup
+	loading.Go(func() { result = load.Saturate(ops, profileSeconds*time.Second+time.Second) })
+	err := proxy.Profile(file, profileSeconds)
+	loading.Wait()
+	return errors.Join(err, result.Err)
+}

@@ -1,0 +1,108 @@
+package client
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"os"
+	"time"
+
+	"berth/internal/h1/body"
+	"berth/internal/h1/buffer"
+	"berth/internal/h1/head"
+)
+
+// conn is a connection to an upstream, lent to one exchange at a time.
+type conn struct {
+	host   *host
+	net    *counted
+	secure *tls.Conn // over net; nil: it is plain
+	in     buffer.Reader
+	heads  head.Parser
+	since  time.Time // when it was put back
+	used   bool      // an exchange has ended on it
+	one    [1]byte   // for a look at it
+
+	// Of the exchange:
+	terms  terms
+	before int64 // bytes that were written before it
+	until  time.Time
+	late   bool        // the head has not come by until
+	stop   func() bool // ends the watch over the context; nil: nobody watches
+	body   body.Reader
+	keep   bool // as far as request and answer say
+	place  place
+	writing
+
+	step func(fd uintptr) bool // writeOnce, kept since making it allocates
+}
+
+// begin lends c to an exchange.
+func (c *conn) begin(t *terms) {
+	c.terms, c.before, c.until = *t, c.net.written.Load(), t.until()
+	c.late, c.stop, c.keep = false, nil, true
+	if t.wait > 0 && t.wait <= unwatched {
+		c.place = place{woken: true}
+		c.watch()
+		return
+	}
+	c.host.client.young.join(c)
+}
+
+// end takes c back; good: another exchange may use it.
+func (c *conn) end(good bool) {
+	good = c.endWriting(good)
+	if woken := c.host.client.young.leave(c); woken || c.stop != nil {
+		_ = c.net.SetReadDeadline(time.Time{})
+	}
+	if c.stop != nil && !c.stop() {
+		good = false // it is being closed
+	}
+	c.terms, c.stop, c.used, c.place = terms{}, nil, true, place{}
+	if !good || c.in.Buffered() > 0 {
+		c.host.drop(c)
+		return
+	}
+	c.in.Release()
+	c.heads.Forget()
+	c.host.put(c)
+}
+
+// watch ends the exchange with its context from now on, and when the head is late.
+func (c *conn) watch() {
+	c.stop = context.AfterFunc(c.terms.ctx, func() { _ = c.net.Close() })
+	_ = c.net.SetReadDeadline(c.until)
+}
+
+// goesOn reports whether a read that failed is to be tried again: it was woken, so that the exchange is watched
+// from now on.
+func (c *conn) goesOn(err error) bool {
+	if !errors.Is(err, os.ErrDeadlineExceeded) {
+		return false
+	}
+	if c.stop == nil {
+		c.watch()
+	}
+	c.late = c.late || !c.until.IsZero() && !time.Now().Before(c.until)
+	return !c.late
+}
+
+// inTime says that the head is there.
+func (c *conn) inTime() {
+	if c.until.IsZero() {
+		return
+	}
+	if c.until = (time.Time{}); c.stop != nil {
+		_ = c.net.SetReadDeadline(c.until)
+	}
+}
+
+// close closes c while no exchange has it. Memory that it borrowed goes back.
+func (c *conn) close() {
+	c.in.Reset(c.net)
+	if c.secure != nil {
+		_ = c.secure.Close()
+		return
+	}
+	_ = c.net.Close()
+}

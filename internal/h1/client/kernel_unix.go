@@ -1,0 +1,42 @@
+//go:build unix
+
+package client
+
+import (
+	"os"
+	"syscall"
+)
+
+const asksKernel = true
+
+// readOnce reads what there is, and does not wait.
+func (c *counted) readOnce(fd uintptr) bool {
+	for c.err = syscall.EINTR; c.err == syscall.EINTR; {
+		c.n, c.err = syscall.Read(int(fd), c.into)
+	}
+	return true
+}
+
+// writeOnce writes what is to go out, as much as the kernel takes at once, and has the caller wait until
+// something can be read: what comes after the write wakes it, so that no read is tried in vain.
+func (c *conn) writeOnce(fd uintptr) bool {
+	if c.tried {
+		return true
+	}
+	c.tried = true
+	n, err := 0, error(syscall.EINTR)
+	for err == syscall.EINTR {
+		n, err = syscall.Write(int(fd), c.out)
+	}
+	n = max(n, 0)
+	c.net.written.Add(int64(n))
+	c.out = c.out[n:]
+	if err != nil && err != syscall.EAGAIN {
+		c.broken = os.NewSyscallError("write", err)
+	}
+	if c.broken != nil || len(c.out)+len(c.rest) > 0 {
+		return true
+	}
+	c.letGo()
+	return false
+}
