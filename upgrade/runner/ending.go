@@ -137,7 +137,7 @@ func (h *Held) leave(ctx context.Context, t *task.Task, forget bool) error {
 	if err := h.r.LeaveSession(ctx, t, h.call.Unpack()); err != nil {
 		return err
 	}
-	h.l.DropCall(ctx, t)
+	h.l.DropCall(ctx, t, h.size)
 	return nil
 }
 

@@ -157,7 +157,7 @@ func (h *Held) putBack(ctx context.Context) error {
 	if err := l.TakeOn(ctx, &t); err != nil {
 		return err
 	}
-	if t.Principal != "" {
+	if t.Principal != "" && !t.Terms.Unlisted {
 		if err := l.Lists.Add(ctx, l.Lists.LiveOf(t.Pool, t.Principal), t.ID, life+ledger.Spare, 0); err != nil {
 			return err
 		}

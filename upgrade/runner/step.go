@@ -40,6 +40,10 @@ func (h *Held) record() *task.Task {
 	return &h.entry.Task
 }
 
+// ChangesAlone reports whether the record changes by the steps of this holder alone, where no other process
+// sees the store: what a legacy call asks is settled past it.
+func (h *Held) ChangesAlone() bool { return h.record().Call == "" }
+
 // step takes one step, and keeps what the record is then.
 func (h *Held) step(ctx context.Context, op task.Op) (ledger.Entry, error) {
 	h.mu.Lock()
