@@ -3,6 +3,7 @@ package bridge
 import (
 	"bytes"
 	"context"
+	"slices"
 
 	"berth/internal/exchange"
 	"berth/internal/mcp"
@@ -46,7 +47,7 @@ func (c *call) failed(response *wire.Response, message []byte) *wire.Response {
 	r := wire.Whole(response.Status, body)
 	for _, name := range []string{"Www-Authenticate", "Retry-After"} {
 		if values := response.Header.Values(name); len(values) > 0 {
-			r.Header[name] = values
+			r.Header[name] = slices.Clone(values)
 		}
 	}
 	return r

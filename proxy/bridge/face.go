@@ -151,9 +151,9 @@ func (f *face) tell(ctx context.Context, out *exchange.Request, l *loan, body []
 	if err != nil {
 		return err
 	}
-	response.Body.Close()
+	defer response.Body.Close()
 	if response.Status/100 != 2 {
-		return &session.Refusal{Status: response.Status, Header: response.Header}
+		return &session.Refusal{Status: response.Status, Header: response.Header.Clone()}
 	}
 	return nil
 }

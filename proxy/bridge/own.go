@@ -50,7 +50,7 @@ func (f *face) request(ctx context.Context, out *exchange.Request, l *loan, meth
 	}
 	defer response.Body.Close()
 	if response.Status != wire.StatusOK {
-		return nil, &session.Refusal{Status: response.Status, Header: response.Header}
+		return nil, &session.Refusal{Status: response.Status, Header: response.Header.Clone()}
 	}
 	message, err = exchange.ReadWhole(response, id, maxAnswer, func() {})
 	switch {

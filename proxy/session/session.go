@@ -52,7 +52,7 @@ func (s *Session) say(ctx context.Context, message []byte) (mcp.Answer, error) {
 	}
 	a, err := outbound.OwnAnswer(response, s.by.Crossed(s.Upstream))
 	if err == nil && (response.Status/100 != 2 || a.IsError) {
-		err = &Refusal{Status: response.Status, Header: response.Header, Code: a.ErrorCode, Object: bytes.Clone(a.Error)}
+		err = &Refusal{Status: response.Status, Header: response.Header.Clone(), Code: a.ErrorCode, Object: bytes.Clone(a.Error)}
 	}
 	return a, err
 }
