@@ -22,7 +22,7 @@ type asked struct {
 	done  chan struct{}
 	funcs []*func()
 
-	watched bool // the connection is
+	watched bool   // the connection is
 	watch   *watch // nil: by the lookout
 }
 
