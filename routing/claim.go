@@ -24,13 +24,18 @@ func (r *Router) claims(kind sticky.Kind) bool {
 // besides: what a caller makes up, and what the fleet knows, is the caller's only if it
 // is not known to be somebody else's. A claim yields as the binding that it guards does.
 func (r *Router) Bind(ctx context.Context, key sticky.Key, binding sticky.Binding, ttl time.Duration) error {
-	return r.guarded(key, binding, func(key sticky.Key, binding sticky.Binding) error {
-		life := ttl
-		if ttl > 0 && key.Kind == sticky.Claim {
-			life += claimOutlives
+	return r.BindBeside(ctx, key, binding, ttl, sticky.Beside{})
+}
+
+// BindBeside is Bind with what is written beside the binding, where it is not the claim.
+func (r *Router) BindBeside(ctx context.Context, key sticky.Key, binding sticky.Binding, ttl time.Duration, beside sticky.Beside) error {
+	if r.claims(key.Kind) {
+		beside.Claim, beside.ClaimTTL = claimOf(key, binding), ttl
+		if ttl > 0 {
+			beside.ClaimTTL += claimOutlives
 		}
-		return r.Bindings.Bind(ctx, key, binding, life)
-	})
+	}
+	return r.Bindings.BindBeside(ctx, key, binding, ttl, beside)
 }
 
 // guarded does to the claim to an id, where ids of its kind are claimed, and then to its

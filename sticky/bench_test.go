@@ -50,3 +50,41 @@ func BenchmarkBind(b *testing.B) {
 		}
 	}
 }
+
+// BenchmarkMany is what polls and creations cost beside so many bindings: the memory engine, with a near cache in front
+// that holds as many.
+func BenchmarkMany(b *testing.B) {
+	for _, size := range []int{10_000, 1_000_000} {
+		meters := sdkmetric.NewMeterProvider(sdkmetric.WithReader(sdkmetric.NewManualReader()))
+		store, err := storage.Open("memory:", storage.Options{MeterProvider: meters})
+		if err != nil {
+			b.Fatal(err)
+		}
+		bindings := sticky.New(store, sticky.Options{Meter: meters, Near: size})
+		keys := make([]sticky.Key, size)
+		bind := func(key sticky.Key) {
+			if err := bindings.Bind(b.Context(), key, sticky.Binding{Upstream: "a", Dialect: "extension", Status: "working"}, time.Hour); err != nil {
+				b.Fatal(err)
+			}
+		}
+		for i := range keys {
+			keys[i] = benchedKey("786512e2-9e0d-44bd-8f29-" + strconv.Itoa(i))
+			bind(keys[i])
+		}
+		b.Run("lookup/"+strconv.Itoa(size), func(b *testing.B) {
+			b.ReportAllocs()
+			for n := 0; b.Loop(); n++ {
+				if _, _, err := bindings.Lookup(b.Context(), keys[n*7919%size]); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+		b.Run("bind/"+strconv.Itoa(size), func(b *testing.B) {
+			b.ReportAllocs()
+			for n := 0; b.Loop(); n++ {
+				bind(benchedKey("new-" + strconv.Itoa(n)))
+			}
+		})
+		_ = store.Close()
+	}
+}

@@ -14,28 +14,85 @@ import (
 // owner's binding is of an id that its client made and yields: then binding stands.
 // binding.Expires is set by Bind, from ttl for tasks (0: unlimited) within bounds.
 func (b *Bindings) Bind(ctx context.Context, key Key, binding Binding, ttl time.Duration) error {
-	outcome, err := b.bind(ctx, b.entry(key, binding, ttl))
-	b.metrics.bound(ctx, key.Kind, outcome)
+	return b.BindBeside(ctx, key, binding, ttl, Beside{})
+}
+
+// Beside is what is written with a binding, in the same step. The zero value is nothing.
+type Beside struct {
+	Claim    Binding       // that guards the key; without an upstream: there is none. One that stands already is as good
+	ClaimTTL time.Duration // as Bind's ttl
+
+	// Handshake is what it takes to open the session anew, its bytes the caller's to read and write; "": none. It is kept
+	// until Binding.Kept, at least.
+	Handshake string
+}
+
+// BindBeside is Bind with what is written beside the binding. Without a store the claim is bound locally as well,
+// and the handshake is not kept, so that Binding.Kept is zero.
+func (b *Bindings) BindBeside(ctx context.Context, key Key, binding Binding, ttl time.Duration, beside Beside) error {
+	if beside.Handshake != "" {
+		binding.Kept = time.Now().Add(b.handshakeLife())
+	}
+	making := [2]entry{b.entry(key, binding, ttl)}
+	all := making[:1]
+	if b.collides(ctx, making[0]) {
+		return ErrOwned
+	}
+	if beside.Claim.Upstream != "" {
+		making[1] = b.entry(key.Claim(), beside.Claim, beside.ClaimTTL)
+		if !b.collides(ctx, making[1]) {
+			all = making[:2]
+		}
+	}
+	return b.bind(ctx, all, beside.Handshake)
+}
+
+// bind binds all of making, and returns what becomes of the first one.
+func (b *Bindings) bind(ctx context.Context, making []entry, handshake string) (err error) {
+	writes := make([]storage.Write, 0, len(making)+1)
+	for i := range making {
+		writes = append(writes, b.writeOf(&making[i]))
+	}
+	if handshake != "" {
+		writes = append(writes, b.handshakeWrite(making[0].key, handshake))
+	}
+	away := b.store.Each(ctx, writes)
+	if away != nil && handshake != "" {
+		making[0].binding.Kept = time.Time{}
+	}
+	for i := len(making) - 1; i >= 0; i-- {
+		var outcome string
+		outcome, err = b.settle(ctx, making[i], &writes[i], away)
+		b.metrics.bound(ctx, making[i].key.Kind, outcome)
+	}
 	return err
 }
 
-func (b *Bindings) bind(ctx context.Context, e entry) (outcome string, err error) {
-	if have, ok := b.pending.get(e.key); ok && !have.yieldsTo(e.binding) && have.Upstream != e.binding.Upstream {
+// collides reports whether what is pending keeps e from being bound, which is counted.
+func (b *Bindings) collides(ctx context.Context, e entry) bool {
+	have, ok := b.pending.get(e.key)
+	if !ok || have.yieldsTo(e.binding) || have.Upstream == e.binding.Upstream {
+		return false
+	}
+	b.metrics.bound(ctx, e.key.Kind, outcomeCollision)
+	return true
+}
+
+// settle takes in what became of e's write: away is why the store did not take it.
+func (b *Bindings) settle(ctx context.Context, e entry, w *storage.Write, away error) (outcome string, err error) {
+	displaced := ""
+	if away == nil && !w.Done && e.displaces(w.Standing) {
+		w.Standing, w.Done, displaced, away = b.displace(ctx, e, w)
+	}
+	if away != nil {
+		return b.bindLocally(e, away)
+	}
+	if !w.Done && e.taken(w.Standing) {
 		return outcomeCollision, ErrOwned
 	}
-	listing := b.list(e) // beside the binding: neither waits for the other
-	standing, written, displaced, err := b.establish(ctx, e)
-	if err != nil {
-		return b.bindLocally(e, err)
+	if !w.Listed {
+		b.listed(ctx, e)
 	}
-	if !written && e.taken(standing) {
-		if listing != nil {
-			<-listing.done
-			b.unlist(ctx, e.key, e.binding.Upstream)
-		}
-		return outcomeCollision, ErrOwned
-	}
-	b.listed(ctx, e, listing)
 	if displaced != e.binding.Upstream {
 		b.unlist(ctx, e.key, displaced)
 	}
@@ -44,24 +101,43 @@ func (b *Bindings) bind(ctx context.Context, e entry) (outcome string, err error
 	return outcomeStored, nil
 }
 
-// establish writes e where nothing stands, or what yields to it: then displaced is who owned it. It
-// returns the record that stands otherwise.
+// writeOf is what makes e where nothing stands.
+func (b *Bindings) writeOf(e *entry) storage.Write {
+	w := storage.Write{Key: e.key.digest(), Value: e.binding.encode(), TTL: time.Until(e.binding.Expires)}
+	if e.key.Kind.counted() {
+		w.List, w.Member = b.lists.of(rollOf(e.key, e.binding.Upstream)), e.member(w.Key)
+	}
+	return w
+}
+
+// establish writes e where nothing stands, or what yields to it, without its place in a list: then displaced is who
+// owned it. It returns the record that stands otherwise.
 func (b *Bindings) establish(ctx context.Context, e entry) (standing storage.Record, written bool, displaced string, err error) {
-	name, value, life := e.key.digest(), e.binding.encode(), time.Until(e.binding.Expires)
-	standing, written, err = b.store.PutIfAbsent(ctx, name, value, life)
+	w := b.writeOf(&e)
+	standing, written, err = b.store.PutIfAbsent(ctx, w.Key, []byte(w.Value), w.TTL)
+	if err != nil || written || !e.displaces(standing) {
+		return standing, written, "", err
+	}
+	w.Standing = standing
+	return b.displace(ctx, e, &w)
+}
+
+// displace writes e over what w met, as long as that yields to it.
+func (b *Bindings) displace(ctx context.Context, e entry, w *storage.Write) (standing storage.Record, written bool, displaced string, err error) {
+	standing = w.Standing
 	for range maxRevisions {
-		if err != nil || written || !e.displaces(standing) {
-			return standing, written, displaced, err
-		}
 		yields, _ := decode(standing.Value) // it was read a moment ago
-		standing, err = b.store.Swap(ctx, name, standing.Version, value, life)
+		standing, err = b.store.Swap(ctx, w.Key, standing.Version, []byte(w.Value), w.TTL)
 		switch {
 		case err == nil:
 			written, displaced = true, yields.Upstream
 		case errors.Is(err, storage.ErrConflict):
 			err = nil // the next round judges what stands by now
 		case errors.Is(err, storage.ErrNotFound):
-			standing, written, err = b.store.PutIfAbsent(ctx, name, value, life)
+			standing, written, err = b.store.PutIfAbsent(ctx, w.Key, []byte(w.Value), w.TTL)
+		}
+		if err != nil || written || !e.displaces(standing) {
+			break
 		}
 	}
 	return standing, written, displaced, err
@@ -149,10 +225,21 @@ func (b *Bindings) Prefer(ctx context.Context, key Key, upstream string) {
 	b.put(ctx, b.entry(key, Binding{Upstream: upstream}, 0))
 }
 
-// Amend replaces what is kept of a binding that this process has just made. It
+// Amend replaces what is kept of a binding that this process has just made, with a handshake as BindBeside keeps one. It
 // must not change the owner.
-func (b *Bindings) Amend(ctx context.Context, key Key, binding Binding) {
-	b.put(ctx, b.entry(key, binding, 0))
+func (b *Bindings) Amend(ctx context.Context, key Key, binding Binding, handshake string) {
+	e := b.entry(key, binding, 0)
+	if _, waits := b.pending.get(key); waits || handshake == "" {
+		b.put(ctx, e)
+		return
+	}
+	e.binding.Kept = time.Now().Add(b.handshakeLife())
+	over := storage.Write{Key: key.digest(), Value: e.binding.encode(), TTL: time.Until(e.binding.Expires), Over: true}
+	if err := b.store.Each(ctx, []storage.Write{over, b.handshakeWrite(key, handshake)}); err != nil {
+		e.binding.Kept = time.Time{}
+		b.log.Debug("a binding could not be written", "kind", string(key.Kind), "error", err)
+	}
+	b.near.add(e)
 }
 
 // put writes e over what stands. What is pending is written with it later.
@@ -161,7 +248,7 @@ func (b *Bindings) put(ctx context.Context, e entry) {
 	if b.pending.swap(e.key, nil, &e) {
 		return
 	}
-	if err := b.store.Put(ctx, e.key.digest(), e.binding.encode(), time.Until(e.binding.Expires)); err != nil {
+	if err := b.store.Put(ctx, e.key.digest(), []byte(e.binding.encode()), time.Until(e.binding.Expires)); err != nil {
 		b.log.Debug("a binding could not be written", "kind", string(e.key.Kind), "error", err)
 	}
 }

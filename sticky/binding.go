@@ -1,10 +1,6 @@
 package sticky
 
-import (
-	"encoding/json"
-	"fmt"
-	"time"
-)
+import "time"
 
 // Binding says which upstream owns a task or a session.
 type Binding struct {
@@ -119,21 +115,4 @@ const format = 1
 type stored struct {
 	Format int `json:"v"`
 	Binding
-}
-
-func (b Binding) encode() []byte {
-	// Strings and a time within the years of the common era always marshal.
-	data, _ := json.Marshal(stored{format, b})
-	return data
-}
-
-func decode(data []byte) (Binding, error) {
-	var s stored
-	if err := json.Unmarshal(data, &s); err != nil {
-		return Binding{}, fmt.Errorf("sticky: stored binding: %w", err)
-	}
-	if s.Format != format || s.Upstream == "" {
-		return Binding{}, fmt.Errorf("sticky: stored binding of format %d", s.Format)
-	}
-	return s.Binding, nil
 }

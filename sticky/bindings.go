@@ -9,7 +9,6 @@ import (
 	"berth/internal/storage"
 
 	"go.opentelemetry.io/otel/metric"
-	"golang.org/x/sync/singleflight"
 )
 
 // ErrUnknown says that nothing is bound to the key: the store was asked and said so.
@@ -59,10 +58,10 @@ type Bindings struct {
 	log     *slog.Logger
 	near    *near
 	pending pending
-	rolls   rolls
+	lists   lists
 	owing   owing
 	missing missing
-	flight  singleflight.Group
+	flights flights
 	updates chan entry
 	wake    chan struct{}
 	metrics metrics

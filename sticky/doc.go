@@ -14,10 +14,10 @@
 //
 // Cost: a look-up that the near cache answers takes one short lock and no allocation, whatever
 // the store, of which it asks nothing; a miss is one GET, however many callers wait for it; a
-// binding is one script call.
+// binding is one script call, with its place in its owner's list, its claim and its handshake.
 //
 // What an upstream owns is counted in the store (Owned, Left): a binding of a task or session is a
 // member of its owner's list when Bind returns, and no more when it moves, ends or expires. That is
-// one write more, beside the first; creations at the same time share it. A list may hold too much
+// written in the same step. A list may hold too much
 // for a while; too little only of what the store lost.
 package sticky

@@ -57,6 +57,6 @@ func (b *Bindings) exchange(ctx context.Context, key Key, life time.Duration, ne
 		if err != nil {
 			return nil, ErrUnknown
 		}
-		return next.encode(), judge(standing)
+		return []byte(next.encode()), judge(standing)
 	})
 }

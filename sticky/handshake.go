@@ -2,8 +2,9 @@ package sticky
 
 import (
 	"context"
-	"fmt"
 	"time"
+
+	"berth/internal/storage"
 )
 
 // handshakeLife is how long a handshake is kept from when it was last prolonged:
@@ -11,19 +12,12 @@ import (
 // time that the session is.
 func (b *Bindings) handshakeLife() time.Duration { return 2 * b.options.SessionIdle }
 
-// KeepHandshake keeps what it takes to open a session anew, and returns for how long
-// at least: what Binding.Kept of the session is to say. The bytes are the caller's to
-// read and write. What is kept under the session's id already stays.
-func (b *Bindings) KeepHandshake(ctx context.Context, session Key, handshake []byte) (until time.Time, err error) {
-	life := b.handshakeLife()
-	until = time.Now().Add(life)
-	if _, _, err := b.store.PutIfAbsent(ctx, session.handshake().digest(), handshake, life); err != nil {
-		return time.Time{}, fmt.Errorf("sticky: keeping a handshake: %w", err)
-	}
-	return until, nil
+// handshakeWrite is what keeps a handshake with its session. What is kept under the session's id already stays.
+func (b *Bindings) handshakeWrite(session Key, handshake string) storage.Write {
+	return storage.Write{Key: session.handshake().digest(), Value: handshake, TTL: b.handshakeLife()}
 }
 
-// Handshake returns what KeepHandshake kept of a session. The error is ErrUnknown, or
+// Handshake returns what is kept of a session, see Beside. The error is ErrUnknown, or
 // wraps storage.ErrUnavailable or ctx's.
 func (b *Bindings) Handshake(ctx context.Context, session Key) ([]byte, error) {
 	record, err := b.get(ctx, session.handshake())

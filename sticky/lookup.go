@@ -64,15 +64,7 @@ func (b *Bindings) load(ctx context.Context, key Key) (Binding, error) {
 		}
 		return binding, err
 	}
-	done := b.flight.DoChan(key.digest(), func() (any, error) {
-		return b.read(context.WithoutCancel(ctx), key)
-	})
-	select {
-	case r := <-done:
-		return r.Val.(Binding), r.Err
-	case <-ctx.Done():
-		return Binding{}, context.Cause(ctx)
-	}
+	return b.flights.do(ctx, key, b.read)
 }
 
 func (b *Bindings) read(ctx context.Context, key Key) (Binding, error) {

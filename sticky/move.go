@@ -26,7 +26,7 @@ func (b *Bindings) Move(ctx context.Context, key Key, from, to Binding) (Binding
 	to.Expires = time.Now().Add(b.options.SessionIdle)
 	to.Until = b.countedUntil(Session, to, 0)
 	stands, moved := to, entry{key: key, binding: to}
-	b.listed(ctx, moved, nil) // first: whoever dies in between leaves one too many
+	b.listed(ctx, moved) // first: whoever dies in between leaves one too many
 	err := b.exchange(ctx, key, b.options.SessionIdle, to, func(standing Binding) error {
 		if standing.SameOwner(from) {
 			return nil

@@ -106,11 +106,7 @@ func TestHandshakeLivesWithItsSession(t *testing.T) {
 		const idle = time.Hour
 		b := inMemory(t, Options{SessionIdle: idle})
 		key := session("1")
-		kept, err := b.KeepHandshake(t.Context(), key, []byte("hello"))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := b.Bind(t.Context(), key, Binding{Upstream: "a", Kept: kept}, 0); err != nil {
+		if err := b.BindBeside(t.Context(), key, Binding{Upstream: "a"}, 0, Beside{Handshake: "hello"}); err != nil {
 			t.Fatal(err)
 		}
 		for range 50 {
@@ -136,7 +132,7 @@ func TestRevisionsOfAHandshakeLoseNothing(t *testing.T) {
 	const each = maxRevisions - 1 // nobody can lose more often than the other writes
 	server := redistest.Start(t)
 	one, two := onRedis(t, server), onRedis(t, server)
-	if _, err := one.KeepHandshake(t.Context(), session("1"), nil); err != nil {
+	if err := one.BindBeside(t.Context(), session("1"), Binding{Upstream: "a"}, 0, Beside{Handshake: "h"}); err != nil {
 		t.Fatal(err)
 	}
 	var revising sync.WaitGroup
@@ -151,8 +147,8 @@ func TestRevisionsOfAHandshakeLoseNothing(t *testing.T) {
 		})
 	}
 	revising.Wait()
-	if got, err := two.Handshake(t.Context(), session("1")); err != nil || len(got) != 2*each {
-		t.Errorf("got %d revisions, %v; want %d", len(got), err, 2*each)
+	if got, err := two.Handshake(t.Context(), session("1")); err != nil || len(got) != 1+2*each {
+		t.Errorf("got %d revisions, %v; want %d", len(got)-1, err, 2*each)
 	}
 	if err := one.ReviseHandshake(t.Context(), session("1"), func([]byte) ([]byte, error) { return nil, nil }); err != nil {
 		t.Fatal(err)

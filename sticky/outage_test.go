@@ -222,7 +222,7 @@ func TestAmendedWithoutRedisIsWrittenBackAmended(t *testing.T) {
 	one, two := onRedis(t, server), onRedis(t, server)
 	server.Kill()
 	one.mustBind(t, session("s"), "a", 0)
-	one.Amend(t.Context(), session("s"), Binding{Upstream: "a", Version: "2025-03-26"})
+	one.Amend(t.Context(), session("s"), Binding{Upstream: "a", Version: "2025-03-26"}, "")
 	server.Restart()
 	realtest.Eventually(t, "it is written back", func() bool { return one.pending.len() == 0 && two.finds(t, "a", session("s")) })
 	if got, _, err := two.Lookup(t.Context(), session("s")); err != nil || got.Version != "2025-03-26" {

@@ -81,7 +81,7 @@ func (b *Bindings) payBack(ctx context.Context) {
 				b.owing.settle(e.key)
 				continue
 			}
-			if err := b.store.KeepMembers(ctx, rollOf(e.key, e.binding.Upstream).list(), e.member()); err != nil {
+			if err := b.store.KeepMembers(ctx, rollOf(e.key, e.binding.Upstream).list(), e.member(e.key.digest())); err != nil {
 				return
 			}
 			b.owing.settle(e.key)

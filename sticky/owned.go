@@ -74,9 +74,9 @@ func (b *Bindings) Unlisted(pool, upstream string) (n int) {
 	return n
 }
 
-// member is e's place in its owner's list.
-func (e entry) member() storage.Member {
-	return storage.Member{Name: e.key.digest(), Left: max(time.Until(time.UnixMilli(e.binding.Until)), time.Millisecond)}
+// member is e's place in its owner's list, by the name of its binding.
+func (e entry) member(name string) storage.Member {
+	return storage.Member{Name: name, Left: max(time.Until(time.UnixMilli(e.binding.Until)), time.Millisecond)}
 }
 
 // unlist takes what key names off the list of an upstream that does not own it any more. One that
@@ -86,7 +86,7 @@ func (b *Bindings) unlist(ctx context.Context, key Key, upstream string) {
 		return
 	}
 	b.owing.settle(key)
-	if err := b.store.RemoveMember(ctx, b.rolls.of(rollOf(key, upstream)).name, key.digest()); err != nil {
+	if err := b.store.RemoveMember(ctx, b.lists.of(rollOf(key, upstream)), key.digest()); err != nil {
 		b.log.Debug("what an upstream owns no more is still counted", "kind", string(key.Kind), "upstream", upstream, "error", err)
 	}
 }

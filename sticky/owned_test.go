@@ -153,7 +153,7 @@ func TestWhatIsListedForNoReasonIsStruckOff(t *testing.T) {
 		b := inMemory(t, Options{})
 		b.mustBind(t, task("here"), "a", time.Hour)
 		for _, e := range []entry{b.entry(task("gone"), Binding{Upstream: "a"}, time.Hour), b.entry(task("being made"), Binding{Upstream: "a"}, time.Hour)} {
-			b.listed(t.Context(), e, nil)
+			b.listed(t.Context(), e)
 		}
 		left := func() int {
 			_, all, err := b.Left(t.Context(), Task, "p", "a", 10)

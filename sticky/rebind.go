@@ -63,7 +63,7 @@ func (b *Bindings) rebind(ctx context.Context, e entry, from string, may func(Bi
 		return err
 	}
 	b.near.add(e)
-	b.listed(ctx, e, nil)
+	b.listed(ctx, e)
 	if from != e.binding.Upstream {
 		b.unlist(ctx, e.key, from)
 	}

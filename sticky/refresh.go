@@ -132,7 +132,7 @@ func (b *Bindings) apply(ctx context.Context, e entry) error {
 	})
 	switch {
 	case errors.Is(err, ErrUnknown):
-		_, _, err = b.store.PutIfAbsent(ctx, e.key.digest(), e.binding.encode(), life)
+		_, _, err = b.store.PutIfAbsent(ctx, e.key.digest(), []byte(e.binding.encode()), life)
 		if e.binding.Until != 0 && e.counts == countsAsBefore {
 			e.counts = countsUntil // the store lost its place as well
 		}
@@ -153,7 +153,7 @@ func (b *Bindings) apply(ctx context.Context, e entry) error {
 func (b *Bindings) recounted(ctx context.Context, e entry) {
 	switch e.counts {
 	case countsUntil:
-		b.listed(ctx, e, nil)
+		b.listed(ctx, e)
 	case countsNoMore:
 		b.unlist(ctx, e.key, e.binding.Upstream)
 	}

@@ -81,7 +81,7 @@ func (b *Bindings) writeBackOne(ctx context.Context, e entry) error {
 	}
 	outcome := outcomeWrittenBack
 	if written || !e.taken(standing) {
-		b.listed(ctx, e, nil)
+		b.listed(ctx, e)
 	} else {
 		b.log.Warn("another berth bound the same id to another upstream first", "kind", string(e.key.Kind), "ours", e.binding.Upstream)
 		b.near.remove(e.key)

@@ -99,14 +99,14 @@ func (b *Board) Own() api.Berth {
 	return own
 }
 
-// tell writes it down: first what is said, then that there is something to read.
+// tell writes down what is said, and that there is something to read.
 func (b *Board) tell(ctx context.Context, own api.Berth) {
 	value, err := json.Marshal(own)
 	if err == nil {
-		err = b.o.Store.Put(ctx, key(b.o.Name), value, life)
-	}
-	if err == nil {
-		err = b.o.Store.KeepMembers(ctx, list, storage.Member{Name: b.o.Name, Left: life})
+		err = b.o.Store.Each(ctx, []storage.Write{{
+			Key: key(b.o.Name), Value: string(value), TTL: life, Over: true,
+			List: list, Member: storage.Member{Name: b.o.Name, Left: life},
+		}})
 	}
 	if err != nil && ctx.Err() == nil {
 		b.mu.Lock()

@@ -52,10 +52,10 @@ func (w *Watch) tell(ctx context.Context) {
 	r := w.report()
 	value, err := json.Marshal(r)
 	if err == nil {
-		err = w.o.Store.KeepMembers(ctx, berthsList, storage.Member{Name: w.o.Name, Left: reportLife})
-	}
-	if err == nil {
-		err = w.o.Store.Put(ctx, reportKey(w.o.Name), value, reportLife)
+		err = w.o.Store.Each(ctx, []storage.Write{{
+			Key: reportKey(w.o.Name), Value: string(value), TTL: reportLife, Over: true,
+			List: berthsList, Member: storage.Member{Name: w.o.Name, Left: reportLife},
+		}})
 	}
 	if err != nil && ctx.Err() == nil {
 		w.log.Debug("what is under way here could not be reported", "error", err)

@@ -29,15 +29,17 @@ type breaker struct {
 	circuit   *gobreaker.CircuitBreaker[struct{}]
 	health    *health
 	allClosed func() bool   // of the store's breakers
-	turns     *turns        // at the server
+	turns     *turns        // at the server, of what goes there by itself
+	aboard    *turns        // of what goes by trips
 	timeout   time.Duration // for an answer
+	begin     time.Time     // a moment before it was made
 
-	answered atomic.Pointer[time.Time] // when the server last served; nil: it never did
-	cuts     atomic.Int64              // failures since then that were no time-outs
+	answered atomic.Int64 // when the server last served, as time since begin, in nanoseconds; 0: it never did
+	cuts     atomic.Int64 // failures since then that were no time-outs
 }
 
 func newBreaker(h *health, t traffic, allClosed func() bool) *breaker {
-	b := &breaker{health: h, allClosed: allClosed, turns: newTurns(t.connections), timeout: t.timeout}
+	b := &breaker{health: h, allClosed: allClosed, turns: newTurns(t.connections - t.lanes - spareConnections), aboard: newTurns(mostAboard), timeout: t.timeout, begin: time.Now().Add(-1)}
 	b.circuit = gobreaker.NewCircuitBreaker[struct{}](gobreaker.Settings{
 		MaxRequests:  successesToClose,
 		Timeout:      breakerOpen,
@@ -55,19 +57,24 @@ func (b *breaker) down(c gobreaker.Counts) bool {
 		return false
 	}
 	last := b.answered.Load()
-	return b.cuts.Load() >= failuresToOpen || last == nil || time.Since(*last) >= 2*b.timeout
+	return b.cuts.Load() >= failuresToOpen || last == 0 || time.Since(b.begin)-time.Duration(last) >= 2*b.timeout
 }
 
-// do runs f in its turn. A probe waits for nobody: what it finds is what others wait for.
+// do runs f, which goes to the server by itself, in its turn. A probe waits for nobody: what it finds is what others
+// wait for.
 func (b *breaker) do(ctx context.Context, op string, f func(ctx context.Context) error) error {
+	return b.inTurn(ctx, b.turns, op, f)
+}
+
+func (b *breaker) inTurn(ctx context.Context, turns *turns, op string, f func(ctx context.Context) error) error {
 	if b.circuit.State() == gobreaker.StateOpen {
 		return open(op, gobreaker.ErrOpenState)
 	}
 	if op != opPing {
-		if err := b.turns.take(ctx, op, patience*b.timeout); err != nil {
+		if err := turns.take(ctx, op, patience*b.timeout); err != nil {
 			return err
 		}
-		defer b.turns.give()
+		defer turns.give()
 	}
 	return b.ask(ctx, op, f)
 }
@@ -96,13 +103,13 @@ func (b *breaker) ask(ctx context.Context, op string, f func(ctx context.Context
 func (b *breaker) judged(err error, took time.Duration) error {
 	f, failed := errors.AsType[*fault](err)
 	switch {
+	case failed && f.told:
 	case failed && f.deadline != nil && took < b.timeout*9/10:
 		f.refusal = true
 	case failed && !f.refusal && f.reason != reasonTimeout:
 		b.cuts.Add(1)
 	case answered(err), failed && f.refusal && f.reason != reasonBusy: // a refusal is an answer
-		now := time.Now()
-		b.answered.Store(&now)
+		b.answered.Store(int64(time.Since(b.begin)))
 		b.cuts.Store(0)
 	}
 	return err
@@ -121,7 +128,7 @@ func answered(err error) bool {
 
 func meaningless(err error) bool {
 	if f, ok := errors.AsType[*fault](err); ok {
-		return f.refusal
+		return f.refusal || f.told
 	}
 	return errors.Is(err, context.Canceled)
 }
@@ -147,6 +154,7 @@ type breakers struct {
 
 type traffic struct {
 	connections int
+	lanes       int           // connections among them that trips have
 	timeout     time.Duration // for an answer
 }
 

@@ -9,10 +9,13 @@
 //   - An operation that Redis is asked for ends within twice [Options.Timeout] (500 ms by default).
 //     Once three in a row have failed the breaker opens, and the next ones fail at once; if answers
 //     were late, once nobody was answered for twice the time-out.
-//   - A burst is no outage. As many operations are under way at a server as there are connections
-//     for them, less two. The others wait for their turn, eight time-outs at most; where both wait,
+//   - A burst is no outage. Reads and writes of records go to a server together, 64 at a time, on up
+//     to four connections; who asks while those are under way waits for one pipeline before its own.
+//     What goes by itself (lists, long values, who has less time than an operation may take, writes
+//     that wait for replicas, all in a cluster) has the other connections, less two. The others wait
+//     for their turn, eight time-outs at most; where both wait,
 //     every other turn is for one that reads. Who waits in vain gets ErrUnavailable, and the
-//     breaker hears nothing of it.
+//     breaker hears nothing of it. A connection that is cut is one failure, however many it carried.
 //   - [Store.Run] probes four times a second and closes the breaker within two seconds of the
 //     server's return, traffic or not, after three operations that were answered.
 //   - A server that is replaced is left: who is master, and who holds a cluster's slots, is asked
@@ -65,13 +68,16 @@
 //
 // # Keys
 //
-// An operation touches one key, so nothing crosses the slots of a cluster. A list is one key, and
+// An operation touches one key, but for Each, so nothing crosses the slots of a cluster. A list is one key, and
 // the pieces of a blob lie with its head. Keys that are to lie together share a hash tag. Topics are
 // channels with the same prefix, and no keys.
 //
 // # What it costs
 //
-// A Get is one GET; every write is one EVALSHA that reads the key and sets it. A list in Redis is a
+// A Get is one GET; every write is one EVALSHA that reads the key and sets it, and so are several by
+// Each, with their places in lists; in a cluster Each is one EVALSHA a record and a list, at the same
+// time. Of callers who ask at the same time several go in one pipeline; nobody waits for others to
+// come. A list in Redis is a
 // sorted set: about 100 bytes a member beside its name. A notice is one PUBLISH, a watch a connection
 // and one PUBLISH a second, a probe one PING; of a cluster, one CLUSTER SLOTS and one CLUSTER INFO a
 // master. "replicas:N" adds a WAIT in the write's own round trip: at most three fifths of

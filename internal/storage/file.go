@@ -140,9 +140,20 @@ func (e *fileEngine) read(op string, f func(*bbolt.Tx) error) error {
 
 // write's change may still run when the caller has left: what it captures is read only without an error.
 func (e *fileEngine) write(ctx context.Context, op string, key []byte, change change) error {
+	if err := fits(op, key); err != nil {
+		return err
+	}
+	return e.commit(ctx, op, change)
+}
+
+func fits(op string, key []byte) error {
 	if len(key) == 0 || len(key) > bbolt.MaxKeySize {
 		return &fault{op: op, reason: reasonOther, detail: "no key of this length can be kept", refusal: true}
 	}
+	return nil
+}
+
+func (e *fileEngine) commit(ctx context.Context, op string, change change) error {
 	err := e.commits.do(ctx, change)
 	if errors.Is(err, context.Canceled) {
 		return fmt.Errorf("storage: %s: %w", op, err)

@@ -87,7 +87,7 @@ type redisInspection struct {
 }
 
 func inspectRedis(ctx context.Context, t target, opts Options, need durability) []Finding {
-	engine, _ := newRedisEngine(t, opts, need)
+	engine, _, _ := newRedisEngine(t, opts, need)
 	defer engine.Close()
 	i := &redisInspection{named: boundedOptions(*t.redis, opts), need: need}
 	cluster, several := engine.(*clusterEngine)
@@ -175,7 +175,7 @@ func (i *redisInspection) tryToWrite(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, i.engine.bound)
 	defer cancel()
 	nothing := command{op: writeIfVersion, key: i.engine.prefix + inspectKey, version: 1}
-	if _, err := nothing.run(ctx, i.engine.client, 0); err != nil {
+	if _, err := nothing.run(0, func(cmd redis.Cmder) error { return i.engine.client.Process(ctx, cmd) }); err != nil {
 		i.finds(false, "scripts, by which all is written, cannot be run: %v", err)
 		return
 	}

@@ -44,7 +44,7 @@ func (m *memoryEngine) PutIfAbsent(_ context.Context, key string, value []byte, 
 	if standing := m.find(key, now); standing != nil {
 		return standing.record, false, nil
 	}
-	return m.write(key, nil, value, now, ttl), true, nil
+	return m.write(key, nil, bytes.Clone(value), now, ttl), true, nil
 }
 
 func (m *memoryEngine) Swap(_ context.Context, key string, version uint64, value []byte, ttl time.Duration) (Record, error) {
@@ -58,14 +58,14 @@ func (m *memoryEngine) Swap(_ context.Context, key string, version uint64, value
 	if standing.record.Version != version {
 		return standing.record, ErrConflict
 	}
-	return m.write(key, standing, value, now, ttl), nil
+	return m.write(key, standing, bytes.Clone(value), now, ttl), nil
 }
 
 func (m *memoryEngine) Put(_ context.Context, key string, value []byte, ttl time.Duration) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	now := time.Now()
-	m.write(key, m.find(key, now), value, now, ttl)
+	m.write(key, m.find(key, now), bytes.Clone(value), now, ttl)
 	return nil
 }
 
@@ -110,12 +110,13 @@ func (m *memoryEngine) find(key string, now time.Time) *entry {
 	return standing
 }
 
+// write keeps value, which is its own from now on.
 func (m *memoryEngine) write(key string, standing *entry, value []byte, now time.Time, ttl time.Duration) Record {
 	if standing == nil {
 		standing = &entry{key: key, place: -1}
 		m.entries[key] = standing
 	}
-	standing.record = Record{Value: bytes.Clone(value), Version: standing.record.Version + 1}
+	standing.record = Record{Value: value, Version: standing.record.Version + 1}
 	if ttl != KeepTTL {
 		m.schedule(standing, deadline(now, ttl))
 	}

@@ -40,12 +40,17 @@ func (m *memoryEngine) KeepMembers(_ context.Context, list string, members ...Me
 	now := time.Now()
 	for _, member := range members {
 		m.collect(now)
-		if standing := m.lists[list]; standing != nil && standing.members[member.Name] != nil {
-			m.remove(standing.members[member.Name])
-		}
-		m.enlist(m.listOf(list), member.Name, deadline(now, member.Left))
+		m.keep(list, member, now)
 	}
 	return nil
+}
+
+// keep makes member one of list anew.
+func (m *memoryEngine) keep(list string, member Member, now time.Time) {
+	if standing := m.lists[list]; standing != nil && standing.members[member.Name] != nil {
+		m.remove(standing.members[member.Name])
+	}
+	m.enlist(m.listOf(list), member.Name, deadline(now, member.Left))
 }
 
 // listOf returns the list of this name, which is not the engine's before it has a member.

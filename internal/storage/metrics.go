@@ -18,6 +18,7 @@ const (
 	opPutIfAbsent  = "put_if_absent"
 	opSwap         = "swap"
 	opPut          = "put"
+	opEach         = "each"
 	opDelete       = "delete"
 	opAddMember    = "enlist"
 	opRemoveMember = "delist"
@@ -33,7 +34,7 @@ const (
 )
 
 var counted = []string{
-	opGet, opGetSome, opPutIfAbsent, opSwap, opPut, opDelete, opAddMember, opKeepMembers, opRemoveMember, opMembers, opListing, opNotify, opNow, opPing, opRate,
+	opGet, opGetSome, opPutIfAbsent, opSwap, opPut, opEach, opDelete, opAddMember, opKeepMembers, opRemoveMember, opMembers, opListing, opNotify, opNow, opPing, opRate,
 }
 
 var reasons = []string{

@@ -63,13 +63,23 @@ func (s *Store) do(ctx context.Context, op, part string, f func(ctx context.Cont
 	if s.breakers == nil {
 		err = f(ctx)
 	} else {
-		err = s.breakers.of(part).do(ctx, op, func(ctx context.Context) error {
+		b := s.breakers.of(part)
+		turns := b.turns
+		if together, ok := s.engine.(sharer); ok && together.shares(ctx, op) {
+			turns = b.aboard
+		}
+		err = b.inTurn(ctx, turns, op, func(ctx context.Context) error {
 			start = time.Now() // the wait for its turn is none of the server's
 			return f(ctx)
 		})
 	}
 	s.metrics.record(ctx, op, time.Since(start), err)
 	return err
+}
+
+// sharer is an Engine whose operations may go to their server together.
+type sharer interface {
+	shares(ctx context.Context, op string) bool
 }
 
 func closedFault(op string) error {

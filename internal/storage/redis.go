@@ -30,10 +30,11 @@ type redisEngine struct {
 	prefix   string
 	bound    time.Duration // of one operation, waiting for a connection included
 	replicas int           // that have to have a write before it counts
+	trips    *trips        // what is short and common goes by these; nil: all goes by itself
 	relocate func()        // asks anew which servers hold the keys. Nil where that needs no asking.
 }
 
-func newRedisEngine(t target, opts Options, durability durability) (Engine, int) {
+func newRedisEngine(t target, opts Options, durability durability) (e Engine, connections, lanes int) {
 	// The driver's log repeats every dial error, and is global. Health logs changes, once.
 	logging.Disable()
 	bounded := boundedOptions(*t.redis, opts)
@@ -41,12 +42,12 @@ func newRedisEngine(t target, opts Options, durability durability) (Engine, int)
 	// What is left is for the write before it, so that "too few" is told apart from silence.
 	wait := waiter{replicas: durability.replicas, timeout: opts.Timeout * 3 / 5}
 	if bounded.IsClusterMode {
-		return newClusterEngine(engine, bounded, wait), bounded.PoolSize
+		return newClusterEngine(engine, bounded, wait), bounded.PoolSize, 0
 	}
 	client := singleClient(bounded)
 	wait.follow(client)
-	engine.client = client
-	return engine, bounded.PoolSize
+	engine.client, engine.trips = client, newTrips(client, bounded.PoolSize, engine.bound)
+	return engine, bounded.PoolSize, len(engine.trips.lanes)
 }
 
 func singleClient(o *redis.UniversalOptions) *redis.Client {
@@ -85,11 +86,20 @@ func boundedOptions(o redis.UniversalOptions, opts Options) *redis.UniversalOpti
 	return &o
 }
 
+// getCall is what a record is asked for with, in one piece.
+type getCall struct {
+	once
+	cmd  redis.StringCmd
+	args [2]any
+	key  string
+}
+
 func (r *redisEngine) Get(ctx context.Context, key string) (Record, error) {
-	bounded, cancel := context.WithTimeout(ctx, r.bound)
-	defer cancel()
-	get := redis.NewStringCmd(bounded, "get", r.prefix+key)
-	err := r.client.Process(bounded, once{get})
+	get := &getCall{key: r.prefix + key}
+	get.args = [2]any{"get", &get.key}
+	get.cmd = *redis.NewStringCmd(context.Background(), get.args[:]...)
+	get.Cmder = &get.cmd
+	err := r.carry(ctx, opGet, 0, &get.once)
 	// Not errors.Is: a sentinel that does not know the master says so with a Nil inside of another
 	// error.
 	if err == redis.Nil {
@@ -98,8 +108,32 @@ func (r *redisEngine) Get(ctx context.Context, key string) (Record, error) {
 	if err != nil {
 		return Record{}, r.fail(ctx, opGet, err)
 	}
-	record, err := decode(get.Val())
+	record, err := decode(get.cmd.Val())
 	return record, r.fail(ctx, opGet, err)
+}
+
+// shares reports whether an operation goes by a trip: one whose caller has the time for it, and if it writes, one that
+// waits for no replicas, for those answer for what a connection wrote.
+func (r *redisEngine) shares(ctx context.Context, op string) bool {
+	if r.trips == nil || op != opGet && (r.replicas > 0 || op != opEach && op != opPutIfAbsent && op != opSwap && op != opPut) {
+		return false
+	}
+	end, ends := ctx.Deadline()
+	return !ends || time.Until(end) >= r.bound
+}
+
+// carry has cmd answered, which bears so many bytes.
+func (r *redisEngine) carry(ctx context.Context, op string, cargo int, cmd redis.Cmder) error {
+	if cargo <= mostCargo && r.shares(ctx, op) {
+		tells, err := r.trips.carry(cmd)
+		if err != nil && !tells {
+			return notToTell(err)
+		}
+		return err
+	}
+	bounded, cancel := context.WithTimeout(ctx, r.bound)
+	defer cancel()
+	return r.client.Process(bounded, cmd)
 }
 
 func (r *redisEngine) PutIfAbsent(ctx context.Context, key string, value []byte, ttl time.Duration) (Record, bool, error) {
@@ -160,11 +194,8 @@ func (r *redisEngine) Close() error { return r.client.Close() }
 
 func (r *redisEngine) run(ctx context.Context, op string, c command) (out outcome, err error) {
 	c.key = r.prefix + c.key
-	err = r.ask(ctx, op, func(ctx context.Context) (err error) {
-		out, err = c.run(ctx, r.client, r.replicas)
-		return err
-	})
-	return out, err
+	out, err = c.run(r.replicas, func(cmd redis.Cmder) error { return r.carry(ctx, op, len(c.value), cmd) })
+	return out, r.fail(ctx, op, err)
 }
 
 const clockKey = "clock"
@@ -175,7 +206,7 @@ var clockProgram = newProgram("return redis.call('TIME')")
 func (r *redisEngine) Now(ctx context.Context) (time.Time, error) {
 	var clock *redis.TimeCmd
 	err := r.ask(ctx, opNow, func(ctx context.Context) error {
-		return clockProgram.run(func(by, program string) error {
+		return clockProgram.run(func(by, program any) error {
 			clock = redis.NewTimeCmd(ctx, by, program, 1, r.prefix+clockKey)
 			return r.client.Process(ctx, once{clock})
 		})

@@ -63,7 +63,7 @@ func (r *redisEngine) KeepMembers(ctx context.Context, list string, members ...M
 	}
 	return r.ask(ctx, opKeepMembers, func(ctx context.Context) error {
 		var w *write
-		err := keepMembersProgram.run(func(by, program string) error {
+		err := keepMembersProgram.run(func(by, program any) error {
 			args := make([]any, 0, 4+2*len(members))
 			args = append(args, by, program, 1, r.prefix+list)
 			for _, member := range members {
@@ -82,7 +82,7 @@ func (r *redisEngine) KeepMembers(ctx context.Context, list string, members ...M
 func (r *redisEngine) Listing(ctx context.Context, list string, most int) (listing Listing, err error) {
 	err = r.ask(ctx, opListing, func(ctx context.Context) error {
 		var answer *redis.SliceCmd
-		err := listingProgram.run(func(by, program string) error {
+		err := listingProgram.run(func(by, program any) error {
 			answer = redis.NewSliceCmd(ctx, by, program, 1, r.prefix+list, most)
 			return r.client.Process(ctx, once{answer})
 		})

@@ -67,7 +67,7 @@ var (
 func (r *redisEngine) AddMember(ctx context.Context, list, member string, ttl time.Duration, most int) error {
 	var w *write
 	err := r.ask(ctx, opAddMember, func(ctx context.Context) error {
-		err := addMemberProgram.run(func(by, program string) error {
+		err := addMemberProgram.run(func(by, program any) error {
 			w = newWrite(redis.NewCmd(ctx, by, program, 1, r.prefix+list, member, milliseconds(ttl), most, min(r.replicas, 1)))
 			return r.client.Process(ctx, w)
 		})
@@ -98,7 +98,7 @@ func (r *redisEngine) RemoveMember(ctx context.Context, list, member string) err
 func (r *redisEngine) Members(ctx context.Context, list string) ([]string, error) {
 	var members *redis.StringSliceCmd
 	err := r.ask(ctx, opMembers, func(ctx context.Context) error {
-		return membersProgram.run(func(by, program string) error {
+		return membersProgram.run(func(by, program any) error {
 			members = redis.NewStringSliceCmd(ctx, by, program, 1, r.prefix+list)
 			return r.client.Process(ctx, once{members})
 		})

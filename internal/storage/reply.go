@@ -46,11 +46,27 @@ func (r *redisEngine) fail(ctx context.Context, op string, err error) error {
 		return fmt.Errorf("storage: %s: %w", op, context.Canceled)
 	}
 	f := &fault{op: op, detail: r.target.scrub(err.Error()), deadline: ctx.Err()}
+	told, went := err.(toldOf)
+	if went {
+		err = told.error
+	}
 	f.reason, f.refusal = meaning(err)
+	f.told = went && f.reason != reasonTimeout // of those the breaker asks how long nobody was answered
 	if !f.refusal && r.relocate != nil {
 		r.relocate()
 	}
 	return f
+}
+
+// toldOf is an error of a trip that another one of its passengers tells the breaker: one cut connection is one failure.
+type toldOf struct{ error }
+
+// notToTell is err as it is for who only went along. An answer is its command's own.
+func notToTell(err error) error {
+	if _, answer := err.(redis.Error); answer {
+		return err
+	}
+	return toldOf{err}
 }
 
 func meaning(err error) (why reason, refusal bool) {

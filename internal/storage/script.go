@@ -68,16 +68,12 @@ type outcome struct {
 	text string // the new version, or the record that stands; empty if there is none
 }
 
-func (c command) run(ctx context.Context, client redis.UniversalClient, replicas int) (outcome, error) {
-	life := milliseconds(c.ttl)
-	if c.ttl == KeepTTL {
-		life = -1
-	}
+func (c command) run(replicas int, send func(redis.Cmder) error) (outcome, error) {
 	var w *write
-	err := recordProgram.run(func(by, program string) error {
-		w = newWrite(redis.NewCmd(ctx, by, program, 1, c.key,
-			c.op, strconv.FormatUint(c.version, 10), life, c.value, min(replicas, 1)))
-		return client.Process(ctx, w)
+	err := recordProgram.run(func(by, program any) error {
+		w = newWrite(redis.NewCmd(context.Background(), by, program, 1, c.key,
+			c.op, strconv.FormatUint(c.version, 10), life(c.ttl), c.value, min(replicas, 1)))
+		return send(w)
 	})
 	if err != nil {
 		return outcome{}, err
@@ -105,6 +101,14 @@ func (o outcome) record(value []byte) (Record, error) {
 }
 
 // milliseconds rounds up: a short life must not become an endless one.
+// life is a time to live as the scripts take it.
+func life(ttl time.Duration) int64 {
+	if ttl == KeepTTL {
+		return -1
+	}
+	return milliseconds(ttl)
+}
+
 func milliseconds(ttl time.Duration) int64 {
 	if ttl <= 0 {
 		return 0
@@ -121,9 +125,10 @@ func decode(text string) (Record, error) {
 	return Record{Value: []byte(value), Version: version}, nil
 }
 
+// program is a script, as commands take it: made into any once.
 type program struct {
-	text   string
-	digest string // what a server knows it by once it has seen it
+	text   any
+	digest any // what a server knows it by once it has seen it
 }
 
 func newProgram(text string) program {
@@ -132,9 +137,9 @@ func newProgram(text string) program {
 
 // run sends the program by its digest, and with its text if the server does not know that (after a
 // restart, a fail-over, or where the key has moved).
-func (p program) run(send func(by, program string) error) error {
+func (p program) run(send func(by, program any) error) error {
 	err := send("evalsha", p.digest)
-	if redis.HasErrorPrefix(err, "NOSCRIPT") {
+	if err != nil && redis.HasErrorPrefix(err, "NOSCRIPT") {
 		err = send("eval", p.text)
 	}
 	return err

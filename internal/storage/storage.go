@@ -156,6 +156,7 @@ type fault struct {
 
 	// refusal: the server refused this command only, which says nothing about the next one.
 	refusal  bool
+	told     bool  // another operation that failed with this one tells the breaker
 	deadline error // the context error when the caller's own deadline passed, else nil
 }
 

@@ -95,9 +95,9 @@ func OpenContext(ctx context.Context, url string, opts Options) (*Store, error) 
 	s.metrics = newMetrics(opts.MeterProvider, s.Healthy)
 	switch {
 	case t.redis != nil:
-		engine, connections := newRedisEngine(t, opts, durability)
+		engine, connections, lanes := newRedisEngine(t, opts, durability)
 		s.engine = engine
-		s.breakers = newBreakers(s.health, traffic{connections: connections, timeout: opts.Timeout})
+		s.breakers = newBreakers(s.health, traffic{connections: connections, lanes: lanes, timeout: opts.Timeout})
 	case t.file != "":
 		s.engine, err = newFileEngine(ctx, t, opts, s.health)
 	default:

@@ -46,7 +46,7 @@ type turns struct {
 	last  waiting      // of whoever was given a turn out of a line
 }
 
-func newTurns(connections int) *turns { return &turns{free: max(connections-spareConnections, 1)} }
+func newTurns(most int) *turns { return &turns{free: max(most, 1)} }
 
 func (t *turns) take(ctx context.Context, op string, wait time.Duration) error {
 	line := lineOf(op)

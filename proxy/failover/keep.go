@@ -3,27 +3,24 @@ package failover
 import (
 	"context"
 	"errors"
-	"time"
 
 	"berth/proxy/inbound"
 	"berth/proxy/outbound"
 	"berth/sticky"
 )
 
-// Keep keeps the beginning of the session that the answer to an initialize hands out, once
-// its version is known, and returns until when; zero: it is not kept.
-func Keep(ctx context.Context, w outbound.Way, session sticky.Key, version string) (until time.Time) {
+// Beginning is what is kept of the session that the answer to an initialize hands out, once its version is known; "":
+// it is not kept.
+func Beginning(w outbound.Way, session sticky.Key, version string) string {
 	if !w.Endpoint.Reinit || version == "" {
-		return time.Time{}
+		return ""
 	}
 	sealed, err := (&handshake{Initialize: w.Body, Version: version}).seal(session.ID)
-	if err == nil {
-		until, err = w.Endpoint.Router.Bindings.KeepHandshake(ctx, session, sealed)
-	}
 	if err != nil {
 		w.Log.Debug("the handshake of a session is not kept", "pool", w.PoolName(), "error", err)
+		return ""
 	}
-	return until
+	return string(sealed)
 }
 
 // Granted adds a request that the session's upstream has granted to what is kept of the

@@ -79,8 +79,12 @@ func newRig(t *testing.T) *rig {
 	r.endpoint = &inbound.Endpoint{Client: &r.fleet, Reinit: true, Router: &routing.Router{Pool: pool, Bindings: sticky.New(store, sticky.Options{Near: 9})}}
 	key := r.endpoint.Router.SessionKey("", "s")
 	begins := r.request(t, wire.MethodPost, `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25"}}`)
-	binding := sticky.Binding{Upstream: "a", Version: "2025-11-25", Kept: failover.Keep(t.Context(), begins.Way, key, "2025-11-25")}
-	if err := r.endpoint.Router.Bind(t.Context(), key, binding, 0); err != nil {
+	beside := sticky.Beside{Handshake: failover.Beginning(begins.Way, key, "2025-11-25")}
+	if err := r.endpoint.Router.BindBeside(t.Context(), key, sticky.Binding{Upstream: "a", Version: "2025-11-25"}, 0, beside); err != nil {
+		t.Fatal(err)
+	}
+	binding, _, err := r.endpoint.Router.Bindings.Lookup(t.Context(), key)
+	if err != nil {
 		t.Fatal(err)
 	}
 	r.at = routing.Decision{Owner: pool.Find("a"), Key: key, Binding: binding}

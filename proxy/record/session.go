@@ -47,14 +47,15 @@ func (r *Recorder) BindSession(w outbound.Way, u *routing.Upstream, version, pro
 	defer cancel()
 	router := r.Endpoint.Router
 	key := router.SessionKey(r.Principal, r.NewSession)
-	binding := sticky.Binding{Upstream: u.Name, Session: inbound.Digest(r.NewSession), Version: version, Tasks: promised, Declares: r.Sessions.Declared(r.Call), Kept: failover.Keep(ctx, w, key, version)}
+	binding := sticky.Binding{Upstream: u.Name, Session: inbound.Digest(r.NewSession), Version: version, Tasks: promised, Declares: r.Sessions.Declared(r.Call)}
+	handshake := failover.Beginning(w, key, version)
 	if r.bound {
-		router.Bindings.Amend(ctx, key, binding)
+		router.Bindings.Amend(ctx, key, binding, handshake)
 		return nil
 	}
 	r.bound = true
 	r.Sessions.Revive(ctx, r.Call, r.NewSession)
-	if errors.Is(router.Bind(ctx, key, binding, 0), sticky.ErrOwned) {
+	if errors.Is(router.BindBeside(ctx, key, binding, 0, sticky.Beside{Handshake: handshake}), sticky.ErrOwned) {
 		return fault.Collision
 	}
 	return nil

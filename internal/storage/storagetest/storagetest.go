@@ -33,6 +33,7 @@ func TestEngine(t *testing.T, open func(t *testing.T) storage.Engine) {
 		{"SwapLosesNoUpdate", (*contract).swapRace},
 		{"PutOverwritesAndCounts", (*contract).put},
 		{"SomeAreReadAtOnce", (*contract).getSome},
+		{"SeveralAreWrittenAtOnce", (*contract).each},
 		{"DeleteForgets", (*contract).remove},
 		{"RecordsExpire", (*contract).expire},
 		{"ExpiredKeysCanBeMadeAnew", (*contract).expiredIsAbsent},

@@ -1,0 +1,25 @@
+package storage
+
+import (
+	"context"
+	"time"
+)
+
+func (m *memoryEngine) each(_ context.Context, writes []Write) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	now := time.Now()
+	for i := range writes {
+		w := &writes[i]
+		standing := m.find(w.Key, now)
+		if w.Done = w.Over || standing == nil; !w.Done {
+			w.Standing = standing.record
+			continue
+		}
+		m.write(w.Key, standing, []byte(w.Value), now, w.TTL)
+		if w.Listed = w.List != ""; w.Listed {
+			m.keep(w.List, w.Member, now)
+		}
+	}
+	return nil
+}

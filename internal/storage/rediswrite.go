@@ -1,0 +1,180 @@
+package storage
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/redis/go-redis/v9"
+)
+
+// eachScript makes records, and members of lists as keepMembersScript does. Its keys are those of the records, each
+// with its list behind it if it has one; its arguments whether to confirm, and five for each record: how to write it
+// (writesOver, writesList), life, value, member and its life. It answers 1, or for each record what stands in its way, or
+// nothing.
+//
+// A record that is made is at version 1, and needs no look at what stands before it is written.
+const eachScript = `
+local endless, collected = 2^52, 32
+local now
+
+local function enlist(list, member, ttl, nth)
+  if not now then
+    local time = redis.call('TIME')
+    now = time[1] * 1000000 + time[2]
+  end
+  local gone = redis.call('ZRANGEBYSCORE', list, '-inf', now, 'LIMIT', 0, collected)
+  if #gone > 0 then
+    redis.call('ZREM', list, unpack(gone))
+  end
+  local at = now + nth
+  redis.call('ZADD', list, ttl > 0 and at + ttl * 1000 or endless + at, member)
+  local last = tonumber(redis.call('ZRANGE', list, -1, -1, 'WITHSCORES')[2])
+  if last < endless then
+    redis.call('PEXPIREAT', list, string.format('%.0f', math.ceil(last / 1000)))
+  else
+    redis.call('PERSIST', list)
+  end
+end
+
+local function set(key, value, ttl, ...)
+  if ttl > 0 then
+    return redis.call('SET', key, value, 'PX', ttl, ...)
+  end
+  return redis.call('SET', key, value, ...)
+end
+
+local confirm, key, answer, whole = ARGV[1], 1, {}, true
+for i = 2, #ARGV, 5 do
+  local how, name, ttl, value = tonumber(ARGV[i]), KEYS[key], tonumber(ARGV[i + 1]), ARGV[i + 2]
+  local standing = false
+  if how % 2 == 1 then
+    local before = redis.call('GET', name)
+    local version = string.format('%.0f', tonumber(before and string.match(before, '^(%d+):') or 0) + 1)
+    if ttl < 0 then
+      redis.call('SET', name, version .. ':' .. value, 'KEEPTTL')
+    else
+      set(name, version .. ':' .. value, ttl)
+    end
+  elseif not set(name, '1:' .. value, ttl, 'NX') then
+    standing = redis.call('GET', name)
+    whole = false
+    if confirm == '1' then
+      redis.call('SET', name, standing, 'KEEPTTL')
+    end
+  end
+  key = key + 1
+  if how >= 2 then
+    if not standing then
+      enlist(KEYS[key], ARGV[i + 3], tonumber(ARGV[i + 4]), (i - 2) / 5)
+    end
+    key = key + 1
+  end
+  answer[#answer + 1] = standing
+end
+if whole then
+  return 1
+end
+return answer
+`
+
+var eachProgram = newProgram(eachScript)
+
+// call is what a script is asked with, in one piece: arguments that do not fit into a pointer would be copied each.
+type eachCall struct {
+	write
+	cmd    redis.Cmd
+	args   [16]any // room for two records
+	fields [2]fields
+}
+
+// fields are what the arguments of one write point to.
+type fields struct {
+	key, list  string
+	life, left int64
+}
+
+func (r *redisEngine) each(ctx context.Context, writes []Write) error {
+	call, cargo := new(eachCall), 0
+	for i := range writes {
+		cargo += len(writes[i].Value)
+	}
+	args := r.argumentsOf(call, writes)
+	err := eachProgram.run(func(by, program any) error {
+		args[0], args[1] = by, program
+		call.cmd = *redis.NewCmd(context.Background(), args...)
+		call.write = write{once: once{&call.cmd}, answer: &call.cmd}
+		return r.carry(ctx, opEach, cargo, &call.write)
+	})
+	if err == nil {
+		err = tell(writes, call.cmd.Val())
+	}
+	if err == nil {
+		err = call.confirmed(r.replicas)
+	}
+	return r.fail(ctx, opEach, err)
+}
+
+// What the first argument of a write says, added up.
+const (
+	writesOver = 1
+	writesList = 2
+)
+
+func (r *redisEngine) argumentsOf(call *eachCall, writes []Write) []any {
+	all := call.fields[:0]
+	if len(writes) > len(call.fields) {
+		all = make([]fields, 0, len(writes))
+	}
+	for i := range writes {
+		w := &writes[i]
+		f := fields{key: r.prefix + w.Key, life: life(w.TTL)}
+		if w.List != "" {
+			f.list, f.left = r.prefix+w.List, milliseconds(w.Member.Left)
+		}
+		all = append(all, f)
+	}
+	args := append(call.args[:0], nil, nil, 0)
+	for i := range all {
+		if args = append(args, &all[i].key); all[i].list != "" {
+			args = append(args, &all[i].list)
+		}
+	}
+	args[2] = len(args) - 3
+	args = append(args, min(r.replicas, 1))
+	for i := range all {
+		w, how := &writes[i], 0
+		if w.Over {
+			how += writesOver
+		}
+		if w.List != "" {
+			how += writesList
+		}
+		args = append(args, how, &all[i].life, &w.Value, &w.Member.Name, &all[i].left)
+	}
+	return args
+}
+
+// tell reads what eachScript answers.
+func tell(writes []Write, answer any) error {
+	standing, partly := answer.([]any)
+	if !partly && answer != int64(1) || partly && len(standing) != len(writes) {
+		return fmt.Errorf("script answered %T: %w", answer, errMalformed)
+	}
+	for i := range writes {
+		w := &writes[i]
+		var text string
+		if partly {
+			text, _ = standing[i].(string)
+		}
+		if w.Done = text == ""; w.Done {
+			w.Listed = w.List != ""
+			continue
+		}
+		record, err := decode(text)
+		if err != nil {
+			return err
+		}
+		w.Standing = record
+	}
+	return nil
+}

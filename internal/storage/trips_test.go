@@ -1,0 +1,227 @@
+package storage
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"berth/internal/storage/redistest"
+
+	"github.com/redis/go-redis/v9"
+)
+
+// tripsTo are trips to a server, on connections that the server counts.
+func tripsTo(t *testing.T, addr string, bound time.Duration) *trips {
+	t.Helper()
+	client := redis.NewClient(&redis.Options{Addr: addr, Protocol: 2, DisableIdentity: true, MaxRetries: -1, ReadTimeout: bound, ContextTimeoutEnabled: true})
+	t.Cleanup(func() { client.Close() })
+	return newTrips(client, 10, bound)
+}
+
+// Each command of a trip has its own answer: a value, that there is none, or that it is refused.
+func TestEachCommandOfATripHasItsOwnAnswer(t *testing.T) {
+	server := redistest.Start(t)
+	s := tripsTo(t, server.Addr, time.Minute)
+	for i := range 10 {
+		server.Do("SET", fmt.Sprint("k", i), fmt.Sprint(i))
+	}
+	server.Do("RPUSH", "list", "x")
+	var asking sync.WaitGroup
+	for i := range 1000 {
+		asking.Go(func() {
+			switch i % 3 {
+			case 0:
+				get := redis.NewStringCmd(t.Context(), "get", fmt.Sprint("k", i%10))
+				if _, err := s.carry(once{get}); err != nil || get.Val() != fmt.Sprint(i%10) {
+					t.Errorf("k%d: got %q, %v", i%10, get.Val(), err)
+				}
+			case 1:
+				if _, err := s.carry(once{redis.NewStringCmd(t.Context(), "get", "none")}); err != redis.Nil {
+					t.Errorf("what is not there: got %v, want Nil", err)
+				}
+			case 2:
+				if _, err := s.carry(once{redis.NewStringCmd(t.Context(), "get", "list")}); !redis.HasErrorPrefix(err, "WRONGTYPE") {
+					t.Errorf("a list: got %v, want WRONGTYPE", err)
+				}
+			}
+		})
+	}
+	asking.Wait()
+	s.areIdle(t)
+}
+
+// areIdle fails the test unless every lane is free, with nobody aboard.
+func (t *trips) areIdle(test *testing.T) {
+	test.Helper()
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for i := range t.lanes {
+		if l := &t.lanes[i]; l.state != idle || len(l.aboard) > 0 {
+			test.Errorf("lane %d is left in state %d with %d aboard", i, l.state, len(l.aboard))
+		}
+	}
+}
+
+// Those who ask while all lanes are under way go together, and of those that a trip loses one tells.
+func TestWhoWaitsGoesTogether(t *testing.T) {
+	server := redistest.Start(t)
+	var relay redistest.Relay
+	relay.Start(t, server.Addr)
+	s := tripsTo(t, relay.Addr(), time.Minute)
+	server.Do("SET", "k", "v")
+	server.Stop()
+	var asking sync.WaitGroup
+	var telling, lost atomic.Int64
+	ask := func() {
+		asking.Go(func() {
+			switch tells, err := s.carry(once{redis.NewStringCmd(t.Context(), "get", "k")}); {
+			case err != nil && tells:
+				telling.Add(1)
+			case err != nil:
+				lost.Add(1)
+			}
+		})
+	}
+	for range 500 {
+		ask()
+	}
+	until(t, "all are aboard", func() bool {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		aboard := 0
+		for i := range s.lanes {
+			if s.lanes[i].state == boarding {
+				return false
+			}
+			aboard += len(s.lanes[i].aboard)
+		}
+		return relay.Accepted() == int64(len(s.lanes)) || aboard == 0 || aboard > 400
+	})
+	relay.Cut()
+	server.Cont()
+	asking.Wait()
+	if telling.Load() > int64(len(s.lanes)) || telling.Load() == 0 && lost.Load() > 0 {
+		t.Errorf("%d tell of %d that were lost, on %d connections", telling.Load(), lost.Load(), len(s.lanes))
+	}
+	s.areIdle(t)
+}
+
+func until(t *testing.T, what string, is func() bool) {
+	t.Helper()
+	for range 2000 {
+		if is() {
+			return
+		}
+		time.Sleep(time.Millisecond)
+	}
+	t.Fatalf("not in time: %s", what)
+}
+
+// A connection that is cut costs what was aboard, and is one failure to the breaker.
+func TestACutConnectionIsOneFailure(t *testing.T) {
+	server := redistest.Start(t)
+	var relay redistest.Relay
+	relay.Start(t, server.Addr)
+	s, err := Open("redis://"+relay.Addr()+"?pool_size=4", Options{Timeout: time.Minute}) // one lane
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	if err := s.Put(t.Context(), "k", []byte("v"), 0); err != nil {
+		t.Fatal(err)
+	}
+	server.Stop()
+	var asking sync.WaitGroup
+	for range mostAboard {
+		asking.Go(func() {
+			if _, err := s.Get(t.Context(), "k"); err != nil && !errors.Is(err, ErrUnavailable) {
+				t.Errorf("got %v", err)
+			}
+		})
+	}
+	r := s.engine.(*redisEngine)
+	until(t, "all are aboard or under way", func() bool {
+		r.trips.mu.Lock()
+		defer r.trips.mu.Unlock()
+		return r.trips.lanes[0].state == underWay
+	})
+	relay.Cut()
+	server.Cont()
+	asking.Wait()
+	if !s.breakers.closed() {
+		t.Error("the breaker opened")
+	}
+	if record, err := s.Get(t.Context(), "k"); err != nil || string(record.Value) != "v" {
+		t.Errorf("afterwards: got %q, %v", record.Value, err)
+	}
+}
+
+// A panic of the driver's strands nobody.
+func TestAPanicEndsATrip(t *testing.T) {
+	server := redistest.Start(t)
+	s := tripsTo(t, server.Addr, time.Minute)
+	s.client.AddHook(panics{})
+	func() {
+		defer func() { _ = recover() }()
+		_, _ = s.carry(once{redis.NewStringCmd(t.Context(), "get", "k")})
+		t.Error("there was no panic")
+	}()
+	s.areIdle(t)
+}
+
+type panics struct{}
+
+func (panics) DialHook(next redis.DialHook) redis.DialHook { return next }
+func (panics) ProcessHook(redis.ProcessHook) redis.ProcessHook {
+	return func(context.Context, redis.Cmder) error { panic("in the driver") }
+}
+func (panics) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.ProcessPipelineHook {
+	return next
+}
+
+// What takes its time, waits for replicas, or is long does not go by a trip.
+func TestWhatGoesByItself(t *testing.T) {
+	short, cancel := context.WithTimeout(t.Context(), time.Second)
+	defer cancel()
+	r := &redisEngine{trips: &trips{}, bound: 2 * time.Second}
+	durable := &redisEngine{trips: &trips{}, bound: 2 * time.Second, replicas: 1}
+	for name, tc := range map[string]struct {
+		r    *redisEngine
+		ctx  context.Context
+		op   string
+		want bool
+	}{
+		"a read":                    {r, t.Context(), opGet, true},
+		"a creation":                {r, t.Context(), opEach, true},
+		"a list":                    {r, t.Context(), opListing, false},
+		"a read in a hurry":         {r, short, opGet, false},
+		"a read of what is durable": {durable, t.Context(), opGet, true},
+		"a durable creation":        {durable, t.Context(), opEach, false},
+		"of a cluster":              {&redisEngine{}, t.Context(), opGet, false},
+	} {
+		if got := tc.r.shares(tc.ctx, tc.op); got != tc.want {
+			t.Errorf("%s: got %v, want %v", name, got, tc.want)
+		}
+	}
+}
+
+// A context that was let go in time is as new when it is used again; one that ended is not used again.
+func TestABoundEndsWithItsTime(t *testing.T) {
+	for range 100 {
+		long := within(time.Hour)
+		if long.Err() != nil {
+			t.Fatalf("a new one: got %v", long.Err())
+		}
+		long.letGo()
+		brief := within(time.Microsecond)
+		<-brief.Done()
+		if !errors.Is(brief.Err(), context.DeadlineExceeded) {
+			t.Errorf("got %v", brief.Err())
+		}
+		brief.letGo()
+	}
+}

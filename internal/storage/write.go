@@ -1,0 +1,83 @@
+package storage
+
+import (
+	"context"
+	"sync"
+	"time"
+)
+
+// Write is a record that Each makes, and what becomes of it.
+type Write struct {
+	Key   string
+	Value string
+	TTL   time.Duration
+	Over  bool // whatever stands is written over, as Put does; else the record is made as PutIfAbsent does
+
+	// List and Member: once the record is written, Member is made one of List, as KeepMembers does.
+	// An empty List is none.
+	List   string
+	Member Member
+
+	// What follows is Each's to say, unless it fails.
+	Standing Record // the record that stands, if this one was not written
+	Done     bool   // the record was written
+	Listed   bool   // so was the member; it can fail alone, where its list is on another server than the record
+}
+
+// Each does all of writes in one step: one round trip, or one sync. On one server, or in one process, they are seen
+// together or not at all, by others and by who reads after a crash; on several each of them stands alone, and takes one
+// round trip at the same time as the others. After an error any of them may stand.
+func (s *Store) Each(ctx context.Context, writes []Write) error {
+	together, ok := s.engine.(eachWriter)
+	if _, several := s.engine.(parted); several || !ok {
+		return s.apart(ctx, writes)
+	}
+	return s.do(ctx, opEach, "", func(ctx context.Context) error { return together.each(ctx, writes) })
+}
+
+// eachWriter is an Engine that does several writes in one step.
+type eachWriter interface {
+	each(ctx context.Context, writes []Write) error
+}
+
+// apart does all of writes at the same time, through their servers' breakers.
+func (s *Store) apart(ctx context.Context, writes []Write) error {
+	errs := make([]error, len(writes))
+	var writing sync.WaitGroup
+	for i := range writes {
+		w := &writes[i]
+		w.Listed = w.List != ""
+		if w.Listed {
+			writing.Go(func() { w.Listed = s.KeepMembers(ctx, w.List, w.Member) == nil })
+		}
+		writing.Go(func() { errs[i] = s.one(ctx, w) })
+	}
+	writing.Wait()
+	for i := range writes {
+		w := &writes[i]
+		if errs[i] == nil && !w.Done && w.Listed {
+			w.Listed = false
+			_ = s.RemoveMember(ctx, w.List, w.Member.Name) // one that stays is for who reads the list
+		}
+	}
+	for _, err := range errs {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// one writes the record alone.
+func (s *Store) one(ctx context.Context, w *Write) (err error) {
+	if w.Over {
+		err = s.Put(ctx, w.Key, []byte(w.Value), w.TTL)
+		w.Done = err == nil
+		return err
+	}
+	w.Standing, w.Done, err = s.PutIfAbsent(ctx, w.Key, []byte(w.Value), w.TTL)
+	if w.Done {
+		w.Standing = Record{}
+	}
+	return err
+}

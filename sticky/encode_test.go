@@ -1,0 +1,89 @@
+package sticky
+
+import (
+	"encoding/json"
+	"reflect"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+)
+
+// drawn is any binding: one of its strings at most is not plain, for one is enough to leave it to json.
+func drawn(t *rapid.T) (b Binding) {
+	plain := rapid.OneOf(rapid.Just(""), rapid.StringMatching(`[a-zA-Z0-9 ._:/-]{1,12}`))
+	odd := rapid.OneOf(rapid.StringMatching(`[ -~]{1,3}`), rapid.StringN(1, 3, -1), rapid.SampledFrom([]string{"<", "\x7f", "\u2028", "\xff", "\x00"}))
+	at := rapid.Custom(func(t *rapid.T) time.Time {
+		zone := rapid.SampledFrom([]*time.Location{time.UTC, time.Local, time.FixedZone("", 5400), time.FixedZone("", -3601)}).Draw(t, "zone")
+		return time.Unix(rapid.Int64Range(0, 1<<33).Draw(t, "s"), rapid.Int64Range(0, 1e9-1).Draw(t, "ns")).In(zone)
+	})
+	fields := reflect.ValueOf(&b).Elem()
+	oddOne := rapid.IntRange(-9, fields.NumField()-1).Draw(t, "which is odd")
+	for i := range fields.NumField() {
+		switch f := fields.Field(i).Addr().Interface().(type) {
+		case *string:
+			if *f = plain.Draw(t, "text"); i == oddOne {
+				*f = odd.Draw(t, "odd text")
+			}
+		case *bool:
+			*f = rapid.Bool().Draw(t, "flag")
+		case *int64:
+			*f = rapid.OneOf(rapid.Just(int64(0)), rapid.Int64()).Draw(t, "n")
+		case *time.Time:
+			if rapid.Bool().Draw(t, "set") {
+				*f = at.Draw(t, "at")
+			}
+		default:
+			t.Fatalf("a field of type %T", f)
+		}
+	}
+	return b
+}
+
+// Berths of all versions read each other's bindings: what is written by hand is what json writes.
+func TestABindingIsWrittenAsJSONWritesIt(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		b := drawn(t)
+		want, err := json.Marshal(stored{format, b})
+		if err != nil {
+			want = nil // no time of ours
+		}
+		if got := b.encode(); got != string(want) {
+			t.Fatalf("got  %s\nwant %s", got, want)
+		}
+	})
+}
+
+func TestABindingIsReadAsJSONReadsIt(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		b := drawn(t)
+		text := []byte(b.encode())
+		if rapid.Bool().Draw(t, "changed") && len(text) > 0 {
+			at := rapid.IntRange(0, len(text)-1).Draw(t, "at")
+			text[at] = rapid.SampledFrom([]byte(`0-9,"{}: tx`)).Draw(t, "byte")
+		}
+		var want stored
+		failed := json.Unmarshal(text, &want) != nil || want.Format != format || want.Upstream == ""
+		got, err := decode(text)
+		if (err != nil) != failed {
+			t.Fatalf("%s: got %v, want an error: %v", text, err, failed)
+		}
+		if err == nil && !reflect.DeepEqual(got, want.Binding) {
+			t.Fatalf("%s:\ngot  %+v\nwant %+v", text, got, want.Binding)
+		}
+	})
+}
+
+func TestWritingAndReadingABindingCostsItsText(t *testing.T) {
+	b := Binding{Upstream: "a", Dialect: "extension", Status: "working", Tool: "make", Expires: time.Now(), Made: 1, Until: 2}
+	text := []byte(b.encode())
+	if _, ok := read(string(text)); !ok {
+		t.Errorf("%s is left to json", text)
+	}
+	if got := testing.AllocsPerRun(100, func() { b.encode() }); got > 1 {
+		t.Errorf("writing: got %v allocations, want 1", got)
+	}
+	if got := testing.AllocsPerRun(100, func() { _, _ = decode(text) }); got > 1 {
+		t.Errorf("reading: got %v allocations, want 1", got)
+	}
+}
