@@ -50,6 +50,9 @@ func (x *request) relayEvents(u *routing.Upstream, response *wire.Response) erro
 		return err
 	}
 	x.owed = debtOf(x.Message.Calls)
+	if x.HTTP.Method == wire.MethodGet && x.p.sessions.MayHold(x.way(), &x.decision) {
+		x.keep() // what berth says there is for all streams of the session
+	}
 	reader := new(exchange.Reader)
 	x.announced.Read(reader, exchange.EventStream, response)
 	pieces, next := readAhead(reader)

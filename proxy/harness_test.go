@@ -15,6 +15,7 @@ import (
 
 	"berth/internal/exchange"
 	"berth/internal/h1/h1test"
+	"berth/internal/h1/server"
 	"berth/internal/identity"
 	"berth/internal/mcptest"
 	"berth/internal/realtest"
@@ -94,6 +95,9 @@ func start(t testing.TB, s setup) *berth {
 	options.Tracer = sdktrace.NewTracerProvider(sdktrace.WithSpanProcessor(b.spans))
 	if s.options != nil {
 		s.options(&options)
+	}
+	if _, counts := t.(*testing.B); counts {
+		ep.Client = h1test.Bare(ep.Client)
 	}
 	b.serve(proxy.New(options))
 	t.Cleanup(func() { _ = store.Close() })
@@ -175,8 +179,8 @@ func newOptions(ep *proxy.Endpoint, store *storage.Store, principals bool) proxy
 // by default.
 const headerLimit = 32 << 10
 
-// serve serves p as the command does.
-func (b *berth) serve(p *proxy.Proxy) {
+// serve serves by p as the command does.
+func (b *berth) serve(p server.Handler) {
 	b.t.Helper()
 	listener, err := (&net.ListenConfig{}).Listen(context.Background(), "tcp", "127.0.0.1:0")
 	if err != nil {

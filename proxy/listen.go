@@ -11,6 +11,7 @@ import (
 
 // listen serves a subscription, or passes on what an upstream answers in its place.
 func (x *request) listen() error {
+	x.keep() // a shared stream may outlive its first subscriber
 	stands := x.stands(standing.Listen)
 	defer stands.End()
 	s, err := x.p.subscriptions.Open(&subscribe.Request{

@@ -40,9 +40,9 @@ func (x *request) act(v failover.Verdict) error {
 // leaveDenied acts on the verdict on a request whose session u denies. A task is out of reach
 // then, which is not the same as gone.
 func (x *request) leaveDenied(u *routing.Upstream, response *wire.Response, v failover.Verdict) error {
+	x.rec.EndExchange(strconv.Itoa(response.Status))
 	_ = response.Body.Close() // nothing in it is needed
 	x.change.Done()           // it changed nothing
-	x.rec.EndExchange(strconv.Itoa(response.Status))
 	if v.Step == failover.Refuse && x.AboutTask && x.serveStale(x.p.stale.IfError(x.Call, 0)) {
 		return nil
 	}

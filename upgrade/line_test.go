@@ -40,6 +40,8 @@ type line struct {
 	delay  func() time.Duration // of each reply; nil: none is late
 	ops    []string             // that were asked for, while logging is on
 	logged bool
+
+	told atomic.Int64 // members of lists
 }
 
 // cell holds a store, in the place of which another can be put: what it held is lost then.
@@ -352,6 +354,7 @@ func (l *line) RemoveMember(ctx context.Context, list, member string) error {
 func (l *line) Members(ctx context.Context, list string) (members []string, err error) {
 	err = l.do(ctx, "members", list, false, func() (err error) {
 		members, err = l.at.Load().Members(ctx, list)
+		l.told.Add(int64(len(members)))
 		return err
 	})
 	return members, err

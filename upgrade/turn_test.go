@@ -181,10 +181,18 @@ func TestRoundGivenByTwoBerthsIsOnes(t *testing.T) {
 		time.Sleep(testLease)
 		berths[0].handFor(t, "zero", "running")
 		polled := berths[0].handFor(t, "zero", "polled")
+		waits := berths[1].see(t, polled).Task
 		time.Sleep(ledger.QueueFresh)
-		waits := berths[1].see(t, polled).Task // what it reads of the line it takes for so for a moment
+		late := creation(rule(queueing), "one-1"+bounded+" result/10s")
+		late.Caller = "one"
+		h, err := berths[1].Create(t.Context(), late)
+		if err != nil {
+			t.Fatal(err)
+		}
+		berths[1].line.lag(func() time.Duration { return patience / 2 })
+		h.Start(nil) // it hears late who stood there, and not of who comes
+		time.Sleep(time.Millisecond)
 		berths[0].handFor(t, "one", "one-0")
-		berths[1].handFor(t, "one", "one-1")
 		rounds := func() (given []uint64) {
 			for _, name := range berths[0].members(t, berths[0].ledger.Lists.WaitingIn(waits.QueueName())) {
 				if w := ledger.ReadTurn(name); w.Caller == task.Digest("one") {
@@ -193,9 +201,11 @@ func TestRoundGivenByTwoBerthsIsOnes(t *testing.T) {
 			}
 			return given
 		}
+		time.Sleep(patience) // it was told who stands there, and the last round
 		if given := rounds(); len(given) != 2 || given[0] != given[1] {
 			t.Fatalf("the rounds are %d, want one twice", given)
 		}
+		berths[1].line.lag(nil)
 		time.Sleep(2 * runner.PlaceEvery)
 		if given := rounds(); len(given) != 2 || given[0] == given[1] {
 			t.Errorf("the rounds are %d, want two", given)

@@ -51,7 +51,7 @@ func (r *Request) Kept() *Request {
 	return &kept
 }
 
-// Context ends when the client goes away, or its answer has ended.
+// Context ends when the client goes away, or its answer has ended. It may be kept.
 func (r *Request) Context() context.Context { return r.context }
 
 // Response is the answer of an upstream, its body still to be read. It and its maps are lent until

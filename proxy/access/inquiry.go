@@ -33,6 +33,7 @@ type bearer struct {
 
 // newInquiry prepares the questions about the caller that way is for, which bears credentials or not.
 func (k *Checker) newInquiry(ctx context.Context, way outbound.Way, bears bool) *inquiry {
+	way.Call = way.Call.Kept() // who asks may not be the last who waits for it
 	q := &inquiry{Way: way, cache: k, home: homeOf(ctx, way.Call), bears: bears, full: bearer{way.OwnHeaders(), way.HTTP.URL.RawQuery}}
 	q.full.header.Del(mcp.HeaderSession)
 	if q.home != nil {

@@ -57,7 +57,7 @@ func (fl *flow) tryResume(ctx context.Context, event string) (*wire.Response, er
 	if response.Status == wire.StatusOK && exchange.ShapeOf(response) == exchange.EventStream {
 		return response, nil
 	}
-	response.Body.Close()
+	defer response.Body.Close()
 	switch status := response.Status; {
 	case status == wire.StatusConflict:
 		return nil, errStands

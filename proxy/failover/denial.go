@@ -64,6 +64,6 @@ func (m *Mover) denies(ctx context.Context, c Case, u *routing.Upstream) bool {
 	if err != nil {
 		return false
 	}
-	_ = answer.Body.Close() // the status says it
+	defer answer.Body.Close()
 	return outbound.DeniesSession(answer.Status)
 }

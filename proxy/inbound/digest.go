@@ -11,16 +11,21 @@ import (
 	"berth/internal/wire"
 )
 
-// Credential returns a digest of what the caller may authenticate with: the query, and
-// all headers but those of one request or one call, for only the upstream knows which of
-// the others are credentials. It is compared, never stored elsewhere nor logged. It costs
-// about a microsecond, so few requests have it made.
+// Credential is CredentialSum as text.
 func (x *Call) Credential() string {
+	sum := x.CredentialSum()
+	return base64.RawURLEncoding.EncodeToString(sum[:16])
+}
+
+// CredentialSum returns a digest of what the caller may authenticate with: the query, and
+// all headers but those of one request or one call, for only the upstream knows which of
+// the others are credentials. It is compared, never stored elsewhere nor logged.
+func (x *Call) CredentialSum() [sha256.Size]byte {
 	sum := DigestOf(x.HTTP.Header, func(name string) bool { return IsOfOneRequest(name) || IsOfOneCall(name) })
 	if query := x.HTTP.URL.RawQuery; query != "" {
 		sum = sha256.Sum256([]byte(Joined(string(sum[:]), query)))
 	}
-	return base64.RawURLEncoding.EncodeToString(sum[:16])
+	return sum
 }
 
 // DigestOf is equal for headers that are equal byte by byte, but for the names that are

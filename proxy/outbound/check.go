@@ -49,7 +49,7 @@ func (s Sender) checkPath(ctx context.Context, u *routing.Upstream, path string)
 	if err != nil {
 		return err
 	}
-	response.Body.Close()
+	defer response.Body.Close()
 	if response.Status/100 != 2 {
 		return errStatus(response)
 	}

@@ -84,8 +84,9 @@ func (s Sender) resumeHeld(ctx context.Context, u *routing.Upstream, c *upgrade.
 	case IsStream(response):
 		return NewHeldAnswer(ctx, response, response.Body, maxAnswer, c.Room), nil
 	}
+	status := response.Status
 	response.Body.Close()
-	switch status := response.Status; {
+	switch {
 	case s.lostSession(ctx, u, c, status):
 		return nil, upgrade.ErrSessionLost
 	case status == wire.StatusConflict:
@@ -107,7 +108,7 @@ func (s Sender) deniesSession(ctx context.Context, u *routing.Upstream, c *upgra
 	if err != nil {
 		return false
 	}
-	response.Body.Close()
+	defer response.Body.Close()
 	return DeniesSession(response.Status)
 }
 
@@ -128,7 +129,7 @@ func statusOf(response *wire.Response, err error) error {
 	if err != nil {
 		return err
 	}
-	response.Body.Close()
+	defer response.Body.Close()
 	if response.Status/100 != 2 {
 		return fmt.Errorf("proxy: the upstream answered HTTP %d", response.Status)
 	}

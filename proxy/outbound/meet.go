@@ -167,7 +167,7 @@ func (s Sender) refusesHost(ctx context.Context, u *routing.Upstream, host strin
 		if err != nil {
 			return false
 		}
-		response.Body.Close()
+		defer response.Body.Close()
 		return response.Status == wire.StatusForbidden
 	}
 	return host != u.URL.Host && forbids(host) && !forbids(u.URL.Host)

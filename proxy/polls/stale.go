@@ -3,6 +3,7 @@ package polls
 import (
 	"bytes"
 	"cmp"
+	"strings"
 	"sync"
 	"time"
 
@@ -27,7 +28,7 @@ type StaleCache struct {
 // staleKey says of which task, and who may be told of it.
 type staleKey struct {
 	task       sticky.Key
-	credential string // digest; "" where the task's key says whose it is
+	credential digest // zero where the task's key says whose it is
 }
 
 // keyFor is the same for a principal with a fresh token; of nobody only equal credentials are.
@@ -35,7 +36,7 @@ func keyFor(c *inbound.Call, task sticky.Key) staleKey {
 	if c.Principal != "" {
 		return staleKey{task: task}
 	}
-	return staleKey{task, c.Credential()}
+	return staleKey{task, c.CredentialSum()}
 }
 
 // staleTask is what is kept of one task.
@@ -173,6 +174,7 @@ func (s *StaleCache) update(key staleKey, change func(t *staleTask)) {
 	change(t)
 	s.bytes += t.size() - before
 	if !known {
+		key.task.ID = strings.Clone(key.task.ID) // a part of a request's head would keep all of that
 		s.tasks.Add(key, t)
 	}
 	if held := len(t.poll) + len(t.outcome); held == 0 || held > s.entry {

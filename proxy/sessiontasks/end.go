@@ -69,8 +69,9 @@ func (s *Sessions) RefuseAsks(way outbound.Way, u *routing.Upstream, asks []upgr
 			s.log.Debug("an upstream could not be told that nobody answers", "upstream", u.Name, "task", ask.Task, "error", err)
 			continue
 		}
+		taken := response.Status/100 == 2
 		_ = response.Body.Close() // the status says it
-		if response.Status/100 == 2 {
+		if taken {
 			s.tasks.Settle(ctx, ask.Task, ask.ID)
 		}
 	}

@@ -53,7 +53,7 @@ func (r *Refusal) repeat(crossed func()) func(id []byte) error {
 		return func(id []byte) error { return &Refusal{Upstream: r.Upstream, Message: inPlaceOfOwn(r.Message, id)} }
 	}
 	defer r.drop()
-	head := r.Response.Head()
+	kept := r.Response.Kept()
 	message, err := io.ReadAll(io.LimitReader(r.Response.Body, outbound.MaxRefusal))
 	if err == nil && exchange.IsCrossed(r.Response, message, []byte(outbound.OwnID)) {
 		crossed()
@@ -63,15 +63,14 @@ func (r *Refusal) repeat(crossed func()) func(id []byte) error {
 		return func([]byte) error { return err }
 	}
 	return func(id []byte) error {
-		body, response := message, *head
-		if exchange.ShapeOf(head) == exchange.JSON {
+		body, response := message, kept.Kept()
+		if exchange.ShapeOf(response) == exchange.JSON {
 			body = inPlaceOfOwn(message, id)
 		}
-		response.Header = head.Header.Clone()
 		dropOneCallers(response.Header)
 		response.Header.Del("Content-Length")
 		response.Body, response.ContentLength = io.NopCloser(bytes.NewReader(body)), int64(len(body))
-		return &Refusal{Upstream: r.Upstream, Response: &response}
+		return &Refusal{Upstream: r.Upstream, Response: response}
 	}
 }
 

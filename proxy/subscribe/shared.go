@@ -156,6 +156,7 @@ func (f *sharedStream) serve(ctx context.Context) error {
 		return left(ctx, err)
 	}
 	stream.granted = stream.agreed.Within(f.filter)
+	stream.response = stream.response.Kept() // subscribers are shown it who come as it ends
 	dropOneCallers(stream.response.Header)
 	defer stream.close()
 	pool := f.key.ep.Router.Pool

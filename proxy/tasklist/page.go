@@ -76,7 +76,7 @@ func (m *making) read(p place, response *wire.Response) (mcp.TaskList, error) {
 	}
 	a, err := mcp.PeekAnswer(body, false)
 	if !a.HasResult && (a.IsError && err == nil || response.Status >= 400) {
-		return mcp.TaskList{}, &Refusal{response.Head(), body, a.ErrorCode}
+		return mcp.TaskList{}, &Refusal{response.Kept(), body, a.ErrorCode}
 	}
 	if err != nil {
 		return mcp.TaskList{}, fault.BrokenOff(err)

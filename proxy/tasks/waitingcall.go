@@ -55,7 +55,7 @@ const refusedBody = 5 * time.Second
 // of the body.
 func (a *waiting) sendRefused(ctx context.Context, u *routing.Upstream, c *upgrade.Call, response *wire.Response, maxAnswer int64) (upgrade.Exchange, error) {
 	a.offer(ctx, offer{judging: true})
-	given := response.Head() // outlives a body that is given up
+	response = response.Kept()
 	late := time.AfterFunc(refusedBody, closer(response.Body))
 	defer late.Stop()
 	if err := outbound.To(a.endpoint).Misplaced(ctx, u, c, response); err != nil {
@@ -63,11 +63,11 @@ func (a *waiting) sendRefused(ctx context.Context, u *routing.Upstream, c *upgra
 		return nil, err
 	}
 	body, err := readAnswer(response.Body)
-	if given.Body = response.Body; !late.Stop() || err != nil {
-		given = ofLength(given, len(body.head))
+	if late.Stop(); err != nil {
+		response = ofLength(response, len(body.head))
 		body.Reader = bytes.NewReader(body.head)
 	}
-	return a.offerAnswer(ctx, u, c, given, body, maxAnswer)
+	return a.offerAnswer(ctx, u, c, response, body, maxAnswer)
 }
 
 // offerAnswer offers an answer that is no stream, and returns it if the client does not take

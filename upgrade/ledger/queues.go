@@ -2,7 +2,6 @@ package ledger
 
 import (
 	"context"
-	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -12,127 +11,200 @@ import (
 	"golang.org/x/sync/singleflight"
 )
 
-// QueueFresh is how long it counts what was read of a queue. All who wait in one look
-// when a place is free, and their clients poll: each of them must not read all the others.
-const QueueFresh = 100 * time.Millisecond
+const (
+	// QueueFresh is how long it counts what was read of a queue. All who wait in one look
+	// when a place is free, and their clients poll: each of them must not read all the others.
+	QueueFresh = 100 * time.Millisecond
 
-// Queues knows who waits where, as the store told a moment ago.
+	// aloneFresh is QueueFresh where no other process comes or goes.
+	aloneFresh = time.Second
+
+	// freshPerName is how long it counts at least for each that was read, whatever others have
+	// changed since: so no more than 50,000 are read in a second, however many wait.
+	freshPerName = 20 * time.Microsecond
+
+	// prunedPerReading bounds how many of those in front are looked at for each reading of a queue.
+	prunedPerReading = 8
+)
+
+// Queues knows who waits where, as the store told a moment ago, and as this process has changed it
+// since.
 type Queues struct {
 	lists   Lists
 	reading singleflight.Group
 
-	mu    sync.Mutex // guards the fields below
-	read  map[string]queueRead
-	given map[string]*givenRounds
+	mu      sync.Mutex // guards the fields below
+	read    map[string]*queueRead
+	given   map[string]*givenRounds
+	waiting map[string]*Waits // in this process
 }
 
-// givenRounds are the last rounds that this process gave to calls in a line, by caller. They
-// count for as long as those need not show in the line.
-type givenRounds struct {
-	by    map[string]uint64
-	since time.Time
-	old   map[string]uint64 // those before that
-}
-
-// age forgets what counts no more.
-func (g *givenRounds) age(now time.Time) {
-	switch past := now.Sub(g.since); {
-	case past > 2*StoreTime:
-		g.by, g.old, g.since = map[string]uint64{}, nil, now
-	case past > StoreTime:
-		g.by, g.old, g.since = map[string]uint64{}, g.by, now
-	}
-}
-
-// queueRead is who waits in a queue, the first first.
+// queueRead is a line as it was read.
 type queueRead struct {
-	waiting []Turn
+	*line
+	size    int // when it was read
 	at      time.Time
-	pruned  int // looks for what has no place in it
+	changed bool            // by others, since
+	pruned  int             // looks for what has no place in it
+	since   []func(l *line) // what this process changes while another reading is under way; else nil
 }
 
-// pruneFresh bounds how many of those in front are looked at for each reading of a queue.
-const pruneFresh = 8
+// fresh is how long it counts from when it was asked for.
+func (r *queueRead) fresh(shared bool) time.Duration {
+	least := time.Duration(r.size) * freshPerName
+	switch {
+	case !shared:
+		return max(least, aloneFresh)
+	case r.changed:
+		return least
+	}
+	return max(least, QueueFresh)
+}
 
 func newQueues(l Lists) *Queues {
-	return &Queues{lists: l, read: map[string]queueRead{}, given: map[string]*givenRounds{}}
+	return &Queues{lists: l, read: map[string]*queueRead{}, given: map[string]*givenRounds{}, waiting: map[string]*Waits{}}
 }
 
-// round gives a caller's call in a line a round after that one, and after those that were
-// given out a moment ago.
-func (q *Queues) round(line, caller string, after uint64) uint64 {
+// Waiting returns who waits in a queue.
+func (q *Queues) Waiting(ctx context.Context, queue string) (turns []Turn, err error) {
+	if err := q.look(ctx, queue); err != nil {
+		return nil, err
+	}
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	given := q.given[line]
-	if given == nil {
-		given = &givenRounds{by: map[string]uint64{}}
-		q.given[line] = given
+	for _, s := range q.lineOf(queue).order.From(0) {
+		turns = append(turns, s.Turn)
 	}
-	given.age(time.Now())
-	round := max(after, given.by[caller], given.old[caller]) + 1
-	given.by[caller] = round
-	return round
+	return turns, nil
 }
 
-// Waiting returns who waits in a queue. The slice is shared.
-func (q *Queues) Waiting(ctx context.Context, queue string) ([]Turn, error) {
-	if known, ok := q.known(queue); ok {
-		return known, nil
+// look sees to it that what is known of a queue counts.
+func (q *Queues) look(ctx context.Context, queue string) error {
+	if q.known(queue) {
+		return nil
 	}
-	found, err, _ := q.reading.Do(queue, func() (any, error) {
+	_, err, _ := q.reading.Do(queue, func() (any, error) {
 		began := time.Now()
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), StoreTime)
 		defer cancel()
+		q.begin(queue)
 		names, err := q.lists.store.Members(ctx, q.lists.WaitingIn(queue))
-		waiting := inTurn(names)
-		if err == nil {
-			q.keep(queue, queueRead{waiting: waiting, at: began})
+		if err != nil {
+			q.giveUp(queue)
+			return nil, err
 		}
-		return waiting, err
+		q.keep(queue, newLine(names), began)
+		return nil, nil
 	})
-	if err != nil {
-		return nil, err
+	return err
+}
+
+func (q *Queues) known(queue string) bool {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	read := q.read[queue]
+	return read != nil && read.line != nil && time.Since(read.at) < read.fresh(q.lists.store.Shared())
+}
+
+// doubt has a queue be read anew by the next who looks.
+func (q *Queues) doubt(queue string) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if read := q.read[queue]; read != nil {
+		read.changed = true
 	}
-	return found.([]Turn), nil
 }
 
-func (q *Queues) known(queue string) ([]Turn, bool) {
+// begin notes that a queue is being read: what this process changes from now on, the reading may
+// have or not.
+func (q *Queues) begin(queue string) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	known, ok := q.read[queue]
-	return known.waiting, ok && time.Since(known.at) < QueueFresh
+	read := q.read[queue]
+	if read == nil {
+		read = &queueRead{}
+		q.read[queue] = read
+	}
+	read.since, read.changed = []func(*line){}, false
 }
 
-func (q *Queues) keep(queue string, read queueRead) {
+func (q *Queues) giveUp(queue string) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	q.read[queue] = read
+	q.read[queue].since, q.read[queue].changed = nil, true
+}
+
+// keep takes what was read then.
+func (q *Queues) keep(queue string, l *line, at time.Time) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	before := q.read[queue]
+	for _, change := range before.since {
+		change(l)
+	}
+	q.read[queue] = &queueRead{line: l, size: l.order.Len(), at: at, changed: before.changed}
+	q.wakeOutOfPlace(queue, l)
+}
+
+// lineOf is what is known of a queue. The caller has the lock.
+func (q *Queues) lineOf(queue string) *line {
+	if read := q.read[queue]; read != nil && read.line != nil {
+		return read.line
+	}
+	return newLine(nil)
+}
+
+// change notes what this process has changed in a line at the store, and returns how many wait there.
+func (q *Queues) change(queue string, change func(l *line)) int {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	read := q.read[queue]
+	if read == nil {
+		return 0
+	}
+	if read.since != nil {
+		read.since = append(read.since, change)
+	}
+	if read.line == nil {
+		return 0
+	}
+	change(read.line)
+	read.changed = true // rounds are given by what others have, too
+	return read.order.Len()
 }
 
 // changed has a queue, and the lines of it, read anew by the next who asks.
 func (q *Queues) changed(queue string) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	q.reading.Forget(queue)
-	delete(q.read, queue)
-	for name := range q.read {
-		if strings.HasPrefix(name, queue+task.QueueMark) {
-			q.reading.Forget(name)
-			delete(q.read, name)
+	for name, read := range q.read {
+		if name == queue || strings.HasPrefix(name, queue+task.QueueMark) {
+			read.changed = true
 		}
 	}
 }
 
-// MayPrune reports whether one more of those in front may be looked at.
-func (q *Queues) MayPrune(queue string) bool {
+// find returns where a task stands in a line, as far as that is known; at is -1 if it does not.
+func (q *Queues) find(queue, id string) (turn Turn, at int, doubled bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	read, ok := q.read[queue]
-	read.pruned++
-	if ok {
-		q.read[queue] = read
+	l := q.lineOf(queue)
+	turn, at = l.find(id)
+	return turn, at, l.doubled(id)
+}
+
+// ToPrune returns one of those in front, the next with each call, which may be there no more; not
+// ok once there were enough for one reading.
+func (q *Queues) ToPrune(queue string) (front Turn, ok bool) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	read := q.read[queue]
+	if read == nil || read.line == nil || read.pruned >= min(prunedPerReading, read.order.Len()) {
+		return Turn{}, false
 	}
-	return !ok || read.pruned <= pruneFresh
+	front = read.order.At(read.pruned).Turn
+	read.pruned++
+	return front, true
 }
 
 // Remove takes a task out of its line that nobody holds.
@@ -147,35 +219,18 @@ func (q *Queues) Remove(ctx context.Context, t *task.Task) {
 
 // RemoveAs takes a name out of the line that task stands in.
 func (q *Queues) RemoveAs(ctx context.Context, t *task.Task, name string) {
-	q.lists.Remove(ctx, q.lists.WaitingIn(t.QueueName()), name)
-	q.changed(t.Terms.Queue)
+	queue := t.QueueName()
+	q.lists.Remove(ctx, q.lists.WaitingIn(queue), name)
+	q.change(queue, func(l *line) { l.leave(name) })
 }
 
 // Position returns where a call stands in its queue, from 1; 0 if it is in none.
 func (q *Queues) Position(ctx context.Context, t *task.Task) int {
-	waiting, err := q.Waiting(ctx, t.QueueName())
-	if err != nil {
+	if q.look(ctx, t.QueueName()) != nil {
 		return 0
 	}
-	return placeOf(waiting, t.ID) + 1
-}
-
-// lastRound returns the round of the call that was given a place last in a line, as far as
-// that is known.
-func (q *Queues) lastRound(ctx context.Context, line string) uint64 {
-	record, err := q.lists.store.Get(ctx, turnKey(line))
-	if err != nil {
-		return 0
-	}
-	round, _ := strconv.ParseUint(string(record.Value), 10, 64)
-	return round
-}
-
-// NoteRound notes that a call was given its place.
-func (q *Queues) NoteRound(ctx context.Context, line string, taken Turn, life time.Duration) {
-	if taken.Round > 0 {
-		_ = q.lists.store.Put(ctx, turnKey(line), strconv.AppendUint(nil, taken.Round, 10), max(life, time.Second)) // lost, the next call has a round sooner
-	}
+	_, at, _ := q.find(t.QueueName(), t.ID)
+	return at + 1
 }
 
 // PlacesOf begins the names of the places that a holder takes for a task. No two are

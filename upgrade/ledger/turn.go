@@ -1,6 +1,7 @@
 package ledger
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -61,75 +62,40 @@ func inTurn(names []string) []Turn {
 			next++
 		}
 	}
-	slices.SortStableFunc(line, func(a, b Turn) int { return compareRounds(a.Round, b.Round) })
+	slices.SortStableFunc(line, func(a, b Turn) int { return cmp.Compare(a.Round, b.Round) })
 	return line
 }
 
-func compareRounds(a, b uint64) int {
-	switch {
-	case a < b:
-		return -1
-	case a > b:
-		return 1
-	}
-	return 0
-}
-
-// placeOf returns where a task stands in a line, from 0; -1 if it does not.
-func placeOf(line []Turn, id string) int {
-	return slices.IndexFunc(line, func(w Turn) bool { return w.ID == id })
-}
-
-// doubled reports whether another call of the same caller has the round of the one at that
-// place, and comes before it: two berths gave it out at once.
-func doubled(line []Turn, at int) bool {
-	own := line[at]
-	return own.Caller != "" && slices.ContainsFunc(line[:at], func(w Turn) bool { return w.Caller == own.Caller && w.Round == own.Round })
-}
-
-// turnKey names the record of the round that was given a place last.
-func turnKey(line string) string { return "upgrade:turn:" + line }
-
-// Stand has a task stand in its line for life, behind those of its caller, and returns the line
-// with it and its place there. own is the turn that it had before, if it had one.
-func (q *Queues) Stand(ctx context.Context, t *task.Task, own Turn, line []Turn, life time.Duration) (with []Turn, at int) {
+// Stand has a task stand in its line for life, behind those of its caller, and returns its turn,
+// and how many come before it. own is the turn that it had before, if it had one. It fails while
+// nobody can say who waits.
+func (q *Queues) Stand(ctx context.Context, t *task.Task, own Turn, life time.Duration) (turn Turn, at int, err error) {
 	name := t.QueueName()
-	switch at = placeOf(line, t.ID); {
-	case at >= 0 && !doubled(line, at):
-		return line, at
+	if q.known(name) {
+		if stands, at, doubled := q.find(name, t.ID); at >= 0 && !doubled {
+			return stands, at, nil
+		}
+	}
+	q.doubt(name) // others may have come by now, and rounds are given by who is there
+	if err := q.look(ctx, name); err != nil {
+		return Turn{}, 0, err
+	}
+	stands, at, doubled := q.find(name, t.ID)
+	switch {
+	case at >= 0 && !doubled:
+		return stands, at, nil
 	case at >= 0: // it leaves its place for one of a later round
-		q.lists.Remove(ctx, q.lists.WaitingIn(name), line[at].Name)
-		own, line = Turn{}, slices.Delete(slices.Clone(line), at, at+1)
+		q.lists.Remove(ctx, q.lists.WaitingIn(name), stands.Name)
+		q.change(name, func(l *line) { l.leave(stands.Name) })
+		own = Turn{}
 	} // else it is its first look, or an outage has lost the entry
 	if own.Name == "" {
-		own = turnOf(t.ID, t.Caller, q.nextRound(ctx, t, line))
+		own = turnOf(t.ID, t.Caller, q.nextRound(ctx, t))
 	}
 	_ = q.lists.Add(ctx, q.lists.WaitingIn(name), own.Name, life, 0)
-	q.changed(t.Terms.Queue)
-	with = insert(line, own)
-	return with, placeOf(with, t.ID)
-}
-
-// nextRound gives a task that comes to a line its round there.
-func (q *Queues) nextRound(ctx context.Context, t *task.Task, line []Turn) uint64 {
-	name := t.QueueName()
-	after := q.lastRound(ctx, name)
-	for i, w := range line {
-		if i == 0 {
-			after = max(after, w.Round-1)
-		}
-		if w.Caller == t.Caller {
-			after = max(after, w.Round)
-		}
+	at = q.change(name, func(l *line) { l.join(own) })
+	if _, stands, _ := q.find(name, t.ID); stands >= 0 {
+		at = stands
 	}
-	return q.round(name, t.Caller, after)
-}
-
-// insert returns a line with one more who has come last.
-func insert(line []Turn, last Turn) []Turn {
-	at := slices.IndexFunc(line, func(w Turn) bool { return w.Round > last.Round })
-	if at < 0 {
-		at = len(line)
-	}
-	return slices.Insert(slices.Clone(line), at, last)
+	return own, at, nil
 }

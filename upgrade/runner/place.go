@@ -13,10 +13,6 @@ import (
 	"berth/upgrade/task"
 )
 
-// PlaceEvery is how often a call that waits looks for a place, whether anybody told it of
-// one or not.
-const PlaceEvery = time.Second
-
 // place is an upstream that a call goes to, and what the call takes there.
 type place struct {
 	*routing.Lease
@@ -45,12 +41,12 @@ func (sl *slot) take(tried []*routing.Upstream) (place, error) {
 	}
 	ctx, cancel := context.WithDeadlineCause(sl.h.ctx, sl.h.Expires, task.ErrTimeout)
 	defer cancel()
-	freed, stop := sl.h.l.Notices.Watch(ledger.QueueTopic(t.Terms.Queue))
+	waits, woken, stop := sl.h.r.await(&t)
 	defer stop()
 	for {
 		var taken place
 		var err error
-		onFreshStack(func() { taken, err = sl.try(ctx, pool, &t, tried) })
+		onFreshStack(func() { taken, err = sl.try(ctx, pool, &t, waits, tried) })
 		if taken.Lease != nil {
 			return taken, nil
 		}
@@ -58,7 +54,7 @@ func (sl *slot) take(tried []*routing.Upstream) (place, error) {
 			if sl.h.client != nil {
 				sl.h.client.Waits()
 			}
-			err = waitFor(ctx, freed)
+			err = waitFor(ctx, woken)
 		}
 		if err != nil {
 			if !sl.h.isLeft() { // who takes it over has its turn
@@ -69,16 +65,14 @@ func (sl *slot) take(tried []*routing.Upstream) (place, error) {
 	}
 }
 
-// waitFor waits for a word that a place is free, for as long as none is needed, or for
-// ctx's end, which it fails with.
-func waitFor(ctx context.Context, freed <-chan struct{}) error {
+// waitFor waits until the call is to look for a place, or for ctx's end, which it fails with.
+func waitFor(ctx context.Context, woken <-chan struct{}) error {
 	select {
 	case <-ctx.Done():
 		return context.Cause(ctx)
-	case <-freed:
-	case <-time.After(PlaceEvery):
+	case <-woken:
+		return nil
 	}
-	return nil
 }
 
 // leaveQueue gives up the place in the queue: what stays there is in the way of others.
@@ -91,18 +85,22 @@ func (sl *slot) leaveQueue(t *task.Task) {
 
 // try takes a place at one of the upstreams if it is this call's turn; none if there
 // is none, or nobody can say. Only so many of those that queue try as there are places in
-// all, the first first.
-func (sl *slot) try(ctx context.Context, pool *routing.Pool, t *task.Task, tried []*routing.Upstream) (place, error) {
-	waiting, err := sl.h.l.Queues.Waiting(ctx, t.QueueName())
+// all, the first first: whoever has taken one leaves the turn to the next.
+func (sl *slot) try(ctx context.Context, pool *routing.Pool, t *task.Task, waits *ledger.Waits, tried []*routing.Upstream) (place, error) {
+	queues := sl.h.l.Queues
+	turn, at, err := queues.Stand(ctx, t, sl.turn, time.Until(sl.h.Expires))
 	if err != nil {
 		return place{}, nil
 	}
-	waiting, at := sl.h.l.Queues.Stand(ctx, t, sl.turn, waiting, time.Until(sl.h.Expires))
-	sl.turn = waiting[at]
-	if before := at - t.Terms.Slots*choices(pool, t); before >= 0 {
-		if sl.h.l.Queues.MayPrune(t.QueueName()) {
-			sl.h.r.pruneQueue(ctx, t, waiting[before])
+	sl.turn = turn
+	if at >= t.Terms.Slots*choices(pool, t) {
+		if front, ok := queues.ToPrune(t.QueueName()); ok {
+			sl.h.r.pruneQueue(ctx, t, front)
 		}
+		return place{}, nil
+	}
+	call, full := waits.Full()
+	if full && at > 0 && len(tried) == 0 {
 		return place{}, nil
 	}
 	if paused, err := sl.h.l.Pauses.Has(ctx, t.Terms.Queue); paused || err != nil {
@@ -115,9 +113,11 @@ func (sl *slot) try(ctx context.Context, pool *routing.Pool, t *task.Task, tried
 	switch {
 	case err != nil:
 	case taken.Lease != nil:
-		sl.h.l.Queues.NoteRound(ctx, t.QueueName(), sl.turn, time.Until(sl.h.Expires)+ledger.Spare)
+		queues.NoteRound(ctx, t.QueueName(), sl.turn, time.Until(sl.h.Expires)+ledger.Spare)
 		sl.unqueue(ctx, t)
-	case at == 0:
+	case len(tried) > 0:
+		waits.Pass(t.ID, choices(pool, t))
+	case waits.Found(call) && at == 0:
 		sl.h.r.pruneSlots(ctx, pool, t.Terms.Queue)
 	}
 	return taken, err

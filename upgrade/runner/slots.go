@@ -13,6 +13,9 @@ import (
 // pruneQueue takes a task out of the line that task stands in if nobody holds it: a
 // fail-over may have brought the entry back, and it is in the way of those who come after.
 func (r *Runner) pruneQueue(ctx context.Context, t *task.Task, other ledger.Turn) {
+	if r.Calls.Get(other.ID) != nil {
+		return
+	}
 	e, err := r.ledger.Records.Get(ctx, other.ID)
 	if errors.Is(err, ledger.ErrUnknown) || err == nil && e.Holder == "" {
 		r.ledger.Queues.RemoveAs(ctx, t, other.Name)

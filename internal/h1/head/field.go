@@ -25,7 +25,7 @@ func (p *Parser) field(b []byte, begin, end int) error {
 	if !isText(b[value:end]) {
 		return errControl
 	}
-	p.fields = append(p.fields, field{begin, nameEnd, value, end})
+	p.fields = append(p.fields, field{uint32(begin), uint32(nameEnd), uint32(value), uint32(end)})
 	return p.frame.field(b[begin:nameEnd], b[value:end])
 }
 
@@ -34,15 +34,21 @@ func (p *Parser) message(text string) (Message, error) {
 	if cap(p.values) < len(p.fields) {
 		p.values = make([]string, 0, 2*len(p.fields))
 	}
-	for _, f := range p.fields {
-		name, value := text[f.name:f.nameEnd], text[f.value:f.end]
-		if others := p.header[name]; others != nil {
-			p.header[name] = append(others, value)
-			continue
-		}
-		n := len(p.values)
+	repeated := false // a name was, so that each is looked for from then on
+	for n, f := range p.fields {
+		name, value, different := text[f.name:f.nameEnd], text[f.value:f.end], len(p.header)
 		p.values = append(p.values, value)
+		if repeated {
+			if others := p.header[name]; others != nil {
+				p.header[name] = append(others, value)
+				continue
+			}
+		}
 		p.header[name] = p.values[n : n+1 : n+1]
+		if !repeated && len(p.header) == different {
+			repeated = true
+			p.header[name] = p.all(text, name, n)
+		}
 	}
 	m := Message{Header: p.header, Minor: 1, Length: p.frame.length}
 	if p.frame.http10 {
@@ -57,6 +63,16 @@ func (p *Parser) message(text string) (Message, error) {
 	}
 	delete(m.Header, "Transfer-Encoding")
 	return m, dropTrailer(m.Header)
+}
+
+// all are the values of a name up to the nth field.
+func (p *Parser) all(text, name string, nth int) (values []string) {
+	for n, f := range p.fields[:nth+1] {
+		if text[f.name:f.nameEnd] == name {
+			values = append(values, p.values[n])
+		}
+	}
+	return values
 }
 
 // dropTrailer judges the names that a chunked message announces as trailers, which are dropped.

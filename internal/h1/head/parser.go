@@ -24,10 +24,10 @@ type Parser struct {
 }
 
 // field is where a field lies in its head.
-type field struct{ name, nameEnd, value, end int }
+type field struct{ name, nameEnd, value, end uint32 }
 
-// Request reads a request's head of at most limit bytes. The error is io.EOF if the connection ended in its first
-// line, which a Malformed one that is there does not wait for.
+// Request reads a request's head of at most limit bytes. The error is io.EOF if the connection ended before it,
+// and io.ErrUnexpectedEOF if it did within.
 func (p *Parser) Request(src *buffer.Reader, limit int) (*Request, error) {
 	p.begin()
 	p.request = Request{}
@@ -67,7 +67,7 @@ func (p *Parser) Request(src *buffer.Reader, limit int) (*Request, error) {
 	return r, nil
 }
 
-// Response reads the head of an answer, of at most limit bytes.
+// Response reads the head of an answer, of at most limit bytes, with errors as Request has them.
 func (p *Parser) Response(src *buffer.Reader, limit int) (*Response, error) {
 	p.begin()
 	p.response = Response{}
@@ -123,6 +123,9 @@ func (p *Parser) line(src *buffer.Reader, limit int) (begin, end int, err error)
 			return 0, 0, ErrTooLong
 		}
 		if err := src.Fill(); err != nil {
+			if err == io.EOF && end > 0 {
+				err = io.ErrUnexpectedEOF
+			}
 			return 0, 0, err
 		}
 	}
@@ -132,9 +135,6 @@ func (p *Parser) line(src *buffer.Reader, limit int) (begin, end int, err error)
 func (p *Parser) rest(src *buffer.Reader, limit int) (text string, err error) {
 	for {
 		begin, end, err := p.line(src, limit)
-		if err == io.EOF {
-			err = io.ErrUnexpectedEOF
-		}
 		if err != nil {
 			return "", err
 		}

@@ -1,7 +1,9 @@
 package head
 
 import (
+	"fmt"
 	"net"
+	"strings"
 	"testing"
 
 	"berth/internal/h1/buffer"
@@ -54,5 +56,26 @@ func TestAnAnswer(t *testing.T) {
 	r, err = p.Response(said(t, "HTTP/1.1 204\r\n\r\n", 100), 1<<10)
 	if err != nil || r.Status != 204 || r.Phrase != "" || r.Length != NoLength {
 		t.Errorf("got %+v, %v", r, err)
+	}
+}
+
+// A name may come any number of times, and others between.
+func TestRepeatedNames(t *testing.T) {
+	for _, names := range []string{"abc", "aab", "abab", "aaaa", "abcabcabc", "abbbac"} {
+		raw, want := "GET / HTTP/1.0\r\n", map[string]string{}
+		for i, name := range names {
+			raw += fmt.Sprintf("%c: %d\r\n", name, i)
+			want[strings.ToUpper(string(name))] += fmt.Sprint(i)
+		}
+		var p Parser
+		r, err := p.Request(said(t, raw+"\r\n", 100), 1<<10)
+		if err != nil || len(r.Header) != len(want) {
+			t.Fatalf("%s: got %v, %v", names, r, err)
+		}
+		for name, values := range want {
+			if got := strings.Join(r.Header[name], ""); got != values {
+				t.Errorf("%s: %s: got %s, want %s", names, name, got, values)
+			}
+		}
 	}
 }

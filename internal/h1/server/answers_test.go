@@ -83,7 +83,7 @@ func post(path, fields, body string) string {
 // wires is what goes in, and what comes out.
 var wires = map[string]struct{ in, out string }{
 	"nothing":         {"", ""},
-	"first line only": {"GET /empty HT", ""},
+	"cut in the line": {"GET /empty HT", bad},
 	"cut in the head": {"GET /empty HTTP/1.1\r\nHos", bad},
 	"empty":           {get("/empty"), empty},
 	"two":             {get("/empty") + get("/length"), empty + "HTTP/1.1 201 Created\r\nContent-Length: 2\r\n" + dated + "\r\nok"},
@@ -166,4 +166,3 @@ func (s *twoPieces) Read(p []byte) (int, error) {
 	}
 	return s.script.Read(p)
 }
-

@@ -33,11 +33,12 @@ func (b *requestBody) Read(p []byte) (int, error) {
 		}
 	}
 	if b.mayWait() {
-		b.conn.reading.until(b.until, time.Now())
+		b.conn.reading.until(b.until)
 	}
 	n, err := b.reader.Read(p)
 	if err == io.EOF {
 		b.ended = true
+		b.conn.in.Release()
 		if b.departure != nil {
 			b.departure.bodyEnded()
 		}

@@ -19,7 +19,7 @@ const (
 	closed // by the server
 )
 
-// conn is a connection of a client. All but its state belongs to its goroutine.
+// conn is a connection of a client. All but its state and departure belongs to its goroutine.
 type conn struct {
 	server  *Server
 	net     net.Conn
@@ -30,7 +30,7 @@ type conn struct {
 	remote  string
 	tls     *tls.ConnectionState // nil: none
 
-	departure *departure // of the request that is served; nil: none is
+	departure atomic.Pointer[departure] // of the request that is served; nil: none is
 }
 
 func newConn(s *Server, inner net.Conn) *conn {
@@ -82,8 +82,7 @@ func (c *conn) await() bool {
 // rest waits for the connection to be of use again.
 func (c *conn) rest() bool {
 	if d := c.server.options.Idle; d > 0 {
-		now := time.Now()
-		c.reading.until(now.Add(d), now)
+		c.reading.until(time.Now().Add(d))
 	} else {
 		c.reading.lift()
 	}
@@ -96,11 +95,7 @@ func (c *conn) rest() bool {
 
 // send writes to the client within the time that at bounds.
 func (c *conn) send(parts *net.Buffers, at time.Time) error {
-	if at.IsZero() {
-		c.writing.lift()
-	} else {
-		c.writing.until(at, time.Now())
-	}
+	c.writing.until(at)
 	if len(*parts) == 1 {
 		_, err := c.net.Write((*parts)[0])
 		return err
@@ -113,6 +108,15 @@ func (c *conn) send(parts *net.Buffers, at time.Time) error {
 	return err
 }
 
+// cut closes the connection from without.
+func (c *conn) cut() {
+	c.state.Store(closed)
+	_ = c.net.Close()
+	if d := c.departure.Load(); d != nil {
+		d.end()
+	}
+}
+
 // end closes the connection, come what may.
 func (c *conn) end() {
 	if caught := recover(); caught != nil {
@@ -120,9 +124,9 @@ func (c *conn) end() {
 		c.server.options.Logger.Error("panic while serving a connection", "type", fmt.Sprintf("%T", caught), "stack", string(debug.Stack()))
 	}
 	_ = c.net.Close()
-	if c.departure != nil {
-		c.departure.end()
-		c.departure.stopWatching()
+	if d := c.departure.Load(); d != nil {
+		d.end()
+		d.stopWatching()
 	}
 	c.in.Reset(nil)
 	c.server.leave(c)

@@ -38,6 +38,7 @@ type Options struct {
 type Server struct {
 	options Options
 	closing atomic.Bool // no connection is kept after its answer
+	lookout lookout
 
 	mu        sync.Mutex // guards the fields below
 	listeners map[net.Listener]struct{}
@@ -71,6 +72,7 @@ func (s *Server) Shutdown(ctx context.Context) error {
 	}
 	select {
 	case <-s.whenEmpty():
+		s.lookout.end()
 		return nil
 	case <-ctx.Done():
 		return ctx.Err()
@@ -85,9 +87,9 @@ func (s *Server) Close() error {
 	s.mu.Unlock()
 	s.closeListeners()
 	for _, c := range s.all() {
-		c.state.Store(closed)
-		_ = c.net.Close()
+		c.cut()
 	}
+	s.lookout.end()
 	return nil
 }
 

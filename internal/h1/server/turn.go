@@ -34,22 +34,28 @@ func (t *turn) serve(c *conn) bool {
 		return false
 	}
 	d := departures.next(c, asked.Length == 0)
-	c.departure, t.body.departure, t.answer.departure = d, d, d
+	t.body.departure, t.answer.departure = d, d
 	t.request.WithContext(d)
+	if c.departure.Store(d); c.state.Load() == closed { // whoever closed it may have missed this one
+		d.end()
+	}
 	whole := c.server.options.Handler.Serve(&t.answer, &t.request)
 	d.end()
 	d.stopWatching()
-	c.departure = nil
+	c.departure.Store(nil)
 	return t.end(c, whole)
 }
 
 func (t *turn) begin(c *conn, asked *head.Request) {
 	length := asked.Length
 	t.body.conn, t.body.ended = c, length == 0
-	if length == head.Chunked {
+	switch length {
+	case 0:
+		c.in.Release() // the handler may take long
+	case head.Chunked:
 		length, t.body.chunked = -1, true
 		t.body.reader.Chunks(&c.in, body.Misplaced)
-	} else {
+	default:
 		t.body.reader.Length(&c.in, length)
 	}
 	t.answer.begin(c, asked, &t.body)

@@ -9,32 +9,34 @@ import (
 	"berth/internal/h1/buffer"
 )
 
-// watch waits for a client to hang up. Meanwhile nobody else reads the connection.
+// watch waits for a client to hang up.
 type watch struct {
-	over chan struct{}
-	one  [1]byte // of the next request; where readiness is not told, it has to be read
-	came bool
+	sighting sighting      // where the kernel tells
+	over     chan struct{} // elsewhere: closed when nobody reads any more; nil: the kernel tells
+	one      [1]byte       // of the next request, which has to be read to see that there is none
+	came     bool
 }
 
-// watch has gone called when the client hangs up. stop ends it.
+// watch has gone called when the client hangs up, until stop.
 func (c *conn) watch(gone func()) *watch {
+	if raw := rawOf(c); raw != nil {
+		if s, ok := c.server.lookout.watch(raw, gone); ok {
+			return &watch{sighting: s}
+		}
+	}
 	w := &watch{over: make(chan struct{})}
 	c.reading.lift()
-	go w.run(c, gone)
+	go w.read(c, gone)
 	return w
 }
 
-func (w *watch) run(c *conn, gone func()) {
+// read sees the client go by reading. Meanwhile nobody else reads the connection.
+func (w *watch) read(c *conn, gone func()) {
 	defer close(w.over)
-	var err error
-	if raw := rawOf(c); raw != nil {
-		err = raw.Read(hasLeft)
-	} else {
-		var n int
-		if n, err = c.net.Read(w.one[:]); n > 0 {
-			w.came = true
-			return
-		}
+	n, err := c.net.Read(w.one[:])
+	if n > 0 {
+		w.came = true
+		return
 	}
 	if !errors.Is(err, os.ErrDeadlineExceeded) {
 		gone()
@@ -43,7 +45,7 @@ func (w *watch) run(c *conn, gone func()) {
 
 func rawOf(c *conn) syscall.RawConn {
 	plain := buffer.Plain(c.net)
-	if plain == nil || !tellsDeparture {
+	if plain == nil {
 		return nil
 	}
 	raw, err := plain.SyscallConn()
@@ -53,8 +55,12 @@ func rawOf(c *conn) syscall.RawConn {
 	return raw
 }
 
-// stop ends the watch and waits for that.
+// stop ends the watch.
 func (w *watch) stop(c *conn) {
+	if w.over == nil {
+		c.server.lookout.forget(w.sighting)
+		return
+	}
 	c.reading.exactly(time.Unix(1, 0))
 	<-w.over
 	if w.came {
