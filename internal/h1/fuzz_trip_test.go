@@ -75,6 +75,7 @@ func tripRequest(t *testing.T, request *exchange.Request) {
 		r.header, other.header = comparable(r.header), comparable(other.header)
 		if other.length < 0 && other.body == "" {
 			r.length, other.length = 0, 0 // net/http sends no chunk where it does not know that there is no body
+			r.header = strings.Replace(r.header, "Content-Length: 0\n", "", 1)
 		}
 		if r != other {
 			t.Fatalf("%s saw\n%v, want\n%v\nours wrote     %q\nnet/http wrote %q", f.name, r, other, got, want)
