@@ -66,13 +66,6 @@ type Response struct {
 	ProtoMinor    int
 }
 
-// Head is a copy of r without its body, to be kept when that is closed.
-func (r *Response) Head() *Response {
-	head := *r
-	head.Header, head.Body = r.Header.Clone(), nil
-	return &head
-}
-
 // Client is where the answer to a request goes.
 type Client interface {
 	// Header is what WriteHeader sends.
