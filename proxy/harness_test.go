@@ -97,11 +97,9 @@ func start(t testing.TB, s setup) *berth {
 		s.options(&options)
 	}
 	if _, counts := t.(*testing.B); counts {
-		ep.Client = client
-		b.serve(proxy.New(options))
-	} else {
-		b.serve(lending{proxy.New(options)})
+		ep.Client = h1test.Bare(ep.Client)
 	}
+	b.serve(proxy.New(options))
 	t.Cleanup(func() { _ = store.Close() })
 	return b
 }
@@ -159,7 +157,7 @@ func newEndpoint(pool *routing.Pool, bindings *sticky.Bindings, client exchange.
 	ep := &proxy.Endpoint{
 		Path:       "/mcp",
 		Router:     &routing.Router{Pool: pool, Bindings: bindings, Asker: routing.NewAsker(pool), Principals: principals},
-		Client:     lendingSender{client},
+		Client:     client,
 		OwnerGrace: 30 * time.Second,
 	}
 	if principals {

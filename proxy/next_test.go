@@ -23,8 +23,8 @@ func TestNextGoesOnWithWhatIsHeld(t *testing.T) {
 			size:    1,
 			options: func(o *proxy.Options) { o.Limits.InFlight = 2; options = *o },
 			wrap: func(first server.Handler) server.Handler {
-				now.Store(first.(lending).to)
-				return handlerFunc(func(w wire.Client, r *wire.Request) bool { return lending{now.Load()}.Serve(w, r) })
+				now.Store(first.(*proxy.Proxy))
+				return handlerFunc(func(w wire.Client, r *wire.Request) bool { return now.Load().Serve(w, r) })
 			},
 		})
 		f.servers[0].inject(func(_ http.ResponseWriter, _ *http.Request, body []byte) bool {

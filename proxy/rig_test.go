@@ -114,7 +114,7 @@ func (f *rig) assemble(o rigOptions, upstreams []*routing.Upstream) {
 		o.options(&options)
 	}
 	f.proxy = proxy.New(options)
-	var handler server.Handler = lending{f.proxy}
+	var handler server.Handler = f.proxy
 	if o.wrap != nil {
 		handler = o.wrap(handler)
 	}

@@ -64,7 +64,7 @@ func differs(got, want outcome) string {
 	if len(got.answers) > len(got.seen) && (!alike && got.refused() && got.stays || !refusals[got.answers[len(got.seen)].status]) {
 		return "what we refused was not ended with a refusal"
 	}
-	if got.stays && !want.stays && got.early == len(got.raw) { // else it waited for the rest of a head that it refused
+	if got.stays && !want.stays && got.early == len(got.raw) && !asksToStay(got.seen) { // else it waited for the rest of a head that it refused
 		return "our connection stays"
 	}
 	if alike && len(got.answers) == len(got.seen) && got.whole() == want.whole() && !got.stays && want.stays && !asksToClose(got.seen) {
@@ -77,6 +77,13 @@ func differs(got, want outcome) string {
 // HTTP/1.0 that stands beside it.
 func asksToClose(seen []request) bool {
 	return len(seen) > 0 && strings.Contains(strings.ToLower(seen[len(seen)-1].header), "close")
+}
+
+// asksToStay reports whether the last request is of HTTP/1.0 and names keep-alive, which net/http's server heeds in the
+// first of several Connection fields alone.
+func asksToStay(seen []request) bool {
+	last := len(seen) - 1
+	return last >= 0 && seen[last].proto == "1.0" && strings.Contains(strings.ToLower(seen[last].header), "keep-alive")
 }
 
 // refusals are the statuses with which a server refuses a request that nobody sees.

@@ -27,7 +27,6 @@ type look uint8
 const (
 	patient   look = iota // it waits
 	impatient             // it fails as if its deadline were over
-	blind                 // likewise, without asking the kernel
 )
 
 // PlainConn is for buffer.Plain.
@@ -35,11 +34,8 @@ func (c *counted) PlainConn() net.Conn { return c.Conn }
 
 // Read implements [net.Conn].
 func (c *counted) Read(p []byte) (int, error) {
-	switch c.look {
-	case impatient:
+	if c.look == impatient {
 		return c.readNow(p)
-	case blind:
-		return 0, os.ErrDeadlineExceeded
 	}
 	return c.Conn.Read(p)
 }

@@ -6,28 +6,20 @@ import (
 	"time"
 )
 
-// fresh is how long after an exchange a connection is used again without a look at it, which is a
-// system call.
-const fresh = time.Millisecond
-
 // rests reports whether an idle connection can be used: it is not too old, the server has not closed it, and has
-// said nothing that nobody asked for.
+// said nothing that nobody asked for. The look is a system call, and worth it however short the rest was: what came
+// behind one answer would be the next one's.
 func (c *conn) rests(now time.Time) bool {
-	rested := now.Sub(c.since)
 	switch {
-	case rested >= idleTime:
+	case now.Sub(c.since) >= idleTime:
 		return false
 	case c.net.raw == nil:
 		return c.looksAtRest()
 	case c.secure != nil: // TLS may have read more than it gave
-		if c.net.look = impatient; rested < fresh {
-			c.net.look = blind
-		}
+		c.net.look = impatient
 		err := c.in.WaitReadable()
 		c.net.look = patient
 		return errors.Is(err, os.ErrDeadlineExceeded) && c.in.Buffered() == 0
-	case rested < fresh:
-		return true
 	}
 	_, err := c.net.readNow(c.one[:])
 	return errors.Is(err, os.ErrDeadlineExceeded)

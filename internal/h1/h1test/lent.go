@@ -4,7 +4,7 @@ import (
 	"context"
 	"io"
 	"net/url"
-	"sync"
+	"sync/atomic"
 	"time"
 
 	"berth/internal/exchange"
@@ -12,10 +12,12 @@ import (
 	"berth/internal/wire"
 )
 
-// What is lent with requests and answers is spoilt here when it is given back: a part that keeps a map or a list of
-// values would else fail now and then, with what is another's.
-const spoilt = "kept-longer-than-lent"
+// Requests and answers are lent here as a server and a client lend them, and spoilt when their time is over: who keeps
+// one finds rubbish in it, or is found by the race detector.
 
+const spoilt = "spoilt: it was lent, and is not any more"
+
+// spoil makes rubbish of a header and of the lists in it.
 func spoil(h wire.Header) {
 	for _, values := range h {
 		for i := range values {
@@ -23,14 +25,59 @@ func spoil(h wire.Header) {
 		}
 	}
 	clear(h)
-	h["Spoilt"] = []string{spoilt}
+	h["Authorization"], h["Mcp-Session-Id"] = []string{spoilt}, []string{spoilt}
 }
 
-// lender is a sender whose answers' headers are spoilt with the end of their bodies.
+// lending is a handler that is lent its requests and their clients.
+type lending struct{ to server.Handler }
+
+func (l lending) Serve(w wire.Client, r *wire.Request) bool {
+	own, at := *r, *r.URL
+	own.URL, own.Header = &at, r.Header.Clone()
+	if own.Header == nil {
+		own.Header = wire.Header{}
+	}
+	c := &lentClient{Client: w}
+	defer func() {
+		c.over.Store(true)
+		spoil(own.Header)
+		at = url.URL{Path: "/" + spoilt}
+		own = wire.Request{Method: spoilt, Host: spoilt, Header: own.Header, URL: &at, RemoteAddr: spoilt}
+		own.WithContext(context.Background())
+	}()
+	return l.to.Serve(c, &own)
+}
+
+// lentClient is the client of one request.
+type lentClient struct {
+	wire.Client
+	over atomic.Bool
+}
+
+func (c *lentClient) lent() wire.Client {
+	if c.over.Load() {
+		panic("a client is used when its request is over")
+	}
+	return c.Client
+}
+
+func (c *lentClient) Header() wire.Header                { return c.lent().Header() }
+func (c *lentClient) WriteHeader(status int)             { c.lent().WriteHeader(status) }
+func (c *lentClient) Write(b []byte) (int, error)        { return c.lent().Write(b) }
+func (c *lentClient) Flush() error                       { return c.lent().Flush() }
+func (c *lentClient) SetReadDeadline(t time.Time) error  { return c.lent().SetReadDeadline(t) }
+func (c *lentClient) SetWriteDeadline(t time.Time) error { return c.lent().SetWriteDeadline(t) }
+
+// lender is a sender that lends answers, and needs a request no longer than Send takes.
 type lender struct{ exchange.Sender }
 
 func (l lender) Send(ctx context.Context, request *exchange.Request, wait time.Duration) (*wire.Response, error) {
-	response, err := l.Sender.Send(ctx, request, wait)
+	own := *request
+	own.Header = request.Header.Clone()
+	if request.Body != nil {
+		own.Body = append([]byte{}, request.Body...)
+	}
+	response, err := l.Sender.Send(ctx, &own, wait)
 	if err != nil {
 		return nil, err
 	}
@@ -39,42 +86,23 @@ func (l lender) Send(ctx context.Context, request *exchange.Request, wait time.D
 	if lent.Header == nil {
 		lent.Header = wire.Header{}
 	}
-	lent.Body = &lentBody{ReadCloser: response.Body, response: &lent, header: lent.Header}
+	lent.Body = &lentAnswer{ReadCloser: response.Body, lent: &lent, header: lent.Header}
+	request.Written = true
 	return &lent, nil
 }
 
-type lentBody struct {
+// lentAnswer is the body with which an answer ends.
+type lentAnswer struct {
 	io.ReadCloser
-	response *wire.Response
-	header   wire.Header
-	once     sync.Once
+	lent   *wire.Response
+	header wire.Header
+	over   atomic.Bool
 }
 
-func (b *lentBody) Close() error {
-	err := b.ReadCloser.Close()
-	b.once.Do(func() { spoil(b.header) })
-	return err
-}
-
-// lentTo is a handler whose requests are spoilt when they were answered.
-type lentTo struct{ server.Handler }
-
-func (l lentTo) Serve(w wire.Client, r *wire.Request) bool {
-	lent, target := *r, *r.URL
-	lent.URL, lent.Header = &target, r.Header.Clone()
-	if lent.Header == nil {
-		lent.Header = wire.Header{}
+func (a *lentAnswer) Close() error {
+	if !a.over.Swap(true) {
+		spoil(a.header)
+		*a.lent = wire.Response{Status: 999, Phrase: spoilt, Header: a.header, Body: a.lent.Body, ContentLength: 1 << 40}
 	}
-	header := lent.Header
-	defer func() {
-		spoil(header)
-		target = url.URL{Path: spoilt}
-		lent = wire.Request{Method: spoilt, URL: &target, Header: header, Body: lentEnd{}}
-	}()
-	return l.Handler.Serve(w, &lent)
+	return a.ReadCloser.Close()
 }
-
-// lentEnd is a body that nobody may read any more.
-type lentEnd struct{}
-
-func (lentEnd) Read([]byte) (int, error) { panic("a body was read after its request") }

@@ -23,7 +23,8 @@ type Options struct {
 	Log        slog.Handler  // nil: discarded
 }
 
-// Serve serves h on l, which it takes over, until stop is called or the test ends.
+// Serve serves h on l, which it takes over, until stop is called or the test ends. Requests are spoilt when they were
+// answered, benchmarks aside.
 func Serve(tb testing.TB, l net.Listener, h server.Handler, o Options) (stop func()) {
 	if o.HeaderRead == 0 {
 		o.HeaderRead = 5 * time.Second
@@ -37,7 +38,9 @@ func Serve(tb testing.TB, l net.Listener, h server.Handler, o Options) (stop fun
 	if o.Log == nil {
 		o.Log = slog.DiscardHandler
 	}
-	h = lentTo{h}
+	if _, counts := tb.(*testing.B); !counts {
+		h = lending{h}
+	}
 	serve, end := byH1(h, o)
 	if ByNetHTTP() {
 		serve, end = byNetHTTP(h, o)
