@@ -7,10 +7,20 @@ import "net/textproto"
 type Header map[string][]string
 
 // Get returns the first value of a header, "" if it has none.
-func (h Header) Get(name string) string { return textproto.MIMEHeader(h).Get(name) }
+func (h Header) Get(name string) string {
+	if values := h.Values(name); len(values) > 0 {
+		return values[0]
+	}
+	return ""
+}
 
-// Values returns all values of a header, which belong to h.
-func (h Header) Values(name string) []string { return textproto.MIMEHeader(h).Values(name) }
+// Values returns all values of a header, which belong to h. Nearly all names are spelled as h spells them.
+func (h Header) Values(name string) []string {
+	if values, ok := h[name]; ok {
+		return values
+	}
+	return textproto.MIMEHeader(h).Values(name)
+}
 
 // Set replaces the values of a header by one.
 func (h Header) Set(name, value string) { textproto.MIMEHeader(h).Set(name, value) }

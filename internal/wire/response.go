@@ -21,6 +21,13 @@ func Whole(status int, message []byte) *Response {
 	return r
 }
 
+// Kept is r with what may be kept when its body is closed. The body itself is r's.
+func (r *Response) Kept() *Response {
+	kept := *r
+	kept.Header = r.Header.Clone()
+	return &kept
+}
+
 // Streamed is an answer that is an event stream.
 func Streamed(events io.ReadCloser) *Response {
 	return &Response{

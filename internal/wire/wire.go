@@ -66,13 +66,6 @@ type Response struct {
 	ProtoMinor    int
 }
 
-// Kept is the answer with what may be kept when its body is closed, which is lent still.
-func (r *Response) Kept() *Response {
-	kept := *r
-	kept.Header = r.Header.Clone()
-	return &kept
-}
-
 // Client is where the answer to a request goes.
 type Client interface {
 	// Header is what WriteHeader sends.

@@ -1,9 +1,6 @@
 package inbound
 
 import (
-	"context"
-	"time"
-
 	"berth/internal/mcp"
 	"berth/routing"
 	"berth/sticky"
@@ -21,15 +18,6 @@ func (x *Call) SessionKey() string {
 		return ""
 	}
 	return upgrade.SessionKey(x.PoolName(), x.Principal, x.Session)
-}
-
-// recordTime bounds what recording may hold an answer up, whatever the store does.
-const recordTime = time.Second
-
-// Recording is a context for the store that outlives the client: a client that
-// hangs up once its answer was read does not undo the record.
-func (x *Call) Recording() (context.Context, context.CancelFunc) {
-	return context.WithTimeout(context.WithoutCancel(x.HTTP.Context()), recordTime)
 }
 
 // Negotiated is the protocol version that a legacy request is made in, which was routed to at:

@@ -22,6 +22,8 @@ const signTime = 5 * time.Second
 // meanwhile, the upstream is asked for a sign of life, as the exchange's client would: a
 // ping outside of a session opens one at some servers, and nobody ends that.
 type vigil struct {
+	io.ReadCloser // the answer's body; of a vigil that has one
+
 	ctx   context.Context // the exchange's
 	ep    Sender
 	u     *routing.Upstream
@@ -49,7 +51,8 @@ func (s Sender) sendWatched(ctx context.Context, u *routing.Upstream, by exchang
 		v = s.watch(ctx, u, out)
 	}
 	if v != nil {
-		response.Body = watchedBody{response.Body, v}
+		v.ReadCloser = response.Body
+		response.Body = v
 	}
 	return response, nil
 }
@@ -135,21 +138,17 @@ func signOfLife(out *exchange.Request) *exchange.Request {
 	return sign
 }
 
-// watchedBody tells a vigil what is heard, and ends it.
-type watchedBody struct {
-	io.ReadCloser
-	vigil *vigil
-}
-
-func (b watchedBody) Read(p []byte) (int, error) {
-	n, err := b.ReadCloser.Read(p)
+// Read reads the answer's body, and notes what is heard.
+func (v *vigil) Read(p []byte) (int, error) {
+	n, err := v.ReadCloser.Read(p)
 	if n > 0 {
-		b.vigil.said.Store(true)
+		v.said.Store(true)
 	}
 	return n, err
 }
 
-func (b watchedBody) Close() error {
-	b.vigil.end()
-	return b.ReadCloser.Close()
+// Close ends the vigil with the answer's body.
+func (v *vigil) Close() error {
+	v.end()
+	return v.ReadCloser.Close()
 }

@@ -65,7 +65,9 @@ func (f *feed) subscribe(ctx context.Context, out *exchange.Request) error {
 // is a *Refusal, which then holds the response.
 func (f *feed) begin(response *wire.Response) error {
 	if exchange.ShapeOf(response) != exchange.EventStream || response.Status/100 != 2 {
-		return &Refusal{Upstream: f.upstream, Response: response.Kept()}
+		kept := response.Kept() // what it says counts when it was dropped
+		kept.Body = response.Body
+		return &Refusal{Upstream: f.upstream, Response: kept}
 	}
 	f.response, f.reader = response, exchange.NewReader(exchange.EventStream, response.Body)
 	for {

@@ -156,8 +156,10 @@ func (f *sharedStream) serve(ctx context.Context) error {
 		return left(ctx, err)
 	}
 	stream.granted = stream.agreed.Within(f.filter)
-	stream.response = stream.response.Kept() // subscribers are shown it who come as it ends
-	dropOneCallers(stream.response.Header)
+	kept := stream.response.Kept() // for subscribers who come as it ends
+	kept.Body = stream.response.Body
+	stream.response = kept
+	dropOneCallers(kept.Header)
 	defer stream.close()
 	pool := f.key.ep.Router.Pool
 	lease := pool.Own(f.upstream)

@@ -70,6 +70,7 @@ func (c *conn) write(r *exchange.Request) (err error) {
 	if c.keep, err = c.prepare(r); err != nil {
 		return err
 	}
+	r.Written = c.rest == nil // all of it was copied
 	switch {
 	case c.net.raw == nil:
 	case c.secure == nil:
