@@ -50,11 +50,13 @@ func TestWhichConnectionsAreKept(t *testing.T) {
 // A kept connection that the server has closed has taken nothing: another one is made before anything is sent.
 func TestAKeptConnectionThatWasClosedIsNotUsed(t *testing.T) {
 	for name, end := range map[string]func(*net.TCPConn){
-		"FIN":      func(conn *net.TCPConn) { _ = conn.Close() },
-		"RST":      func(conn *net.TCPConn) { _ = conn.SetLinger(0); _ = conn.Close() },
-		"half":     func(conn *net.TCPConn) { _ = conn.CloseWrite() },
-		"a byte":   func(conn *net.TCPConn) { _, _ = io.WriteString(conn, "x") },
-		"answered": func(conn *net.TCPConn) { _, _ = io.WriteString(conn, "HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\npoison") },
+		"FIN":    func(conn *net.TCPConn) { _ = conn.Close() },
+		"RST":    func(conn *net.TCPConn) { _ = conn.SetLinger(0); _ = conn.Close() },
+		"half":   func(conn *net.TCPConn) { _ = conn.CloseWrite() },
+		"a byte": func(conn *net.TCPConn) { _, _ = io.WriteString(conn, "x") },
+		"answered": func(conn *net.TCPConn) {
+			_, _ = io.WriteString(conn, "HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\npoison")
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			conns := make(chan *net.TCPConn, 9)
