@@ -14,8 +14,10 @@ import (
 
 // Two berths are replaced, one after the other, behind HAProxy with its default check: no call fails, those
 // that are held included. These take longer than requests have to drain, and their servers can be asked
-// for nothing a second time: so each ends where it is held. (They take twelve seconds here, and not a minute;
-// drain is as much shorter.)
+// for nothing a second time: so each ends where it is held. What counts is that drain is over while they last: here
+// a berth may close what requests are left nine seconds after it is told to go (drain_delay and drain), and a call
+// takes twelve. A call of a minute under the drain of half a minute that is the default is the same case, and takes
+// two minutes for two berths.
 func TestBerthsAreReplacedBehindHAProxy(t *testing.T) {
 	t.Parallel()
 	const (

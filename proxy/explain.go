@@ -21,8 +21,8 @@ type Question struct {
 	ByID   bool          // it stands for any request about its id, so that its credentials mean nothing
 }
 
-// Explain says where the request would go, and why, by the steps that a request takes. Nothing is sent, counted or
-// written for it, and no upstream is asked.
+// Explain says where the request would go, and why, by the steps that a request takes. Nothing is sent or counted
+// for it, nothing changes, and no upstream is asked.
 func (p *Proxy) Explain(ctx context.Context, q Question) api.Explanation {
 	q.HTTP.WithContext(ctx)
 	e := &explaining{x: &request{p: p, ctx: ctx, Call: &inbound.Call{HTTP: q.HTTP, Table: &p.table}}, byID: q.ByID}
@@ -67,6 +67,9 @@ func (e *explaining) judge(ctx context.Context, q Question) error {
 	}
 	e.message()
 	if err := e.limits(); err != nil {
+		return err
+	}
+	if err := e.rates(ctx); err != nil {
 		return err
 	}
 	course, err := x.p.courseOf(ctx, x.Call, nil)
@@ -139,8 +142,22 @@ func (e *explaining) limits() error {
 		return err
 	}
 	e.step("limits", "room", "")
+	return nil
+}
+
+// rates says which rules about tools would count the request, and whether they have room for it.
+func (e *explaining) rates(ctx context.Context) error {
 	for _, charge := range e.x.Charges {
-		e.step("rate", "would count", fmt.Sprintf("rule %s, %d for each %s", charge.Rule.Limit.Name, charge.Calls, charge.Rule.Per))
+		said := fmt.Sprintf("rule %s, %d for each %s", charge.Rule.Limit.Name, charge.Calls, charge.Rule.Per)
+		alone, err := e.x.p.gate.WouldCharge(ctx, e.x.Call, charge)
+		if alone {
+			said += "; by what this berth alone has counted: the store is away"
+		}
+		if err != nil {
+			e.step("rate", "refused", said)
+			return err
+		}
+		e.step("rate", "room", said)
 	}
 	return nil
 }

@@ -13,8 +13,10 @@ import (
 	"time"
 
 	"berth/internal/api"
+	"berth/internal/limit"
 	"berth/internal/wire"
 	"berth/proxy"
+	"berth/proxy/inbound"
 	"berth/routing"
 	"berth/upgrade"
 )
@@ -82,6 +84,13 @@ func holds(t *testing.T, told api.Explanation, got reply, went api.Decision) {
 	}
 }
 
+// ratedOnce has one rule: the tool may be called once, and once more an hour.
+func ratedOnce() rigOptions {
+	return rigOptions{endpoint: func(ep *proxy.Endpoint) {
+		ep.Rates = []inbound.RateRule{{Limit: limit.NewShared("greets", 1.0/3600, 1, nil), Tools: []upgrade.Glob{"greet"}, Per: inbound.PerPool}}
+	}}
+}
+
 // What is explained of a request is what becomes of it: the same code decides.
 func TestWhatIsExplainedIsWhatHappens(t *testing.T) {
 	post := func(f *rig, body string, header ...string) *http.Request {
@@ -135,6 +144,8 @@ func TestWhatIsExplainedIsWhatHappens(t *testing.T) {
 		"a task of berth's that is none":  {rule: func(*upgrade.Rule) {}, request: func(f *rig) *http.Request { id := madeOf(f, greet(f)); return pollOf(f, id[:len(id)-1]+"x") }, want: "ask"},
 		"a method for berth's tasks only": {rule: func(*upgrade.Rule) {}, request: func(f *rig) *http.Request { return f.modernRequest(f.t.Context(), "tasks/result", "x", byID("x")) }, want: "refuse"},
 		"too many polls":                  {options: rigOptions{options: func(o *proxy.Options) { o.Limits.Polls = 0.1 }}, request: func(f *rig) *http.Request { f.poll("x"); return pollOf(f, "y") }, want: "refuse"},
+		"a tool whose rule has room":      {options: ratedOnce(), request: func(f *rig) *http.Request { return greet(f) }, want: "forward"},
+		"a tool that is called too often": {options: ratedOnce(), request: func(f *rig) *http.Request { f.do(greet(f)); return greet(f) }, want: "refuse"},
 		"too many unknown ids":            {options: rigOptions{options: func(o *proxy.Options) { o.Limits.UnknownIDs = 0.1 }}, request: func(f *rig) *http.Request { f.poll("x"); return pollOf(f, "y") }, want: "refuse"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -27,6 +27,11 @@ func inMemory(t *testing.T) *memnet.Listener {
 	return listener
 }
 
+// late is what a bound of a connection's may come late, so that busy ones rarely touch a timer.
+const late = time.Second
+
+func onTime(took, bound time.Duration) bool { return took >= bound && took <= bound+late }
+
 // TestSlowBodyEndsInTime: a client that sends its body drop by drop, or not at all,
 // is told so and let go; whether the request was to be refused anyway or not.
 func TestSlowBodyEndsInTime(t *testing.T) {
@@ -59,11 +64,11 @@ func TestSlowBodyEndsInTime(t *testing.T) {
 					t.Fatal(err)
 				}
 				response.Body.Close()
-				if took := time.Since(began); response.StatusCode != c.status || !response.Close || took > c.within {
+				if took := time.Since(began); response.StatusCode != c.status || !response.Close || took > c.within+late {
 					t.Errorf("got %d, closing %v, after %v, want %d, closing, within %v", response.StatusCode, response.Close, took, c.status, c.within)
 				}
 				_, _ = io.Copy(io.Discard, reader)
-				if took := time.Since(began); took > 31*time.Second {
+				if took := time.Since(began); took > 31*time.Second+late {
 					t.Errorf("the connection lived for %v", took)
 				}
 			})

@@ -75,6 +75,8 @@ type settings struct {
 	book   *trouble.Book
 	kept   Bounds
 	old    *oldServer // calls go there; nil: to the tool
+
+	send func(ctx context.Context, u *routing.Upstream, c *Call) (Exchange, error) // in place of the tool; nil: it is the tool
 }
 
 // newBerth returns a berth that does not run yet.
@@ -88,6 +90,9 @@ func newBerth(s settings, up *tool) *berth {
 		s.lease = testLease
 	}
 	way := Transport{Send: func(ctx context.Context, u *routing.Upstream, c *Call, _ int64) (Exchange, error) {
+		if s.send != nil {
+			return s.send(ctx, u, c)
+		}
 		return up.send(ctx, b, u, c)
 	}}
 	if s.old != nil {

@@ -131,8 +131,14 @@ func (t *Tasks) find(ctx context.Context, id string, who task.Asker) (ledger.Ent
 	return e, nil
 }
 
-// read returns the record of a task. While the store is away a holder answers for what it holds.
+// read returns the record of a task. While the store is away a holder answers for what it holds, and
+// where nobody else changes records always.
 func (t *Tasks) read(ctx context.Context, id string) (ledger.Entry, error) {
+	if !t.ledger.Store.Shared() {
+		if h := t.runner.Calls.Get(id); h != nil && h.ChangesAlone() {
+			return h.Standing(), nil
+		}
+	}
 	e, err := t.ledger.Read(ctx, id)
 	if errors.Is(err, ledger.ErrUnknown) {
 		err = t.ledger.Epoch.Miss(ctx)

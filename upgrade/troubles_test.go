@@ -52,25 +52,7 @@ func TestLiveTasksAreShownByState(t *testing.T) {
 		berths[0].hand(t, one, "call hang")
 		synctest.Wait()
 		time.Sleep(5 * time.Second)
-		var all metricdata.ResourceMetrics
-		if err := reader.Collect(t.Context(), &all); err != nil {
-			t.Fatal(err)
-		}
-		got := map[string]float64{}
-		for _, m := range all.ScopeMetrics[0].Metrics {
-			switch data := m.Data.(type) {
-			case metricdata.Gauge[int64]:
-				for _, p := range data.DataPoints {
-					state, _ := p.Attributes.Value("state")
-					got[m.Name+" "+state.AsString()] = float64(p.Value)
-				}
-			case metricdata.Gauge[float64]:
-				for _, p := range data.DataPoints {
-					state, _ := p.Attributes.Value("state")
-					got[m.Name+" "+state.AsString()] = p.Value
-				}
-			}
-		}
+		got := gaugesByState(t, reader)
 		for name, want := range map[string]float64{
 			"berth.upgrade.live dispatched": 1, "berth.upgrade.live queued": 2, "berth.upgrade.live accepted": 0,
 			"berth.upgrade.oldest dispatched": 15, "berth.upgrade.oldest queued": 5, "berth.upgrade.oldest accepted": 0,
@@ -80,4 +62,50 @@ func TestLiveTasksAreShownByState(t *testing.T) {
 			}
 		}
 	})
+}
+
+// A call that asks its client while it runs waits for that, and not for its server.
+func TestACallThatAsksIsShownAsOneThatWaitsForInput(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		reader, old := sdkmetric.NewManualReader(), &oldServer{replays: true}
+		berths := startBerths(t, 1, settings{old: old, meter: sdkmetric.NewMeterProvider(sdkmetric.WithReader(reader))}, newTool())
+		time.Sleep(testLease)
+		id := berths[0].handCore(t, rule(nil), 0)
+		soon()
+		old.call(t, 0).ask("1")
+		soon()
+		if got := gaugesByState(t, reader); got["berth.upgrade.live input_required"] != 1 || got["berth.upgrade.live dispatched"] != 0 || got["berth.upgrade.oldest input_required"] <= 0 {
+			t.Errorf("while it asks: %v", got)
+		}
+		berths[0].Settle(t.Context(), id, []byte("1"))
+		soon()
+		if got := gaugesByState(t, reader); got["berth.upgrade.live input_required"] != 0 || got["berth.upgrade.live dispatched"] != 1 {
+			t.Errorf("answered: %v", got)
+		}
+	})
+}
+
+// gaugesByState are the newest values of gauges, by name and state.
+func gaugesByState(t *testing.T, reader *sdkmetric.ManualReader) map[string]float64 {
+	t.Helper()
+	var all metricdata.ResourceMetrics
+	if err := reader.Collect(t.Context(), &all); err != nil {
+		t.Fatal(err)
+	}
+	got := map[string]float64{}
+	for _, m := range all.ScopeMetrics[0].Metrics {
+		switch data := m.Data.(type) {
+		case metricdata.Gauge[int64]:
+			for _, p := range data.DataPoints {
+				state, _ := p.Attributes.Value("state")
+				got[m.Name+" "+state.AsString()] += float64(p.Value)
+			}
+		case metricdata.Gauge[float64]:
+			for _, p := range data.DataPoints {
+				state, _ := p.Attributes.Value("state")
+				got[m.Name+" "+state.AsString()] += p.Value
+			}
+		}
+	}
+	return got
 }

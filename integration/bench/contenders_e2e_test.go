@@ -7,15 +7,17 @@ import (
 	"time"
 
 	"berth/integration/bench/contender"
+	"berth/integration/bench/report"
 	"berth/integration/bench/upstream"
 )
 
 // Whatever is compared starts, with its configuration, and does what it is measured at. How fast, nobody asks here.
 func TestEachContenderDoesItsWork(t *testing.T) {
-	b, err := prepare(options{connections: 2, streams: 1, duration: time.Millisecond}, t.TempDir())
+	b, err := prepare(options{connections: 2, streams: 1, duration: 50 * time.Millisecond, warmUp: time.Millisecond}, t.TempDir())
 	if err != nil {
 		t.Fatal(err)
 	}
+	t.Run("upgraded calls come to their ends", func(t *testing.T) { upgradedCallsEnd(t, b) })
 	for _, k := range kinds() {
 		if k.prepare == nil { // it begins with other work than an op
 			k.prepare = calls(upstream.Echo)
@@ -41,29 +43,28 @@ func works(t *testing.T, b *bench, k kind, c contender.Contender) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, op := range ops {
-		if n, err := op(); err != nil || n == 0 {
-			t.Errorf("got %d units, %v", n, err)
+	_, told, err := proxy.Allocations(func() error {
+		for _, op := range ops {
+			if n, err := op(); err != nil || n == 0 {
+				t.Errorf("got %d units, %v", n, err)
+			}
 		}
-	}
-	if _, told, err := proxy.Allocations(); err != nil || told != (c.Product == contender.Berth || c.Product == contender.ReverseProxy) {
+		return nil
+	})
+	if err != nil || told != (c.Product == contender.Berth || c.Product == contender.ReverseProxy) {
 		t.Errorf("allocations: told %v, %v", told, err)
 	}
 }
 
 // What is measured of calls that become tasks is a task's whole life, and of held calls that they are held.
-func TestUpgradedCallsComeToTheirEnds(t *testing.T) {
-	b, err := prepare(options{connections: 2, streams: 1, duration: 50 * time.Millisecond, warmUp: time.Millisecond}, t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
+func upgradedCallsEnd(t *testing.T, b *bench) {
 	proxy, err := contender.Start(upgraded, b.site)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer proxy.Stop()
 	sample, err := b.measureUpgraded(kind{}, upgraded, proxy)
-	if err != nil || sample["cpu_us"] <= 0 {
+	if err != nil || sample[report.CPU] <= 0 {
 		t.Errorf("got %v, %v", sample, err)
 	}
 	if _, err := b.makeTasks(proxy, upstream.Hold, 20); err != nil {

@@ -25,15 +25,17 @@ var (
 	many         = contender.Contender{Product: contender.Berth, Bindings: 1_000_000}
 )
 
-// kinds are all of them. Polls and calls that are compared with nginx and HAProxy one by one are paced at five times the
-// rate of the others, which some contenders cannot do.
+// often is the pace of polls and calls: five times the rate of other kinds, which some contenders cannot do.
+const often = 5
+
+// kinds are all of them.
 func kinds() []kind {
 	loops := fresh((*bench).measureLoops)
 	among := &among{stays: make(map[contender.Contender]known)}
 	return []kind{
-		{name: "tasks/get", pace: 5, prepare: polls, measure: loops, contenders: of(
+		{name: "tasks/get", pace: often, prepare: polls, measure: loops, contenders: of(
 			direct, reverseProxy, nginx, haproxy, berth, netHTTP, onRedis, quiet(nginx), quiet(berth), watched)},
-		{name: "tools/call", pace: 5, prepare: calls(upstream.Echo), measure: loops, contenders: of(
+		{name: "tools/call", pace: often, prepare: calls(upstream.Echo), measure: loops, contenders: of(
 			direct, reverseProxy, nginx, haproxy, berth, netHTTP)},
 		{name: "miss", unit: "a poll that misses the LRU", pace: 1, prepare: polls, measure: loops, contenders: of(nginx, missing)},
 		{name: "creation", pace: 1, prepare: calls(upstream.Make), measure: loops, contenders: of(nginx, haproxy, berth, onFile, onRedis)},

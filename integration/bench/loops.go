@@ -4,6 +4,7 @@ package main
 
 import (
 	"errors"
+	"time"
 
 	"berth/integration/bench/contender"
 	"berth/integration/bench/load"
@@ -53,24 +54,20 @@ func noteResident(proxy *contender.Running, sample report.Sample) error {
 // saturate measures a loop that does what it can.
 func (b *bench) saturate(proxy *contender.Running, loop func() load.Result, sample report.Sample) error {
 	polls, misrouted := b.fleet.Polls()
-	allocations, told, err := proxy.Allocations()
-	if err != nil {
-		return err
-	}
 	var result load.Result
-	spent, err := during(proxy, func() error {
-		result = loop()
-		return result.Err
+	var spent time.Duration
+	allocations, told, err := proxy.Allocations(func() (err error) {
+		spent, err = during(proxy, func() error {
+			result = loop()
+			return result.Err
+		})
+		return err
 	})
 	if err != nil {
 		return err
 	}
 	if told {
-		after, _, err := proxy.Allocations()
-		if err != nil {
-			return err
-		}
-		sample[report.Allocs] = (after - allocations) / float64(result.Units)
+		sample[report.Allocs] = allocations / float64(result.Units)
 	}
 	if polled, wrong := b.fleet.Polls(); polled > polls {
 		sample[report.Misrouted] = float64(wrong-misrouted) / float64(polled-polls)

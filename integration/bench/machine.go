@@ -39,9 +39,9 @@ func occupy(cores []int) error {
 
 // describe tells how the numbers came about.
 func describe(o options, programs contender.Programs) string {
-	return fmt.Sprintf("%s, nginx %s, HAProxy %s; medians of %d rounds, loops of %v, %d connections, %d streams, %.0f requests a second paced; %d × %s",
+	return fmt.Sprintf("%s, nginx %s, HAProxy %s; medians of %d rounds, loops of %v, %d connections, %d streams, %.0f requests a second paced, %.0f of tasks/get and tools/call; %d × %s",
 		runtime.Version(), version(programs.Nginx), version(programs.HAProxy),
-		o.rounds, o.duration, o.connections, o.streams, o.rate, runtime.NumCPU(), processor())
+		o.rounds, o.duration, o.connections, o.streams, o.rate, often*o.rate, runtime.NumCPU(), processor())
 }
 
 // number is what a version looks like.

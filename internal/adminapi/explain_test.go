@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"berth/internal/api"
-	"berth/internal/exchange"
+	"berth/internal/h1/h1test"
 	"berth/internal/seal"
 	"berth/internal/storage"
 	"berth/proxy"
@@ -22,7 +22,7 @@ func explainer(t *testing.T) *explanations {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = store.Close() })
-	client := exchange.NewClient(0)
+	client := h1test.NewSender(nil, 0)
 	t.Cleanup(client.Close)
 	bindings := sticky.New(store, sticky.Options{})
 	o := proxy.Options{Keys: seal.NewStoredKeyring(store), Decisions: new(proxy.Decisions)}

@@ -52,3 +52,8 @@ type rateStore struct {
 func (r rateStore) Take(ctx context.Context, key string, n int) (time.Duration, error) {
 	return r.store.TakeRate(ctx, key, r.rate, n)
 }
+
+// Wait implements limit.RateStore.
+func (r rateStore) Wait(ctx context.Context, key string, n int) (time.Duration, error) {
+	return r.store.RateWait(ctx, key, r.rate, n)
+}

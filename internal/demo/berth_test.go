@@ -10,6 +10,7 @@ import (
 
 	"berth/internal/config"
 	"berth/internal/exchange"
+	"berth/internal/h1/h1test"
 	"berth/internal/relay"
 	"berth/internal/seal"
 	"berth/internal/stdio"
@@ -77,7 +78,7 @@ func newBerth(dial exchange.Dial, upstreams []*routing.Upstream, commands []conf
 	}
 	keys := seal.NewStoredKeyring(store)
 	sender := &resident.Sender{
-		HTTP: exchange.NewClientOver(dial, time.Second), Stdio: map[string]exchange.Sender{}, Mailbox: relay.New(store, "", keys, nil),
+		HTTP: h1test.NewSender(dial, time.Second), Stdio: map[string]exchange.Sender{}, Mailbox: relay.New(store, "", keys, nil),
 	}
 	var servers []*stdio.Server
 	for _, u := range commands {

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"berth/internal/exchange"
+	"berth/internal/h1/client"
 )
 
 // back is a client of HTTP/1.1.
@@ -18,7 +19,9 @@ type back struct {
 var theirs = back{"net/http", func(dial exchange.Dial) exchange.Sender { return exchange.NewClientOver(dial, time.Second) }}
 
 // mine is the client of this package.
-var mine = theirs
+var mine = back{"h1", func(dial exchange.Dial) exchange.Sender {
+	return client.New(client.Options{Dial: dial, Connect: time.Second})
+}}
 
 // upstream answers the first request of its first connection with pieces, and all others properly.
 type upstream struct {

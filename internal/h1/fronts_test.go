@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"berth/internal/framing"
+	"berth/internal/h1/server"
 	"berth/internal/wire"
 )
 
@@ -77,4 +78,12 @@ func (c carriedClient) SetReadDeadline(t time.Time) error  { return c.control.Se
 func (c carriedClient) SetWriteDeadline(t time.Time) error { return c.control.SetWriteDeadline(t) }
 
 // ours is the server of this package.
-var ours = netHTTP
+var ours = front{"h1", func(l net.Listener, h handler) func() {
+	s := server.New(server.Options{Handler: h, HeaderRead: headerRead, Idle: idle, MaxHead: maxHead})
+	done := make(chan struct{})
+	go func() { s.Serve(l); close(done) }()
+	return func() {
+		s.Close()
+		<-done
+	}
+}}

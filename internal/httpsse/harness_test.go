@@ -11,8 +11,8 @@ import (
 	"testing/synctest"
 	"time"
 
-	"berth/internal/exchange"
 	"berth/internal/exchange/exchangetest"
+	"berth/internal/h1/h1test"
 	"berth/internal/httpsse"
 	"berth/internal/mcp"
 	"berth/internal/memnet"
@@ -53,7 +53,7 @@ func newServer(t *testing.T, o httpsse.Options) *server {
 	listener := memnet.Listen("a")
 	front := &http.Server{Handler: s}
 	go front.Serve(listener)
-	sender := httpsse.New(exchange.NewClientOver(memnet.Dialer(listener), time.Second), o)
+	sender := httpsse.New(h1test.NewSender(memnet.Dialer(listener), time.Second), o)
 	s.Client = &exchangetest.Client{T: t, To: sender, URL: &url.URL{Scheme: "sse+http", Host: "a:80", Path: "/sse"}}
 	t.Cleanup(func() {
 		sender.Close()

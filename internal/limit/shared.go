@@ -10,6 +10,8 @@ type RateStore interface {
 	// Take counts that something is done n times, all or none, and returns 0 or when there is room.
 	// It fails where nothing is shared, or cannot be for now.
 	Take(ctx context.Context, key string, n int) (wait time.Duration, err error)
+	// Wait is Take that counts nothing.
+	Wait(ctx context.Context, key string, n int) (wait time.Duration, err error)
 }
 
 // Shared bounds a rate for each subject over all processes that share a store, and in this one alone
@@ -35,4 +37,15 @@ func (s *Shared) Take(ctx context.Context, subject string, n int) (wait time.Dur
 		}
 	}
 	return s.local.Take(subject, n), s.store != nil
+}
+
+// Wait is Take that counts nothing.
+func (s *Shared) Wait(ctx context.Context, subject string, n int) (wait time.Duration, alone bool) {
+	if s.store != nil {
+		wait, err := s.store.Wait(ctx, s.Name+":"+subject, n)
+		if err == nil {
+			return wait, false
+		}
+	}
+	return s.local.WaitFor(subject, n), s.store != nil
 }

@@ -119,6 +119,15 @@ func DeleteBlob(ctx context.Context, e Engine, key string) error {
 	return e.Delete(ctx, key)
 }
 
+// SmallBlob is the size of values that are kept whole.
+const SmallBlob = blobPiece
+
+// DeleteSmallBlob is DeleteBlob where the value is known to have had at most SmallBlob bytes: nothing is read
+// for it. Of a larger one the pieces are left to their expiry.
+func DeleteSmallBlob(ctx context.Context, e Engine, key string) error {
+	return e.Delete(ctx, tagged(key))
+}
+
 func getHead(ctx context.Context, e Engine, key string) (blobHead, error) {
 	record, err := e.Get(ctx, key)
 	if err != nil {

@@ -69,9 +69,9 @@ func TestInspectFindsMissingPermissions(t *testing.T) {
 	records := []string{"~berth:*", "+get", "+set", "+del", "+eval", "+evalsha", "+info"}
 	inspected(t, may("former", records...), storage.Options{}, "lists cannot be read: ", "cannot be notified")
 	lists := append(records, "+@sortedset", "+pexpireat", "+persist", "+time")
-	inspected(t, may("mute", append(lists, "+subscribe", "&berth:*")...), storage.Options{}, "cannot be notified")
-	inspected(t, may("deaf", append(lists, "+publish", "&berth:*")...), storage.Options{}, "cannot be heard")
-	inspected(t, may("silent", append(lists, "+publish", "+subscribe", "&berth:*", "-info")...), storage.Options{}, untold)
+	inspected(t, may("mute", append(lists, "+subscribe", "resetchannels", "&berth:*")...), storage.Options{}, "cannot be notified")
+	inspected(t, may("deaf", append(lists, "+publish", "resetchannels", "&berth:*")...), storage.Options{}, "cannot be heard")
+	inspected(t, may("silent", append(lists, "+publish", "+subscribe", "resetchannels", "&berth:*", "-info")...), storage.Options{}, untold)
 }
 
 func TestInspectCountsReplicas(t *testing.T) {

@@ -49,6 +49,41 @@ func TestRateIsOneForAllWhoShareAStore(t *testing.T) {
 	}
 }
 
+// Who asks how long to wait is told what a taking would be told, and takes nothing.
+func TestWhetherARateHasRoomIsToldWithoutTakingIt(t *testing.T) {
+	t.Parallel()
+	server := redistest.Start(t)
+	s := open(t, server.URL(), storage.Options{})
+	rate := storage.Rate{Count: 1, Period: time.Hour, Burst: 20}
+	waits := func(what string, n int, want time.Duration) {
+		t.Helper()
+		for range 3 {
+			wait, err := s.RateWait(t.Context(), "k", rate, n)
+			if err != nil || wait > want || wait < want-time.Minute {
+				t.Errorf("%s: %d would wait %v, %v, want %v", what, n, wait, err, want)
+			}
+		}
+	}
+	take := func(n int, want time.Duration) {
+		t.Helper()
+		wait, err := s.TakeRate(t.Context(), "k", rate, n)
+		if err != nil || wait > want || wait < want-time.Minute {
+			t.Errorf("%d are told to wait %v, %v, want %v", n, wait, err, want)
+		}
+	}
+	waits("unused", 1, 0)
+	waits("unused", 100, 0)
+	take(19, 0)
+	waits("one is left", 1, 0)
+	waits("one is left", 2, time.Hour)
+	take(2, time.Hour)
+	take(1, 0)
+	waits("none is left", 1, time.Hour)
+	waits("none is left", 20, 20*time.Hour)
+	waits("none is left", 100, 20*time.Hour) // then nothing of it is used
+	take(100, 20*time.Hour)
+}
+
 // Keys of rates begin as all others of the store's, which permissions may rest on.
 func TestRatesHaveThePrefixOfTheStore(t *testing.T) {
 	t.Parallel()
@@ -82,5 +117,8 @@ func TestRateOfAStoreThatIsAwayIsUnavailable(t *testing.T) {
 	server.Kill()
 	if _, err := s.TakeRate(t.Context(), "k", storage.Rate{Count: 1, Period: time.Hour, Burst: 1}, 1); !errors.Is(err, storage.ErrUnavailable) {
 		t.Errorf("got %v, want that it is away", err)
+	}
+	if _, err := s.RateWait(t.Context(), "k", storage.Rate{Count: 1, Period: time.Hour, Burst: 1}, 1); !errors.Is(err, storage.ErrUnavailable) {
+		t.Errorf("asking alone: got %v, want that it is away", err)
 	}
 }

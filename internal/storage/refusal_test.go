@@ -90,6 +90,7 @@ func TestLoadingRedisIsUnavailable(t *testing.T) {
 	// While it loads, Redis answers once in so many bytes of file: each record has to
 	// be that long in the file too.
 	server := redistest.Start(t, "--rdbcompression", "no")
+	server.Needs(7, "before it, what loads answers once in 2 MB, however long these take")
 	s := open(t, server.URL(), storage.Options{})
 	for i := range keys {
 		put(t, s, fmt.Sprint(i), strings.Repeat("v", 1024))

@@ -1,6 +1,7 @@
 package admission
 
 import (
+	"context"
 	"errors"
 
 	"berth/internal/limit"
@@ -9,7 +10,7 @@ import (
 )
 
 // Outlook says which limit would turn the call away now, and in which words; "": none would. Nothing is taken or
-// counted. What rules about tools count is not known without taking it: see inbound.Call.Charges.
+// counted. Of rules about tools WouldCharge tells.
 func (g *Gate) Outlook(call *inbound.Call, keeps func(*inbound.Call) Keeper) (why string, err error) {
 	if why := g.keepsOut(call); why != "" {
 		return why, fault.Overloaded
@@ -53,6 +54,16 @@ func outlookOf(err error, all, one string, tooMuch error) (string, error) {
 		return all, fault.Overloaded
 	}
 	return "", nil
+}
+
+// WouldCharge is Charge by one of the rules, and counts nothing. alone says that only what this process has
+// counted is known: the store is away.
+func (g *Gate) WouldCharge(ctx context.Context, call *inbound.Call, c inbound.Charge) (alone bool, err error) {
+	wait, alone := c.Rule.Limit.Wait(ctx, call.Subject(c.Rule.Per), c.Calls)
+	if wait > 0 {
+		return alone, after(fault.TooManyToolCalls, wait)
+	}
+	return alone, nil
 }
 
 // WouldMiss is MayMiss that counts nothing.

@@ -38,9 +38,7 @@ func (g *Gate) Charge(ctx context.Context, call *inbound.Call) error {
 		if wait > 0 {
 			g.rates.limited.Add(ctx, 1, g.rates.ofRule.Of(name).Add...)
 			g.rates.refused.Add(name)
-			refusal := *fault.TooManyToolCalls
-			refusal.RetryAfter = wait
-			return &refusal
+			return after(fault.TooManyToolCalls, wait)
 		}
 	}
 	return nil

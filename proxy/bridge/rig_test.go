@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"berth/internal/exchange"
+	"berth/internal/h1/h1test"
 	"berth/internal/mcp"
 	"berth/internal/memnet"
 	"berth/internal/seal"
@@ -30,7 +31,7 @@ type rig struct {
 	t      *testing.T
 	b      *Bridge
 	at     *routing.Upstream
-	client *exchange.Client
+	client exchange.Sender
 	keeps  bool // sessions may be left at the upstream in the end
 }
 
@@ -52,7 +53,7 @@ func newRig(t *testing.T, u *upstream, change func(*Options)) *rig {
 	listener := memnet.Listen("a")
 	front := &http.Server{Handler: u, ErrorLog: slog.NewLogLogger(slog.DiscardHandler, 0)}
 	go front.Serve(listener)
-	r := &rig{upstream: u, t: t, client: exchange.NewClientOver(memnet.Dialer(listener), time.Second)}
+	r := &rig{upstream: u, t: t, client: h1test.NewSender(memnet.Dialer(listener), time.Second)}
 	t.Cleanup(func() {
 		end()
 		r.client.Close()

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"berth/internal/exchange"
+	"berth/internal/h1/h1test"
 	"berth/internal/mcp"
 	"berth/internal/memnet"
 	"berth/internal/seal"
@@ -133,7 +134,7 @@ func (s *coreServer) becomes(status, outcome string, asks ...string) {
 type taskRig struct {
 	*coreServer
 	t      *testing.T
-	client *exchange.Client
+	client exchange.Sender
 	store  *storage.Store
 	berths []inFront
 	turn   int
@@ -154,7 +155,7 @@ func withTasks(t *testing.T, change func(*bridge.Options), test func(r *taskRig)
 		front := &http.Server{Handler: server, ErrorLog: slog.NewLogLogger(slog.DiscardHandler, 0)}
 		go front.Serve(listener)
 		defer front.Close()
-		r := &taskRig{coreServer: server, t: t, client: exchange.NewClientOver(memnet.Dialer(listener), time.Second)}
+		r := &taskRig{coreServer: server, t: t, client: h1test.NewSender(memnet.Dialer(listener), time.Second)}
 		defer r.client.Close()
 		store, err := storage.Open("memory:", storage.Options{})
 		if err != nil {

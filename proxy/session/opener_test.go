@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"berth/internal/exchange"
+	"berth/internal/h1/h1test"
 	"berth/internal/mcp"
 	"berth/internal/mcptest"
 	"berth/internal/memnet"
@@ -42,7 +43,7 @@ func newRig(t *testing.T, server *mcptest.Server) *rig {
 	listener := memnet.Listen("a")
 	front := &http.Server{Handler: server}
 	go front.Serve(listener)
-	client := exchange.NewClientOver(memnet.Dialer(listener), time.Second)
+	client := h1test.NewSender(memnet.Dialer(listener), time.Second)
 	t.Cleanup(func() {
 		client.Close()
 		server.Close()

@@ -55,9 +55,7 @@ const refusedBody = 5 * time.Second
 // of the body.
 func (a *waiting) sendRefused(ctx context.Context, u *routing.Upstream, c *upgrade.Call, response *wire.Response, maxAnswer int64) (upgrade.Exchange, error) {
 	a.offer(ctx, offer{judging: true})
-	kept := response.Kept()
-	kept.Body = response.Body
-	response = kept
+	response = response.Kept()
 	late := time.AfterFunc(refusedBody, closer(response.Body))
 	defer late.Stop()
 	if err := outbound.To(a.endpoint).Misplaced(ctx, u, c, response); err != nil {

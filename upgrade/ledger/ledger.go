@@ -142,14 +142,20 @@ func (l *Ledger) AddTask(ctx context.Context, t *task.Task, life time.Duration) 
 
 // DropCall removes the call of a task that has ended: nobody sends it any more, unless an operator may
 // have it made again, and what it asked is told apart by its digest. If the store does not take that now,
-// it does later.
-func (l *Ledger) DropCall(ctx context.Context, t *task.Task) {
+// it does later. size is that of the call, 0 if it is not known.
+func (l *Ledger) DropCall(ctx context.Context, t *task.Task, size int64) {
 	if t.MayRerun() {
 		return
 	}
-	id := t.ID
-	l.Backlog.Do(ctx, func(ctx context.Context) error { return storage.DeleteBlob(ctx, l.Store, CallKey(id)) })
+	key, remove := CallKey(t.ID), storage.DeleteBlob
+	if 0 < size && size <= smallCall {
+		remove = storage.DeleteSmallBlob
+	}
+	l.Backlog.Do(ctx, func(ctx context.Context) error { return remove(ctx, l.Store, key) })
 }
+
+// smallCall is the size of a call that is kept whole, however much is escaped and sealed of it.
+const smallCall = storage.SmallBlob / 10
 
 // Unavailable makes a step that took too long the store's fault.
 func Unavailable(err error) error {

@@ -44,7 +44,7 @@ func (l *Ledger) pruneLive(ctx context.Context, list string) (found bool) {
 
 // LeaveLive takes a task that has ended out of its principal's live ones.
 func (l *Ledger) LeaveLive(ctx context.Context, t *task.Task) {
-	if t.Principal != "" {
+	if t.Principal != "" && !t.Terms.Unlisted {
 		l.Lists.Remove(ctx, l.Lists.LiveOf(t.Pool, t.Principal), t.ID)
 	}
 }

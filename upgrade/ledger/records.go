@@ -63,9 +63,12 @@ func parse(record storage.Record) (Entry, error) {
 // Create stores a new task for life. One that stands already was stored by an attempt
 // whose answer was lost.
 func (r Records) Create(ctx context.Context, t task.Task, life time.Duration) (Entry, error) {
-	record, _, err := r.store.PutIfAbsent(ctx, TaskKey(t.ID), t.Encode(), life+Spare)
-	if err != nil {
+	record, made, err := r.store.PutIfAbsent(ctx, TaskKey(t.ID), t.Encode(), life+Spare)
+	switch {
+	case err != nil:
 		return Entry{}, fmt.Errorf("upgrade: storing a task: %w", err)
+	case made:
+		return Entry{t, record.Version}, nil
 	}
 	return parse(record)
 }

@@ -115,7 +115,7 @@ func (p *Peers) cleanUp(ctx context.Context, t *task.Task) error {
 	if err := p.cleanUpSession(ctx, t); err != nil {
 		return err
 	}
-	p.ledger.DropCall(ctx, t)
+	p.ledger.DropCall(ctx, t, 0)
 	return nil
 }
 

@@ -37,7 +37,8 @@ func (r *Runner) Abort(ctx context.Context, t task.Task, c *task.Call, reason er
 	if !errors.Is(reason, storage.ErrUnavailable) && ctx.Err() == nil && r.resolve(ctx, t, c) == nil {
 		return
 	}
-	r.Pending.Keep(t.ID, func(ctx context.Context) error { return r.resolve(ctx, t, c) })
+	kept := task.Pack(c) // its maps are lent
+	r.Pending.Keep(t.ID, func(ctx context.Context) error { return r.resolve(ctx, t, kept.Unpack()) })
 }
 
 // abortLater takes back, once the store takes it, what it may hold of a task; while this process

@@ -80,7 +80,7 @@ func (r *Runner) Drop(ctx context.Context, e ledger.Entry, op task.Op) (task.Tas
 	}
 	r.ledger.LeaveLive(ctx, &after.Task)
 	if h == nil && after.Session == "" { // else whoever takes its session down needs the call for that
-		r.ledger.DropCall(ctx, &after.Task)
+		r.ledger.DropCall(ctx, &after.Task, 0)
 		r.ledger.SettleQuota(&after.Task)
 	}
 	switch {

@@ -27,23 +27,23 @@ func oneOf(message []byte) []json.RawMessage {
 // what needs none, or what that will not answer any more.
 func (s *stream) asked(ctx context.Context, a mcp.Answer, m Message) error {
 	id, key := bytes.Clone(a.ID), mcp.IDKey(a.ID)
-	t := s.Task()
+	t := s.record()
 	if !t.MayAsk(key, m.Data) { // as far as it has heard
 		_ = s.look(ctx) // else it goes by what it has heard
-		t = s.Task()
+		t = s.record()
 	}
 	switch {
 	case a.Method == mcp.MethodPing:
 		s.post(ctx, mcp.Response(id, []byte("{}")))
 		return nil
-	case s.refuseUndeclared(ctx, &t, id, m.Data):
+	case s.refuseUndeclared(ctx, t, id, m.Data):
 		return nil
-	case t.Session == "" || !t.MayAsk(key, m.Data) || !s.hasRoom(ctx, &t, len(m.Data)) || s.isOver(ctx):
+	case t.Session == "" || !t.MayAsk(key, m.Data) || !s.hasRoom(ctx, t, len(m.Data)) || s.isOver(ctx):
 		s.r.Metrics.question(ctx, "refused")
 		s.refuse(ctx, id)
 		return nil
 	}
-	if s.isReplayed(ctx, &t, key) {
+	if s.isReplayed(ctx, t, key) {
 		return nil
 	}
 	s.notes.flush()
@@ -66,7 +66,7 @@ func (s *stream) hasRoom(ctx context.Context, t *task.Task, n int) bool {
 func (s *stream) open(ctx context.Context, key string, m Message) error {
 	op := s.l.Op(task.Open)
 	op.Round, op.Event, op.Key, op.Request = s.due, m.Event, key, bytes.Clone(m.Data)
-	before := s.Task()
+	before := s.record()
 	list := s.l.Lists.AsksIn(before.Behind)
 	err := s.insist(ctx, func(ctx context.Context) error {
 		return s.l.Lists.Add(ctx, list, ledger.AskName(s.ID, key), time.Until(s.Expires)+ledger.Spare, 0)
@@ -85,9 +85,9 @@ func (s *stream) open(ctx context.Context, key string, m Message) error {
 	if !before.IsAsked(key) { // else its stream was resumed
 		s.r.Metrics.question(ctx, "asked")
 	}
-	after := s.Task()
-	s.recount(&after)
-	s.l.Notices.Changed(ctx, &after)
+	after := s.record()
+	s.recount(after)
+	s.l.Notices.Changed(ctx, after)
 	return nil
 }
 
@@ -104,7 +104,7 @@ func (s *stream) isReplayed(ctx context.Context, t *task.Task, key string) bool 
 
 // isOver reports whether the client has ended the session of the call.
 func (h *Held) isOver(ctx context.Context) bool {
-	over, _ := h.l.Sessions.SessionOver(ctx, h.Task().Session) // if nobody can say, it is asked
+	over, _ := h.l.Sessions.SessionOver(ctx, h.record().Session) // if nobody can say, it is asked
 	return over
 }
 
@@ -112,7 +112,7 @@ func (h *Held) isOver(ctx context.Context) bool {
 // has taken that.
 func (h *Held) refuse(ctx context.Context, id []byte) bool {
 	why := errUnheard
-	if h.Task().Session == "" {
+	if h.record().Session == "" {
 		why = errNoSession
 	}
 	return h.post(ctx, mcp.ErrorResponse(id, why.Object()))
@@ -122,14 +122,14 @@ func (h *Held) refuse(ctx context.Context, id []byte) bool {
 // says nothing meanwhile that would show it. In a session that its client has ended the
 // berth that heard so may have died before it answered.
 func (h *Held) keepAsking(ctx context.Context) {
-	if t := h.Task(); t.Session == "" || len(t.OpenAsks()) == 0 {
+	if t := h.record(); t.Session == "" || len(t.OpenAsks()) == 0 {
 		return
 	}
 	_ = h.look(ctx) // or with the next beat
 	if h.givenUp() != nil || !h.isOver(ctx) {
 		return
 	}
-	t := h.Task()
+	t := h.record()
 	for _, ask := range t.OpenAsks() {
 		if h.refuse(ctx, []byte(ask.Key)) {
 			h.r.Settle(ctx, h.ID, []byte(ask.Key))
@@ -142,7 +142,7 @@ func (h *Held) keepAsking(ctx context.Context) {
 func (s *stream) unasked(ctx context.Context, m Message) error {
 	s.notes.flush()
 	key := mcp.IDKey(mcp.CancelledID(m.Data))
-	if t := s.Task(); t.IsAsked(key) {
+	if t := s.record(); t.IsAsked(key) {
 		s.r.Metrics.question(ctx, "withdrawn")
 	}
 	return s.close(ctx, key, m.Event, oneOf(m.Data)...)
@@ -155,10 +155,10 @@ func (s *stream) close(ctx context.Context, key, event string, says ...json.RawM
 	if err := s.must(ctx, op); err != nil {
 		return s.cause(ctx, err)
 	}
-	t := s.Task()
-	s.recount(&t)
-	s.l.Notices.Changed(ctx, &t)
-	return s.insist(ctx, func(ctx context.Context) error { return s.l.Asks.Remove(ctx, &t, key) })
+	t := s.record()
+	s.recount(t)
+	s.l.Notices.Changed(ctx, t)
+	return s.insist(ctx, func(ctx context.Context) error { return s.l.Asks.Remove(ctx, t, key) })
 }
 
 // refuseUndeclared answers a request on a legacy call's stream that its client has not

@@ -25,7 +25,7 @@ func (rd *round) endWith(e ending) error {
 	case len(e.outcome) == 0:
 		return task.ErrGarbled
 	case !utf8.Valid(e.outcome):
-		return task.Illegible(rd.Task())
+		return task.Illegible(*rd.record())
 	}
 	rd.finish(e)
 	return nil
@@ -33,9 +33,9 @@ func (rd *round) endWith(e ending) error {
 
 // fail ends the task with what went wrong.
 func (rd *round) fail(err error) {
-	t := rd.Task()
-	failure := task.FailureOf(err, t)
-	rd.r.NoteLost(&t, failure)
+	t := rd.record()
+	failure := task.FailureOf(err, *t)
+	rd.r.NoteLost(t, failure)
 	rd.finish(ending{state: task.Failed, outcome: failure.Object(), message: failure.Message, reason: failure.Reason})
 }
 
@@ -61,18 +61,18 @@ func (rd *round) finish(e ending) {
 		rd.ended(ctx)
 	case errors.Is(err, task.ErrTerminal), errors.Is(err, task.ErrStale):
 		count(ctx, rd.r.Metrics.late)
-		rd.l.Records.DropOutcome(ctx, rd.Task().ID, op.Outcome)
+		rd.l.Records.DropOutcome(ctx, rd.record().ID, op.Outcome)
 	default:
-		rd.r.Log.Error("the outcome of a task is lost", "task", rd.Task().ID, "error", err)
+		rd.r.Log.Error("the outcome of a task is lost", "task", rd.record().ID, "error", err)
 	}
 }
 
 // ended tells of the task's end by what has become of its call.
 func (rd *round) ended(ctx context.Context) {
-	t := rd.Task()
+	t := rd.record()
 	count(ctx, rd.r.Metrics.ends, "state", string(t.State))
-	rd.l.LeaveLive(ctx, &t)
-	rd.l.Notices.Changed(ctx, &t)
+	rd.l.LeaveLive(ctx, t)
+	rd.l.Notices.Changed(ctx, t)
 }
 
 // store stores an outcome and the op that names it. The store may have lost the one
@@ -103,15 +103,15 @@ func (h *Held) release(forget bool) {
 	ctx, cancel := context.WithTimeout(context.Background(), ledger.StoreTime)
 	defer cancel()
 	h.notes.drop()
-	t := h.Task()
-	if h.leave(ctx, &t, forget) == nil {
+	t := h.record()
+	if h.leave(ctx, t, forget) == nil {
 		if !forget {
-			h.l.Keep(ctx, &t)
+			h.l.Keep(ctx, t)
 		}
 		h.l.Lists.Remove(ctx, h.l.Lists.TasksOf(h.l.Holder), t.ID)
 	} // else it stays listed, and the next beat sees to it
 	h.r.Calls.letGo(t.ID)
-	h.l.SettleQuota(&t)
+	h.l.SettleQuota(t)
 	h.end(nil)
 	close(h.done)
 }
@@ -137,7 +137,7 @@ func (h *Held) leave(ctx context.Context, t *task.Task, forget bool) error {
 	if err := h.r.LeaveSession(ctx, t, h.call.Unpack()); err != nil {
 		return err
 	}
-	h.l.DropCall(ctx, t)
+	h.l.DropCall(ctx, t, h.size)
 	return nil
 }
 
@@ -145,7 +145,7 @@ func (h *Held) leave(ctx context.Context, t *task.Task, forget bool) error {
 // call: it was not sent, is followed, or may run twice; its client has the handle, and what
 // authorises it is kept.
 func (h *Held) canBeLeft() bool {
-	t := h.Task()
+	t := h.record()
 	pool := h.r.Pool(t.Pool)
 	return h.l.Store.Durable() && t.MayGoOn() && t.Handed && h.isAuthorised(pool)
 }

@@ -13,7 +13,7 @@ import (
 const withdrawTime = 2 * time.Second
 
 // follow begins to keep to the task that r hands out.
-func (rd *round) follow(ctx context.Context, u *routing.Upstream, r reply) (again bool, err error) {
+func (rd *round) follow(ctx context.Context, u *routing.Upstream, r *reply) (again bool, err error) {
 	made, err := mcp.ReadFollowed(r.Result)
 	if err != nil || r.Dialect != mcp.DialectExtension {
 		return false, task.BadUpstream("the server made a task that cannot be followed")
@@ -31,8 +31,8 @@ func (rd *round) follow(ctx context.Context, u *routing.Upstream, r reply) (agai
 // rejoin goes on with a task of an upstream's: with the client's answers, or after the
 // death of who followed it before.
 func (rd *round) rejoin() (again bool, err error) {
-	t := rd.Task()
-	u := rd.r.upstreamOf(&t)
+	t := rd.record()
+	u := rd.r.upstreamOf(t)
 	if u == nil {
 		return false, task.NoUpstream("the server that has the task is not in the pool any more", mcp.Unknown)
 	}
@@ -46,7 +46,7 @@ func (rd *round) rejoin() (again bool, err error) {
 	if err := rd.must(ctx, op); err != nil {
 		return false, err
 	}
-	var r reply
+	var r *reply
 	if t.Answered {
 		if r, err = f.ask(ctx, mcp.MethodUpdateTask, t.Answers()); err != nil || r.IsError {
 			return false, f.refused(r, err)

@@ -79,7 +79,7 @@ func (f *follower) act(ctx context.Context, state mcp.FollowedTask) (over bool, 
 // open are the asks that were not answered yet: an upstream may show those for a moment
 // after it has acknowledged the answers.
 func (f *follower) open(asks []mcp.Input) []mcp.Input {
-	t := f.rd.Task()
+	t := f.rd.record()
 	return slices.DeleteFunc(slices.Clone(asks), func(in mcp.Input) bool {
 		return slices.ContainsFunc(t.Asks, func(a task.Ask) bool { return a.Upstream == in.Key && a.Answer != nil })
 	})
@@ -121,7 +121,7 @@ func (f *follower) poll(ctx context.Context) (mcp.FollowedTask, error) {
 
 // refused returns why a task cannot be followed any more: what the upstream says of it in
 // its own words, which have ended our task, or err.
-func (f *follower) refused(r reply, err error) error {
+func (f *follower) refused(r *reply, err error) error {
 	if err != nil {
 		return err
 	}
@@ -134,12 +134,12 @@ func (f *follower) refused(r reply, err error) error {
 
 // ask makes a request about the task, and repeats it until that is answered: none of them
 // does anything twice.
-func (f *follower) ask(ctx context.Context, method string, answers []mcp.Input) (reply, error) {
+func (f *follower) ask(ctx context.Context, method string, answers []mcp.Input) (*reply, error) {
 	interval := followLeast
 	for odd := 0; ; interval *= 2 {
 		r, err := f.askOnce(ctx, method, answers)
 		if ctx.Err() != nil {
-			return reply{}, f.rd.cause(ctx, err)
+			return nil, f.rd.cause(ctx, err)
 		}
 		worded, isWorded := errors.AsType[*mcp.Error](err)
 		failure, isUnanswered := errors.AsType[*exchange.SendError](err)
@@ -147,7 +147,7 @@ func (f *follower) ask(ctx context.Context, method string, answers []mcp.Input) 
 		case err == nil && (!r.IsError || isFinal(r.ErrorCode)):
 			return r, nil
 		case isWorded && worded.Reason != mcp.ReasonBadUpstream:
-			return reply{}, err
+			return nil, err
 		case err == nil, isWorded, isUnanswered && failure.Garbled:
 			if odd++; odd >= maxOdd {
 				return r, err
@@ -155,7 +155,7 @@ func (f *follower) ask(ctx context.Context, method string, answers []mcp.Input) 
 		}
 		interval = min(interval, followMost)
 		if err := f.wait(ctx, interval); err != nil {
-			return reply{}, err
+			return nil, err
 		}
 	}
 }
@@ -165,8 +165,8 @@ func isFinal(code int) bool {
 	return code == mcp.CodeInvalidParams || code == mcp.CodeMethodNotFound || code == mcp.CodeMissingCapability
 }
 
-func (f *follower) askOnce(ctx context.Context, method string, answers []mcp.Input) (reply, error) {
-	t := f.rd.Task()
+func (f *follower) askOnce(ctx context.Context, method string, answers []mcp.Input) (*reply, error) {
+	t := f.rd.record()
 	f.sent++
 	id := f.rd.token + "-f" + strconv.Itoa(f.sent)
 	c := aboutTheirs(f.id, id, method, t.Version, answers)
@@ -174,7 +174,7 @@ func (f *follower) askOnce(ctx context.Context, method string, answers []mcp.Inp
 	c.Envelope = f.rd.call.Unpack().Envelope
 	ex, err := f.rd.r.Pool(t.Pool).Transport.Send(ctx, f.u, c, t.Terms.MaxResult)
 	if err != nil {
-		return reply{}, err
+		return nil, err
 	}
 	defer ex.Close()
 	return f.rd.read(ex, strconv.AppendQuote(nil, id))
@@ -196,7 +196,7 @@ func aboutTheirs(theirs, id, method, version string, answers []mcp.Input) *task.
 
 // leave gives the upstream's task up where nobody waits for it any more.
 func (f *follower) leave(ctx context.Context) {
-	t, cause := f.rd.Task(), context.Cause(ctx)
+	t, cause := f.rd.record(), context.Cause(ctx)
 	given := errors.Is(cause, errCancelled) || errors.Is(cause, errDiscarded) || errors.Is(cause, task.ErrTimeout) || f.unanswerable
 	if f.over || !given && t.State != task.Cancelled {
 		return

@@ -11,11 +11,11 @@ import (
 	"go.opentelemetry.io/otel/metric"
 )
 
-// heldStates are those that a held call's task may be in.
-var heldStates = []task.State{task.Queued, task.Accepted, task.Dispatched}
+// heldStates are those that a held call's task may be in; one that asks its client while it runs waits for input.
+var heldStates = []task.State{task.Queued, task.Accepted, task.Dispatched, task.InputRequired}
 
-// glancedStates are all that glance may tell: for a moment, a task that has ended or waits is held still.
-var glancedStates = append(slices.Clip(heldStates), task.InputRequired, task.Completed, task.Failed, task.Cancelled)
+// glancedStates are all that glance may tell: for a moment, a task that has ended is held still.
+var glancedStates = append(slices.Clip(heldStates), task.Completed, task.Failed, task.Cancelled)
 
 // standing is a pool's tasks in one state.
 type standing struct {
@@ -54,8 +54,12 @@ func (r *Runner) stock() map[standing]stands {
 // glance is the task's state, or if a step is taken just now, the one that was seen last.
 func (h *Held) glance() task.State {
 	if h.mu.TryLock() {
-		h.glanced.Store(int32(slices.Index(glancedStates, h.entry.State)))
+		state := h.entry.State
+		if len(h.entry.OpenAsks()) > 0 {
+			state = task.InputRequired
+		}
 		h.mu.Unlock()
+		h.glanced.Store(int32(slices.Index(glancedStates, state)))
 	}
 	return glancedStates[h.glanced.Load()]
 }
@@ -63,7 +67,7 @@ func (h *Held) glance() task.State {
 // gauge shows stock.
 func (r *Runner) gauge(meter metric.Meter) {
 	live, _ := meter.Int64ObservableGauge("berth.upgrade.live",
-		metric.WithDescription("Tasks whose calls this berth holds: queued, accepted (about to be sent), dispatched."))
+		metric.WithDescription("Tasks whose calls this berth holds: queued, accepted (about to be sent), dispatched, input_required (asks while it runs)."))
 	oldest, _ := meter.Float64ObservableGauge("berth.upgrade.oldest", metric.WithUnit("s"),
 		metric.WithDescription("Age of the oldest task whose call this berth holds; 0: none."))
 	_, _ = meter.RegisterCallback(func(_ context.Context, o metric.Observer) error {

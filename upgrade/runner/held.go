@@ -46,10 +46,10 @@ type Held struct {
 	unattended atomic.Bool  // its client waits for nothing but the task
 	glanced    atomic.Int32 // the state as glance saw it last, as a place in glancedStates
 
-	mu      gate         // held while a step is taken; guards the fields below
-	entry   ledger.Entry // as this process last saw the record
-	sure    time.Time    // when that was
-	repairs int          // how often the record was put right, or was to be
+	mu      gate          // held while a step is taken; guards the fields below
+	entry   *ledger.Entry // as this process last saw the record; what it points to does not change
+	sure    time.Time     // when that was
+	repairs int           // how often the record was put right, or was to be
 	slot    slot
 	notes   notes
 }
@@ -78,7 +78,7 @@ func (r *Runner) Hold(e ledger.Entry, c *task.Call) *Held {
 func (r *Runner) newHeld(e ledger.Entry, c *task.Call) *Held {
 	h := &Held{
 		r: r, l: r.ledger, caller: e.Caller, whose: e.Principal, pool: e.Pool, made: e.Created, size: c.Size(), call: task.Pack(c), token: "berth-" + task.NewName(9),
-		ID: e.ID, Expires: r.ledger.Expires(e.Task), done: make(chan struct{}), mu: make(gate, 1), entry: e, sure: time.Now(),
+		ID: e.ID, Expires: r.ledger.Expires(e.Task), done: make(chan struct{}), mu: make(gate, 1), entry: &e, sure: time.Now(),
 	}
 	h.round = round{Held: h, due: e.Due(), stream: stream{round: &h.round}}
 	h.slot.h, h.notes.h = h, h
@@ -97,7 +97,7 @@ func (h *Held) holds(t *task.Task) int64 { return h.size + t.Recorded() }
 func (h *Held) recount(t *task.Task) { h.l.Quota.Recount(h.ID, t.Weight(), h.holds(t)) }
 
 // Task returns the record as this process last saw it.
-func (h *Held) Task() task.Task { return h.Standing().Task }
+func (h *Held) Task() task.Task { return *h.record() }
 
 // givenUp says why the call was given up, nil if it was not.
 func (h *Held) givenUp() error { return context.Cause(h.ctx) }
@@ -128,7 +128,7 @@ const handTime = 2 * time.Second
 // from then on another berth may go on with what was not sent. A round that is about to be
 // sent says so itself, so that this costs one write for a call that waits, and else none.
 func (h *Held) HandOut(give func() error) error {
-	if t := h.Task(); !t.Handed && t.Waiting() {
+	if t := h.record(); !t.Handed && t.Waiting() {
 		ctx, cancel := context.WithTimeout(h.ctx, handTime)
 		defer cancel()
 		op := h.l.Op(task.Hand)
@@ -143,7 +143,7 @@ func (h *Held) HandOut(give func() error) error {
 // Handed notes that the client has the handle: from then on others may be told of the task.
 func (h *Held) Handed() {
 	defer h.unattended.Store(true)
-	t := h.Task()
+	t := h.record()
 	if t.Withheld.IsZero() && (t.Handed || !t.Waiting()) {
 		return
 	}
@@ -155,8 +155,8 @@ func (h *Held) Handed() {
 // FreeKey gives back the idempotency key of a call whose client is about to get something
 // else in place of the task. Where the store does not take that, it is freed with the task.
 func (h *Held) FreeKey(ctx context.Context) {
-	t := h.Task()
-	if err := h.l.Once.Free(ctx, &t); err != nil {
+	t := h.record()
+	if err := h.l.Once.Free(ctx, t); err != nil {
 		h.r.Log.Debug("an idempotency key is freed later", "task", t.ID, "error", err)
 	}
 }

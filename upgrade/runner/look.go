@@ -93,18 +93,18 @@ func (h *Held) look(ctx context.Context) error {
 	case err != nil:
 		return err
 	case stands.State == task.Cancelled:
-		h.entry = stands
+		h.entry = &stands
 		h.end(errCancelled)
 	case stands.Holder == h.l.Holder && stands.Left:
-		h.entry = stands
+		h.entry = &stands
 		h.end(errLeft) // which was not acknowledged
 	case stands.Holder == h.l.Holder:
-		h.entry, h.sure = stands, began // others settle what it asks
+		h.entry, h.sure = &stands, began // others settle what it asks
 		h.recount(&stands.Task)
 	case stands.State == task.InputRequired && stands.Round == h.entry.Round:
 		// Its own pause, which is not acknowledged yet.
 	default:
-		h.entry = stands
+		h.entry = &stands
 		h.end(errFenced)
 	}
 	return nil
@@ -125,7 +125,7 @@ func (h *Held) repair(ctx context.Context, stands ledger.Entry, refused error) (
 		h.repairs++
 		var e ledger.Entry
 		if e, err = h.l.Records.Replace(ctx, h.entry.Task, stands.Version); err == nil {
-			h.entry = e
+			h.entry = &e
 		} else {
 			err = errors.Join(storage.ErrUnavailable, err)
 		}
@@ -157,7 +157,7 @@ func (h *Held) putBack(ctx context.Context) error {
 	if err := l.TakeOn(ctx, &t); err != nil {
 		return err
 	}
-	if t.Principal != "" {
+	if t.Principal != "" && !t.Terms.Unlisted {
 		if err := l.Lists.Add(ctx, l.Lists.LiveOf(t.Pool, t.Principal), t.ID, life+ledger.Spare, 0); err != nil {
 			return err
 		}
@@ -188,7 +188,7 @@ func (h *Held) putBack(ctx context.Context) error {
 	}
 	e, err := l.Records.Create(ctx, t, life)
 	if err == nil {
-		h.entry = e
+		h.entry = &e
 		count(ctx, h.r.Metrics.putBack)
 	}
 	return err

@@ -30,10 +30,10 @@ type slot struct {
 // take chooses an upstream that is not in tried, and takes a place there if the rule
 // bounds how many there are. It waits for one for as long as it takes.
 func (sl *slot) take(tried []*routing.Upstream) (place, error) {
-	t := sl.h.Task()
+	t := sl.h.record()
 	pool := sl.h.r.Pool(t.Pool).Routing
 	if t.Terms.Slots == 0 {
-		lease, err := pick(pool, &t, tried)
+		lease, err := pick(pool, t, tried)
 		if err == nil {
 			lease.Hold()
 		}
@@ -41,12 +41,12 @@ func (sl *slot) take(tried []*routing.Upstream) (place, error) {
 	}
 	ctx, cancel := context.WithDeadlineCause(sl.h.ctx, sl.h.Expires, task.ErrTimeout)
 	defer cancel()
-	waits, woken, stop := sl.h.r.await(&t)
+	waits, woken, stop := sl.h.r.await(t)
 	defer stop()
 	for {
 		var taken place
 		var err error
-		onFreshStack(func() { taken, err = sl.try(ctx, pool, &t, waits, tried) })
+		onFreshStack(func() { taken, err = sl.try(ctx, pool, t, waits, tried) })
 		if taken.Lease != nil {
 			return taken, nil
 		}
@@ -58,7 +58,7 @@ func (sl *slot) take(tried []*routing.Upstream) (place, error) {
 		}
 		if err != nil {
 			if !sl.h.isLeft() { // who takes it over has its turn
-				sl.leaveQueue(&t)
+				sl.leaveQueue(t)
 			}
 			return place{}, err
 		}
@@ -207,7 +207,7 @@ func (sl *slot) leave(at place) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(sl.h.ctx), ledger.StoreTime)
 	defer cancel()
 	sl.h.l.FreeSlot(ctx, at.list, at.name)
-	sl.h.l.Notices.Tell(ctx, ledger.QueueTopic(sl.h.Task().Terms.Queue))
+	sl.h.l.Notices.Tell(ctx, ledger.QueueTopic(sl.h.record().Terms.Queue))
 }
 
 // Stand takes a place for a call that runs, and that this process is about to go on with as its holder, and
@@ -236,7 +236,7 @@ func (h *Held) StandAs(name string) *Held {
 
 // standIn takes the place of a call that runs at u already.
 func (sl *slot) standIn(u *routing.Upstream) place {
-	t := sl.h.Task()
+	t := sl.h.record()
 	at := place{Lease: sl.h.r.Pool(t.Pool).Routing.Own(u)}
 	at.Hold()
 	if t.Terms.Slots == 0 {

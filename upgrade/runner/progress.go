@@ -40,7 +40,7 @@ func (n *notes) progress(p mcp.Progress, m Message) {
 		return
 	}
 	said := saying{text: p.Text(), event: m.Event}
-	if n.h.Task().Call != "" && len(m.Data) <= task.MaxSaidBytes {
+	if n.h.record().Call != "" && len(m.Data) <= task.MaxSaidBytes {
 		said.progress = bytes.Clone(mcp.ProgressParams(m.Data))
 	}
 	onFreshStack(func() { n.add(said) })

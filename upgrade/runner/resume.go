@@ -43,7 +43,7 @@ func (s *stream) resume(t *task.Task) (again bool, err error) {
 	if lost != nil && ctx.Err() == nil {
 		return s.lose(ctx, lost)
 	}
-	var answer reply
+	var answer *reply
 	if err = lost; err == nil {
 		answer, err = s.listen(ctx, line, u, ex)
 	}
@@ -53,19 +53,19 @@ func (s *stream) resume(t *task.Task) (again bool, err error) {
 // lose ends a call whose stream could not be resumed, or has it sent again where that may
 // be.
 func (s *stream) lose(ctx context.Context, err error) (again bool, _ error) {
-	t := s.Task()
+	t := s.record()
 	if !t.Terms.Rerun {
 		if worded, ok := errors.AsType[*mcp.Error](err); ok {
 			return false, worded
 		}
-		return false, task.Lost(mcp.ReasonHolderLost, "the berth that held the call is gone, and the server does not resume its stream", t)
+		return false, task.Lost(mcp.ReasonHolderLost, "the berth that held the call is gone, and the server does not resume its stream", *t)
 	}
 	op := s.l.Op(task.Redo)
 	op.Round = s.due
 	if err := s.must(ctx, op); err != nil {
 		return false, err
 	}
-	return true, s.insist(ctx, func(ctx context.Context) error { return s.l.Asks.Close(ctx, &t) })
+	return true, s.insist(ctx, func(ctx context.Context) error { return s.l.Asks.Close(ctx, t) })
 }
 
 // reopen resumes the stream of the round that is in flight, as soon as the upstream lets
@@ -87,7 +87,7 @@ func (s *stream) reopen(ctx, line context.Context, u *routing.Upstream) (Exchang
 		case err == nil, errors.Is(err, ErrNoReplay):
 			return ex, err
 		case errors.Is(err, task.ErrSessionLost):
-			return nil, task.Lost(mcp.ReasonSessionLost, "the server does not know the client's session any more", s.Task())
+			return nil, task.Lost(mcp.ReasonSessionLost, "the server does not know the client's session any more", *s.record())
 		case errors.Is(err, errQuiet): // it was let in
 			wait, pause, since = 0, resumeFirst, time.Time{}
 			continue
@@ -105,13 +105,13 @@ func (s *stream) reopen(ctx, line context.Context, u *routing.Upstream) (Exchang
 // measureResumption notes how it went to resume the stream, unless nobody wanted that any more.
 func (s *stream) measureResumption(ctx context.Context, err error) {
 	if ctx.Err() == nil {
-		s.r.Metrics.resumed(ctx, s.Task(), err)
+		s.r.Metrics.resumed(ctx, *s.record(), err)
 	}
 }
 
 // tryReopen asks once. It fails with errQuiet if nothing came.
 func (s *stream) tryReopen(line context.Context, u *routing.Upstream) (Exchange, error) {
-	t := s.Task()
+	t := s.record()
 	s.reopened = time.Now()
 	s.quiet = min(max(2*s.quiet, QuietFirst), QuietMost)
 	attempt, cancel := context.WithCancelCause(line)

@@ -36,7 +36,7 @@ type round struct {
 // play sends the round that is due and acts on its answer. again is true if another one
 // follows at once; bare counts those that did.
 func (rd *round) play(bare int) (again bool, err error) {
-	t := rd.Task()
+	t := rd.record()
 	rd.due = t.Due()
 	if err := rd.backOff(bare); err != nil {
 		return false, err
@@ -48,7 +48,7 @@ func (rd *round) play(bare int) (again bool, err error) {
 	case t.Follows != "":
 		return rd.rejoin()
 	case t.State == task.Dispatched:
-		return rd.stream.resume(&t)
+		return rd.stream.resume(t)
 	}
 	at, err := rd.slot.take(nil)
 	if err != nil {
@@ -62,7 +62,7 @@ func (rd *round) play(bare int) (again bool, err error) {
 	begun := time.Now()
 	ex, at, err := rd.dispatch(ctx, line, at)
 	defer func() { rd.slot.leave(at) }()
-	var answer reply
+	var answer *reply
 	if err == nil {
 		answer, err = rd.stream.listen(ctx, line, at.Upstream, ex)
 	}
@@ -70,8 +70,8 @@ func (rd *round) play(bare int) (again bool, err error) {
 }
 
 // conclude notes how the round went that began then, and acts on its answer.
-func (rd *round) conclude(ctx context.Context, at place, answer reply, err error, begun time.Time) (again bool, _ error) {
-	t := rd.Task()
+func (rd *round) conclude(ctx context.Context, at place, answer *reply, err error, begun time.Time) (again bool, _ error) {
+	t := rd.record()
 	rd.r.Metrics.round(ctx, t.Pool, t.Upstream, rd.outcome(answer, err), time.Since(begun))
 	if err != nil {
 		return false, rd.cause(ctx, err)
@@ -93,7 +93,7 @@ func (rd *round) backOff(bare int) error {
 // bounded is the context of one round.
 func (rd *round) bounded() (context.Context, context.CancelFunc) {
 	deadline := rd.Expires
-	if timeout := rd.Task().Terms.Timeout; 0 < timeout && timeout < time.Until(deadline) {
+	if timeout := rd.record().Terms.Timeout; 0 < timeout && timeout < time.Until(deadline) {
 		deadline = time.Now().Add(timeout)
 	}
 	return context.WithDeadlineCause(rd.ctx, deadline, task.ErrTimeout)
@@ -121,7 +121,7 @@ func (rd *round) dispatch(ctx, line context.Context, at place) (Exchange, place,
 		}
 		c := rd.roomyCall()
 		c.Body, c.ID = body, rd.sent
-		ex, err := rd.sender()(line, u, c, rd.Task().Terms.MaxResult)
+		ex, err := rd.sender()(line, u, c, rd.record().Terms.MaxResult)
 		failure, unanswered := errors.AsType[*exchange.SendError](err)
 		if !unanswered || failure.Sent || ctx.Err() != nil {
 			return ex, at, err
@@ -147,13 +147,13 @@ func (rd *round) sender() Send {
 	if rd.client != nil {
 		return rd.client.Send
 	}
-	return rd.r.Pool(rd.Task().Pool).Transport.Send
+	return rd.r.Pool(rd.record().Pool).Transport.Send
 }
 
 // commit makes it durable that a round goes to u, and returns its body.
 func (rd *round) commit(ctx context.Context, u *routing.Upstream) ([]byte, error) {
-	t := rd.Task()
-	body, err := rd.body(&t)
+	t := rd.record()
+	body, err := rd.body(t)
 	if err != nil {
 		return nil, err
 	}
@@ -191,7 +191,7 @@ type reply struct {
 }
 
 // outcome is how a round ended, in one word.
-func (rd *round) outcome(r reply, err error) string {
+func (rd *round) outcome(r *reply, err error) string {
 	switch {
 	case errors.Is(err, ErrRefused):
 		return "refused"
@@ -211,38 +211,46 @@ func (rd *round) outcome(r reply, err error) string {
 
 // read reads an answer up to the response to the request with this id. Progress on the way
 // is the task's message; other notifications are not for tasks.
-func (rd *round) read(ex Exchange, id []byte) (reply, error) {
+func (rd *round) read(ex Exchange, id []byte) (*reply, error) {
 	for {
 		m, err := next(ex)
 		if err != nil {
-			return reply{}, err
+			return nil, err
 		}
 		if m.Data == nil {
 			continue
 		}
-		if p, ok := mcp.PeekProgress(m.Data); ok {
-			if utf8.Valid(m.Data) {
-				rd.notes.progress(p, m)
-			}
-			continue
+		if r, err := rd.judge(m, id); r != nil || err != nil {
+			return r, err
 		}
-		a, err := mcp.PeekAnswer(m.Data, false)
-		switch {
-		case err != nil:
-			return reply{}, task.ErrGarbled
-		case a.Method != "":
-			continue
-		}
-		switch meant, err := rd.isMeant(&a, m, id); {
-		case err != nil:
-			return reply{}, err
-		case !meant:
-			continue
-		case !a.IsError && !a.HasResult:
-			return reply{}, task.ErrGarbled
-		}
-		return reply{a, m.Data}, nil
 	}
+}
+
+// judge returns the reply that a message is; nil if it is none. What read has on its stack while it
+// waits is there for as long as the call.
+func (rd *round) judge(m Message, id []byte) (*reply, error) {
+	if p, ok := mcp.PeekProgress(m.Data); ok {
+		if utf8.Valid(m.Data) {
+			rd.notes.progress(p, m)
+		}
+		return nil, nil
+	}
+	a, err := mcp.PeekAnswer(m.Data, false)
+	switch {
+	case err != nil:
+		return nil, task.ErrGarbled
+	case a.Method != "":
+		return nil, nil
+	}
+	switch meant, err := rd.isMeant(&a, m, id); {
+	case err != nil:
+		return nil, err
+	case !meant:
+		return nil, nil
+	case !a.IsError && !a.HasResult:
+		return nil, task.ErrGarbled
+	}
+	return &reply{a, m.Data}, nil
 }
 
 // isMeant reports whether a response is the one to the request with this id. What answers
@@ -254,7 +262,7 @@ func (rd *round) isMeant(a *mcp.Answer, m Message, id []byte) (bool, error) {
 	case a.Answers(id), m.Whole && a.IsNobodys():
 		return true, nil
 	case rd.reopened.IsZero(): // else streams of the session may be replayed on this one
-		t := rd.Task()
+		t := rd.record()
 		count(context.Background(), rd.r.Metrics.crossed, "pool", t.Pool, "upstream", t.Upstream)
 	}
 	if m.Whole {
@@ -284,10 +292,10 @@ func next(ex Exchange) (Message, error) {
 }
 
 // act does what the answer to a round means for the task.
-func (rd *round) act(ctx context.Context, u *routing.Upstream, r reply) (again bool, err error) {
+func (rd *round) act(ctx context.Context, u *routing.Upstream, r *reply) (again bool, err error) {
 	switch {
 	case !r.CreatesTask() && !utf8.Valid(r.message):
-		return false, task.Illegible(rd.Task())
+		return false, task.Illegible(*rd.record())
 	case r.IsError:
 		object, says := task.ErrorOf(r.message)
 		return false, rd.endWith(ending{state: task.Failed, outcome: object, message: says})
@@ -301,7 +309,7 @@ func (rd *round) act(ctx context.Context, u *routing.Upstream, r reply) (again b
 
 // pause stores what the client is asked. Nothing is in flight then, and nobody holds the
 // task; unless the tool wants only to be called again.
-func (rd *round) pause(ctx context.Context, r reply) (again bool, err error) {
+func (rd *round) pause(ctx context.Context, r *reply) (again bool, err error) {
 	asks, state, err := mcp.InputRequired(r.Result)
 	if err != nil {
 		return false, task.ErrGarbled
@@ -310,15 +318,15 @@ func (rd *round) pause(ctx context.Context, r reply) (again bool, err error) {
 }
 
 func (rd *round) pauseFor(ctx context.Context, asks []mcp.Input, state []byte) (again bool, err error) {
-	if t := rd.Task(); t.Declares != "" {
+	if t := rd.record(); t.Declares != "" {
 		if err := undeclared(t.Declares, asks); err != nil {
 			rd.r.Metrics.question(ctx, "undeclared")
 			return false, err
 		}
 	}
 	op := rd.l.Op(task.Pause)
-	op.Asks, op.RequestState, op.Round = asks, state, rd.Task().Round
-	t, more := rd.Task(), int64(len(state))+task.SizeOf(asks)
+	op.Asks, op.RequestState, op.Round = asks, state, rd.record().Round
+	t, more := rd.record(), int64(len(state))+task.SizeOf(asks)
 	held := rd.size
 	if len(asks) == 0 { // else nobody holds it then
 		held += more
@@ -330,8 +338,8 @@ func (rd *round) pauseFor(ctx context.Context, asks []mcp.Input, state []byte) (
 		return false, err
 	}
 	rd.client = nil
-	t = rd.Task()
-	rd.l.Notices.Changed(ctx, &t)
+	t = rd.record()
+	rd.l.Notices.Changed(ctx, t)
 	return len(asks) == 0, nil
 }
 

@@ -29,8 +29,20 @@ func (g gate) TryLock() bool {
 func (h *Held) Standing() ledger.Entry {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	return h.entry
+	return *h.entry
 }
+
+// record is the record as this process last saw it. It is not to be changed: whoever waits holds
+// on to it, and does not have a copy on a stack that lives as long as the call.
+func (h *Held) record() *task.Task {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return &h.entry.Task
+}
+
+// ChangesAlone reports whether the record changes by the steps of this holder alone, where no other process
+// sees the store: what a legacy call asks is settled past it.
+func (h *Held) ChangesAlone() bool { return h.record().Call == "" }
 
 // step takes one step, and keeps what the record is then.
 func (h *Held) step(ctx context.Context, op task.Op) (ledger.Entry, error) {
@@ -41,16 +53,16 @@ func (h *Held) step(ctx context.Context, op task.Op) (ledger.Entry, error) {
 
 func (h *Held) stepLocked(ctx context.Context, op task.Op) (ledger.Entry, error) {
 	began := time.Now()
-	e, err := h.l.Records.Apply(ctx, h.entry, op)
+	e, err := h.l.Records.Apply(ctx, *h.entry, op)
 	repaired, failed := h.repair(ctx, e, err)
 	if failed != nil {
 		return e, failed // what is lost for now is not lost for good
 	}
 	if repaired {
-		e, err = h.l.Records.Apply(ctx, h.entry, op)
+		e, err = h.l.Records.Apply(ctx, *h.entry, op)
 	}
 	if err == nil || errors.Is(err, task.ErrTerminal) || errors.Is(err, task.ErrStale) {
-		h.entry, h.sure = e, began
+		h.entry, h.sure = &e, began
 	}
 	return e, err
 }

@@ -31,7 +31,7 @@ type stream struct {
 // stream that closes cancels nothing: so the exchange outlives ctx by a moment, in which the
 // upstream is told.
 func (s *stream) line(ctx context.Context) (line context.Context, hangUp func()) {
-	if s.Task().Call == "" {
+	if s.record().Call == "" {
 		return ctx, func() {}
 	}
 	line, end := context.WithCancel(context.WithoutCancel(ctx))
@@ -60,7 +60,7 @@ func (s *stream) abandons(cause error) bool {
 	case errors.Is(cause, task.ErrShutdown):
 		return !s.canBeLeft()
 	case errors.Is(cause, errFenced):
-		return s.Task().State.Terminal()
+		return s.record().State.Terminal()
 	case errors.Is(cause, errLeft):
 		return false
 	}
@@ -69,30 +69,30 @@ func (s *stream) abandons(cause error) bool {
 
 // revoke tells the upstream that nobody wants the answer to the call any more.
 func (s *stream) revoke(ctx context.Context) {
-	t := s.Task()
-	s.r.Revoke(ctx, &t, s.call.Unpack())
+	t := s.record()
+	s.r.Revoke(ctx, t, s.call.Unpack())
 }
 
 // post posts a notification or a response in the call's session. It reports whether the
 // upstream has taken it.
 func (h *Held) post(ctx context.Context, body []byte) bool {
-	t := h.Task()
-	return h.r.post(ctx, &t, h.call.Unpack(), body)
+	t := h.record()
+	return h.r.post(ctx, t, h.call.Unpack(), body)
 }
 
 // listen reads the answer to the round, and resumes its stream as often as it breaks and
 // can be resumed.
-func (s *stream) listen(ctx, line context.Context, u *routing.Upstream, ex Exchange) (reply, error) {
+func (s *stream) listen(ctx, line context.Context, u *routing.Upstream, ex Exchange) (*reply, error) {
 	for {
 		r, err := s.readFor(ctx, ex)
 		ex.Close()
-		switch legacy := s.Task().Call != ""; {
+		switch legacy := s.record().Call != ""; {
 		case !legacy:
 			return r, err
 		case errors.Is(err, ErrAnswered):
 			return r, err
 		case ctx.Err() != nil && s.abandons(context.Cause(ctx)):
-			return reply{}, context.Cause(ctx) // some servers answer what was cancelled
+			return nil, context.Cause(ctx) // some servers answer what was cancelled
 		case ctx.Err() != nil, err == nil:
 			return r, err
 		case !isBreak(err):
@@ -102,7 +102,7 @@ func (s *stream) listen(ctx, line context.Context, u *routing.Upstream, ex Excha
 			return r, err
 		}
 		s.notes.flush()
-		if t := s.Task(); !t.Resumable() {
+		if t := s.record(); !t.Resumable() {
 			return r, err
 		}
 		again, refused := s.reopen(ctx, line, u)
@@ -113,7 +113,7 @@ func (s *stream) listen(ctx, line context.Context, u *routing.Upstream, ex Excha
 			return r, err
 		}
 		if refused != nil {
-			return reply{}, refused
+			return nil, refused
 		}
 		ex = again
 	}
@@ -123,14 +123,14 @@ func (s *stream) listen(ctx, line context.Context, u *routing.Upstream, ex Excha
 func isBreak(err error) bool { return errors.Is(err, errBroken) || errors.Is(err, errEnded) }
 
 // readFor reads an answer up to its response, as the era of the call has it.
-func (s *stream) readFor(ctx context.Context, ex Exchange) (reply, error) {
-	if s.Task().Call == "" {
+func (s *stream) readFor(ctx context.Context, ex Exchange) (*reply, error) {
+	if s.record().Call == "" {
 		return s.read(ex, s.sent)
 	}
 	for {
 		m, err := next(ex)
 		if err != nil {
-			return reply{}, err
+			return nil, err
 		}
 		if m.Data != nil {
 			s.quiet = 0
@@ -144,7 +144,7 @@ func (s *stream) readFor(ctx context.Context, ex Exchange) (reply, error) {
 
 // hear does what a message on a legacy call's stream means. over says that r ends the
 // round.
-func (s *stream) hear(ctx context.Context, m Message) (r reply, over bool, err error) {
+func (s *stream) hear(ctx context.Context, m Message) (r *reply, over bool, err error) {
 	if m.Retry > 0 {
 		s.retry = min(m.Retry, maxRetry)
 	}
@@ -152,25 +152,25 @@ func (s *stream) hear(ctx context.Context, m Message) (r reply, over bool, err e
 		if m.Event != "" {
 			onFreshStack(func() { s.notes.add(saying{event: m.Event}) })
 		}
-		return reply{}, false, nil
+		return nil, false, nil
 	}
 	isText := utf8.Valid(m.Data)
 	if p, ok := mcp.PeekProgress(m.Data); ok && isText {
 		s.notes.progress(p, m)
-		return reply{}, false, nil
+		return nil, false, nil
 	}
 	a, err := mcp.PeekAnswer(m.Data, false)
 	switch {
 	case err != nil:
-		return reply{}, false, task.ErrGarbled
+		return nil, false, task.ErrGarbled
 	case a.Method == "":
 		return s.answered(a, m)
 	case !isText:
 		s.ignore(ctx, a, m)
-		return reply{}, false, nil
+		return nil, false, nil
 	}
 	onFreshStack(func() { err = s.told(ctx, a, m) })
-	return reply{}, false, err
+	return nil, false, err
 }
 
 // ignore drops a request or notification that is not UTF-8: who shows it to a client, or
@@ -203,14 +203,14 @@ func (s *stream) told(ctx context.Context, a mcp.Answer, m Message) error {
 }
 
 // answered takes a response. A stream that was resumed may bear those to other requests.
-func (s *stream) answered(a mcp.Answer, m Message) (r reply, over bool, err error) {
+func (s *stream) answered(a mcp.Answer, m Message) (r *reply, over bool, err error) {
 	if meant, err := s.isMeant(&a, m, requestID(s.token, s.due)); !meant {
-		return reply{}, false, err
+		return nil, false, err
 	}
 	if !a.IsError && !a.HasResult {
-		return reply{}, false, task.ErrGarbled
+		return nil, false, task.ErrGarbled
 	}
 	s.notes.flush()
 	a.ResultType = "" // a member like any other: this era asks by requests
-	return reply{a, m.Data}, true, nil
+	return &reply{a, m.Data}, true, nil
 }

@@ -99,7 +99,7 @@ func (c *Creation) life() time.Duration {
 func (r *Rule) Terms(pool string) Terms {
 	terms := Terms{
 		TTL: r.TTL, PollInterval: r.PollInterval, Timeout: r.Timeout, MaxResult: r.MaxResult,
-		Rerun: r.OnOrphan == OrphanRerun, Slots: r.Concurrency, Webhooks: r.Webhooks,
+		Rerun: r.OnOrphan == OrphanRerun, Unlisted: r.LivePerPrincipal <= 0, Slots: r.Concurrency, Webhooks: r.Webhooks,
 	}
 	if r.Concurrency > 0 {
 		terms.Queue = Digest(append([]string{pool}, r.Tools...)...)

@@ -118,6 +118,7 @@ type Terms struct {
 	Timeout      time.Duration `json:"timeout"`    // of one held call
 	MaxResult    int64         `json:"max_result"` // bytes
 	Rerun        bool          `json:"rerun,omitzero"`
+	Unlisted     bool          `json:"unlisted,omitzero"`  // it is not counted among its principal's live tasks: the rule bounds none
 	Slots        int           `json:"slots,omitzero"`     // calls at once per upstream; 0: any number
 	Queue        string        `json:"queue,omitzero"`     // names those that share the slots
 	Webhooks     []Webhook     `json:"webhooks,omitempty"` // who is told how the task fares

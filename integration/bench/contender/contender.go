@@ -4,6 +4,7 @@ package contender
 
 import (
 	"os/exec"
+	"strings"
 
 	"berth/integration/bench/upstream"
 )
@@ -36,7 +37,8 @@ type Contender struct {
 
 // Name is what the contender is called in the report.
 func (c Contender) Name() string {
-	name := c.Product
+	var name strings.Builder
+	name.WriteString(c.Product)
 	for _, trait := range []struct {
 		has  bool
 		name string
@@ -51,10 +53,10 @@ func (c Contender) Name() string {
 		{c.Cores > 0, count(c.Cores, "core")},
 	} {
 		if trait.has {
-			name += ", " + trait.name
+			name.WriteString(", " + trait.name)
 		}
 	}
-	return name
+	return name.String()
 }
 
 // Programs are the paths of what is started; "" is missing.

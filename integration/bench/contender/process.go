@@ -47,11 +47,11 @@ func (p *process) kill() {
 	_ = p.output.Close()
 }
 
-func (p *process) awaitListening(address string) error {
+func (p *process) awaitListening(network, address string) error {
 	ctx, cancel := context.WithTimeout(context.Background(), readyWithin)
 	defer cancel()
 	for {
-		conn, err := net.DialTimeout("tcp", address, time.Second)
+		conn, err := net.DialTimeout(network, address, time.Second)
 		if err == nil {
 			return conn.Close()
 		}

@@ -79,7 +79,10 @@ func (r *Running) start(c Contender, s Site) error {
 	if c.TLS {
 		r.Secure = s.Certificate.Clients
 	}
-	return r.run(pinned(s.cores(c), command), address)
+	if err := r.run(pinned(s.cores(c), command), "tcp", address); err != nil || r.metrics == "" {
+		return err
+	}
+	return r.processes[len(r.processes)-1].awaitListening("unix", r.metrics)
 }
 
 // startRedis starts a Redis that keeps nothing on disk, on the cores that the load has.
@@ -93,17 +96,17 @@ func (r *Running) startRedis(s Site) (string, error) {
 		return "", err
 	}
 	command := exec.Command(s.Programs.Redis, "--bind", host, "--port", port, "--save", "", "--appendonly", "no", "--dir", r.dir)
-	return address, r.run(command, address)
+	return address, r.run(command, "tcp", address)
 }
 
 // run starts command, and waits until it listens.
-func (r *Running) run(command *exec.Cmd, address string) error {
+func (r *Running) run(command *exec.Cmd, network, address string) error {
 	p, err := startProcess(command, filepath.Join(r.dir, strconv.Itoa(len(r.processes))+".out"))
 	if err != nil {
 		return err
 	}
 	r.processes = append(r.processes, p)
-	return p.awaitListening(address)
+	return p.awaitListening(network, address)
 }
 
 // PID is the proxy's process; 0 if there is none.

@@ -26,11 +26,16 @@ type Verdict struct {
 	Values []float64 // of each round; empty: all have failed
 }
 
-// Judge is what rows show of each goal whose contenders were all to be measured.
+// Judge is what rows show of each goal whose contenders were all to be measured; of a goal of no kind, where any has
+// shown something.
 func Judge(rows []report.Row) (verdicts []Verdict) {
 	for _, g := range All() {
-		if of, ok := g.rows(rows); ok {
-			verdicts = append(verdicts, Verdict{Goal: g, Values: g.values(of)})
+		of, ok := g.rows(rows)
+		if !ok {
+			continue
+		}
+		if values := g.values(of); len(values) > 0 || g.Kind != "" {
+			verdicts = append(verdicts, Verdict{Goal: g, Values: values})
 		}
 	}
 	return verdicts

@@ -55,7 +55,8 @@ func TestWhoWaitsForAConnectionIsTheSchedulersAndWhoReadsItIsNot(t *testing.T) {
 	for want, stack := range map[string][]string{
 		"scheduler and netpoll":   {"internal/runtime/syscall/linux.Syscall6", "internal/runtime/syscall/linux.EpollWait", "runtime.netpoll", "runtime.findRunnable"},
 		"system calls":            {"internal/runtime/syscall/linux.Syscall6", "syscall.read", "internal/poll.(*FD).Read", "net/http.(*conn).serve"},
-		"net/http":                {"strings.EqualFold", "net/http.(*conn).serve"},
+		"net/http":                {"net/textproto.canonicalMIMEHeaderKey", "net/http.Header.Get", "net/http.(*conn).serve"},
+		"routing and bindings":    {"net/textproto.canonicalMIMEHeaderKey", "net/http.Header.Get", "berth/routing.(*Pool).Pick", "net/http.(*conn).serve"},
 		"pipeline":                {"time.Now", "berth/proxy.(*Proxy).Serve", "berth/internal/h1/server.(*conn).serve"},
 		"inbound: what a call is": {"berth/proxy/inbound.Classify", "berth/proxy.(*Proxy).Serve"},
 	} {

@@ -10,9 +10,6 @@ import (
 
 // Carry is h as net/http's server has it.
 func Carry(h server.Handler) http.Handler {
-	if own, ok := h.(http.Handler); ok {
-		return own
-	}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		request := (&wire.Request{
 			Method: r.Method, URL: r.URL, Host: r.Host, Header: wire.Header(r.Header),

@@ -12,10 +12,10 @@ import (
 // how long that takes, and a handshake of TLS; 0: nothing does.
 func NewSender(dial exchange.Dial, connect time.Duration) exchange.Sender {
 	if !ByNetHTTP() {
-		return client.New(client.Options{Connect: connect, Dial: dial})
+		return lender{client.New(client.Options{Connect: connect, Dial: dial})}
 	}
 	if dial == nil {
 		dial = (&net.Dialer{Timeout: connect}).DialContext
 	}
-	return exchange.NewClientOver(dial, connect)
+	return lender{exchange.NewClientOver(dial, connect)}
 }

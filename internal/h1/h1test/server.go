@@ -37,6 +37,7 @@ func Serve(tb testing.TB, l net.Listener, h server.Handler, o Options) (stop fun
 	if o.Log == nil {
 		o.Log = slog.DiscardHandler
 	}
+	h = lentTo{h}
 	serve, end := byH1(h, o)
 	if ByNetHTTP() {
 		serve, end = byNetHTTP(h, o)

@@ -30,6 +30,8 @@ type conn struct {
 	remote  string
 	tls     *tls.ConnectionState // nil: none
 
+	sighting *sighting // nil: the lookout does not see the connection, or has not been asked to
+
 	departure atomic.Pointer[departure] // of the request that is served; nil: none is
 }
 
@@ -127,6 +129,9 @@ func (c *conn) end() {
 	if d := c.departure.Load(); d != nil {
 		d.end()
 		d.stopWatching()
+	}
+	if c.sighting != nil {
+		c.server.lookout.forget(c.sighting)
 	}
 	c.in.Reset(nil)
 	c.server.leave(c)

@@ -21,7 +21,9 @@ type departure struct {
 type asked struct {
 	done  chan struct{}
 	funcs []*func()
-	watch *watch // nil: none has begun
+
+	watched bool   // the connection is
+	watch   *watch // nil: by the lookout
 }
 
 // Deadline implements [context.Context]: there is none.
@@ -86,8 +88,8 @@ func (d *departure) ask() *asked {
 
 // watch begins to watch if somebody has asked. It is called with mu held.
 func (d *departure) watch() {
-	if d.whole && !d.ended && d.asked != nil && d.asked.watch == nil {
-		d.asked.watch = d.conn.watch(d.end)
+	if d.whole && !d.ended && d.asked != nil && !d.asked.watched {
+		d.asked.watched, d.asked.watch = true, d.conn.watch(d.end)
 	}
 }
 
@@ -120,15 +122,11 @@ func (d *departure) end() {
 // stopWatching leaves the connection to who reads it. The context has ended.
 func (d *departure) stopWatching() {
 	d.mu.Lock()
-	conn := d.conn
+	conn, a := d.conn, d.asked
 	d.conn = nil // whoever keeps the context keeps no connection
-	var w *watch
-	if d.asked != nil {
-		w = d.asked.watch
-	}
 	d.mu.Unlock()
-	if w != nil {
-		w.stop(conn)
+	if a != nil && a.watched { // nobody begins any more
+		conn.stopWatching(a.watch)
 	}
 }
 

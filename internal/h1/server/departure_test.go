@@ -77,7 +77,7 @@ func TestAWatchLeavesTheNextRequestsAlone(t *testing.T) {
 			t.Error("left")
 		case <-time.After(time.Millisecond):
 		}
-		if w := r.Context().(*departure).asked.watch; runtime.GOOS == "linux" && w != nil && w.over != nil {
+		if w := r.Context().(*departure).asked.watch; runtime.GOOS == "linux" && w != nil {
 			t.Error("a goroutine watches")
 		}
 		b, err := io.ReadAll(r.Body)
@@ -99,6 +99,33 @@ func TestAWatchLeavesTheNextRequestsAlone(t *testing.T) {
 	c.CloseWrite()
 	if got := statuses(c); got != "" {
 		t.Errorf("got %q", got)
+	}
+}
+
+// A client that left before anybody asked has left, on connections that were watched before as on others.
+func TestADepartureBeforeItIsAskedFor(t *testing.T) {
+	for _, watched := range []bool{false, true} {
+		begun, left, told := make(chan struct{}), make(chan struct{}), make(chan struct{})
+		_, addr := listen(t, Options{Handler: serves(func(w wire.Client, r *wire.Request) bool {
+			if r.URL.Path == "/" {
+				if watched {
+					r.Context().Done()
+				}
+				return true
+			}
+			close(begun)
+			<-left
+			time.Sleep(20 * time.Millisecond) // what the kernel tells is heard by then
+			<-r.Context().Done()
+			close(told)
+			return true
+		})})
+		c := dial(t, addr)
+		io.WriteString(c, get("/")+get("/wait"))
+		await(t, "the request", begun)
+		c.Close()
+		close(left)
+		await(t, "the departure", told)
 	}
 }
 

@@ -9,51 +9,58 @@ import (
 )
 
 // lookout sees clients hang up, by one epoll instance for all who are watched: a connection that is watched costs no
-// goroutine, and may be read meanwhile. What clients say is left where it is. The zero value has not begun.
+// goroutine, and may be read meanwhile. What clients say is left where it is. A connection that was watched once stays
+// in sight until it ends, so that the next watch of it costs no system call. The zero value has not begun.
 type lookout struct {
-	mu     sync.Mutex // guards the fields below
+	mu     sync.Mutex // guards the fields below, and those of sightings
 	epoll  *os.File   // nil: it has not begun, or has ended
 	fd     int        // epoll's
 	ended  bool
 	latest uint64
-	gone   map[uint64]func() // what is called, by the sighting
+	inView map[uint64]*sighting // by their numbers
 }
 
-// sighting is one who is watched.
+// sighting is a connection that is in view.
 type sighting struct {
-	raw    syscall.RawConn
 	number uint64
+	left   bool   // the other end has closed its sending side, or all
+	gone   func() // is called when it does; nil: nobody waits for that
 }
 
-// watch has gone called, in a goroutine of the lookout's that must not wait, when the other end of a
-// connection has closed its sending side, or all. It reports whether it can.
-func (l *lookout) watch(raw syscall.RawConn, gone func()) (sighting, bool) {
+// sight brings a connection into view until it is forgotten; nil: that cannot be.
+func (l *lookout) sight(raw syscall.RawConn) *sighting {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if !l.begin() {
-		return sighting{}, false
+		return nil
 	}
 	l.latest++
-	s := sighting{raw, l.latest}
+	s := &sighting{number: l.latest}
 	var err error
 	event := unix.EpollEvent{Events: unix.EPOLLRDHUP | unix.EPOLLONESHOT, Fd: int32(s.number), Pad: int32(s.number >> 32)}
 	failed := raw.Control(func(fd uintptr) { err = unix.EpollCtl(l.fd, unix.EPOLL_CTL_ADD, int(fd), &event) })
 	if failed != nil || err != nil {
-		return sighting{}, false
+		return nil
 	}
-	l.gone[s.number] = gone
-	return s, true
+	l.inView[s.number] = s
+	return s
 }
 
-// forget ends a watch. Its function may be running, or run a last time.
-func (l *lookout) forget(s sighting) {
+// watch has gone called, in a goroutine that is not the caller's and must not wait, when the other end leaves. nil: nobody
+// waits for that any more, but one that is being called may go on.
+func (l *lookout) watch(s *sighting, gone func()) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	delete(l.gone, s.number)
-	if l.epoll != nil {
-		// An error means that the connection is closed, and with that forgotten.
-		_ = s.raw.Control(func(fd uintptr) { _ = unix.EpollCtl(l.fd, unix.EPOLL_CTL_DEL, int(fd), nil) })
+	if s.gone = gone; s.left && gone != nil {
+		go gone()
 	}
+}
+
+// forget takes a connection out of view. The kernel does when it is closed.
+func (l *lookout) forget(s *sighting) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	delete(l.inView, s.number)
 }
 
 // begin begins once there is somebody to watch. It is called with mu held.
@@ -69,7 +76,7 @@ func (l *lookout) begin() bool {
 		_ = unix.Close(fd)
 		return false
 	}
-	l.epoll, l.fd, l.gone = os.NewFile(uintptr(fd), "epoll"), fd, make(map[uint64]func())
+	l.epoll, l.fd, l.inView = os.NewFile(uintptr(fd), "epoll"), fd, make(map[uint64]*sighting)
 	raw, err := l.epoll.SyscallConn()
 	if err != nil {
 		_ = l.epoll.Close()
@@ -99,8 +106,10 @@ func (l *lookout) look(raw syscall.RawConn) {
 
 func (l *lookout) tell(number uint64) {
 	l.mu.Lock()
-	gone := l.gone[number]
-	delete(l.gone, number)
+	var gone func()
+	if s := l.inView[number]; s != nil {
+		s.left, gone = true, s.gone
+	}
 	l.mu.Unlock()
 	if gone != nil {
 		gone()

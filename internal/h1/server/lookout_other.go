@@ -4,11 +4,12 @@ package server
 
 import "syscall"
 
-// lookout watches nobody: elsewhere connections are read to see that their client has gone.
+// lookout sees nobody: elsewhere connections are read to see that their client has gone.
 type lookout struct{}
 
 type sighting struct{}
 
-func (*lookout) watch(syscall.RawConn, func()) (sighting, bool) { return sighting{}, false }
-func (*lookout) forget(sighting)                                {}
-func (*lookout) end()                                           {}
+func (*lookout) sight(syscall.RawConn) *sighting { return nil }
+func (*lookout) watch(*sighting, func())         {}
+func (*lookout) forget(*sighting)                {}
+func (*lookout) end()                            {}

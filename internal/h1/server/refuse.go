@@ -36,16 +36,21 @@ func (c *conn) refuse(err error) {
 	}
 }
 
-// linger waits until the client has closed the connection, or had the time to read its answer.
+// linger waits until the client has closed the connection, or had the time to read its answer. Of what it still sends no more is
+// taken in than of a body that nobody reads.
 func (c *conn) linger() {
 	half, ok := c.net.(interface{ CloseWrite() error })
 	if !ok || half.CloseWrite() != nil {
 		return
 	}
-	c.reading.exactly(time.Now().Add(lingering))
-	for {
-		if _, err := c.in.Discard(max(c.in.Buffered(), 1)); err != nil {
+	until := time.Now().Add(lingering)
+	c.reading.exactly(until)
+	for left := mostUnread; left > 0; {
+		n := max(c.in.Buffered(), 1)
+		if _, err := c.in.Discard(n); err != nil {
 			return
 		}
+		left -= n
 	}
+	time.Sleep(time.Until(until))
 }

@@ -9,20 +9,23 @@ import (
 	"berth/internal/h1/buffer"
 )
 
-// watch waits for a client to hang up.
+// watch waits for a client to hang up, by reading: for connections that the lookout does not see.
 type watch struct {
-	sighting sighting      // where the kernel tells
-	over     chan struct{} // elsewhere: closed when nobody reads any more; nil: the kernel tells
-	one      [1]byte       // of the next request, which has to be read to see that there is none
-	came     bool
+	over chan struct{} // closed when nobody reads any more
+	one  [1]byte       // of the next request, which has to be read to see that there is none
+	came bool
 }
 
-// watch has gone called when the client hangs up, until stop.
+// watch has gone called when the client hangs up, until its watch is stopped. nil: the lookout watches.
 func (c *conn) watch(gone func()) *watch {
-	if raw := rawOf(c); raw != nil {
-		if s, ok := c.server.lookout.watch(raw, gone); ok {
-			return &watch{sighting: s}
+	if c.sighting == nil {
+		if raw := rawOf(c); raw != nil {
+			c.sighting = c.server.lookout.sight(raw)
 		}
+	}
+	if c.sighting != nil {
+		c.server.lookout.watch(c.sighting, gone)
+		return nil
 	}
 	w := &watch{over: make(chan struct{})}
 	c.reading.lift()
@@ -55,10 +58,10 @@ func rawOf(c *conn) syscall.RawConn {
 	return raw
 }
 
-// stop ends the watch.
-func (w *watch) stop(c *conn) {
-	if w.over == nil {
-		c.server.lookout.forget(w.sighting)
+// stopWatching leaves the connection to who reads it. w is what watch returned.
+func (c *conn) stopWatching(w *watch) {
+	if w == nil {
+		c.server.lookout.watch(c.sighting, nil)
 		return
 	}
 	c.reading.exactly(time.Unix(1, 0))

@@ -27,6 +27,16 @@ func (s *Server) Do(args ...string) string {
 	return answer
 }
 
+// Needs skips a test of what Redis has since a major version.
+func (s *Server) Needs(major int, why string) {
+	s.t.Helper()
+	_, version, _ := strings.Cut(s.Do("INFO", "server"), "redis_version:")
+	text, _, _ := strings.Cut(version, ".")
+	if is, err := strconv.Atoi(text); err != nil || is < major {
+		s.t.Skipf("redis-server is of version %s: %s", text, why)
+	}
+}
+
 // Monitor returns what the server executes from now on, as MONITOR writes it, until
 // the test ends.
 func (s *Server) Monitor() *realtest.Journal {
