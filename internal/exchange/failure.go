@@ -12,7 +12,7 @@ import (
 // SendError bears it, which names the package.
 var ErrNotInTime = errors.New("no answer in time")
 
-// ErrStatus: a status with which no exchange ends. 101 would make a tunnel of the
+// ErrStatus says that a status is none with which an exchange ends. 101 would make a tunnel of the
 // connection, for whoever believes it (RFC 9110, 15.2.2), and net/http panics when it is to
 // write one below 100. Those above 599 are invalid (RFC 9110, 15).
 var ErrStatus = errors.New("no answer ends with status")

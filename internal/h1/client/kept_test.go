@@ -183,3 +183,26 @@ func TestClosingUnblocksARead(t *testing.T) {
 		t.Error("the connection was kept")
 	}
 }
+
+// What is left of an answer that nobody read is no other's answer.
+func TestAnAnswerThatWasNotReadEndsItsConnection(t *testing.T) {
+	for name, text := range map[string]string{
+		"length": "HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\n{}", "chunks": "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n",
+	} {
+		u := saying(t, text, true)
+		client, dials := counting(t)
+		for range 3 {
+			response, err := exchangetest.Send(client, exchangetest.Post(t, t.Context(), u.URL, "{}"), 0)
+			if err != nil {
+				t.Fatalf("%s: Send: %v", name, err)
+			}
+			if _, err := io.ReadFull(response.Body, make([]byte, 2)); err != nil {
+				t.Fatalf("%s: Read: %v", name, err)
+			}
+			_ = response.Body.Close()
+		}
+		if dials.Load() != 3 {
+			t.Errorf("%s: got %d connections, want 3", name, dials.Load())
+		}
+	}
+}

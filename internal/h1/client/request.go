@@ -16,7 +16,7 @@ import (
 // connection's end.
 func appendHead(b []byte, r *exchange.Request) (head []byte, keep bool, err error) {
 	method := cmp.Or(r.Method, wire.MethodGet)
-	if !isToken(method) {
+	if !isToken(method) || method == "CONNECT" { // nobody tunnels through an exchange
 		return nil, false, unfit("method", method)
 	}
 	b = append(append(b, method...), ' ')
