@@ -6,7 +6,7 @@ import (
 	"net/http"
 	"testing"
 
-	"berth/internal/exchange"
+	"berth/internal/h1/h1test"
 	"berth/internal/storage"
 	"berth/proxy"
 	"berth/routing"
@@ -28,7 +28,7 @@ func pools(t *testing.T, specs ...[2]string) *berth {
 			fmt.Fprintf(w, "%d %s", i, r.URL.RequestURI())
 		})})
 		pool := routing.NewPool(routing.PoolOptions{Name: fmt.Sprint(i), Upstreams: upstreams})
-		client := exchange.NewClient(0)
+		client := h1test.NewSender(nil, 0)
 		t.Cleanup(client.Close)
 		ep := &proxy.Endpoint{Path: spec[1], Router: &routing.Router{Pool: pool, Bindings: bindings, Asker: routing.NewAsker(pool)}, Client: client}
 		if spec[0] != "" {

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"berth/internal/exchange"
+	"berth/internal/h1/h1test"
 	"berth/proxy"
 	"berth/routing"
 )
@@ -158,9 +159,9 @@ func TestWhereASessionMovesTo(t *testing.T) {
 func TestBerthsOwnWantMovesNothing(t *testing.T) {
 	var starved atomic.Value // the address that no descriptor is left for
 	var dialer net.Dialer
-	var client *exchange.Client
+	var client exchange.Sender
 	f := newRig(t, reinit(rigOptions{tcp: true, endpoint: func(ep *proxy.Endpoint) {
-		client = exchange.NewClientOver(func(ctx context.Context, network, address string) (net.Conn, error) {
+		client = h1test.NewSender(func(ctx context.Context, network, address string) (net.Conn, error) {
 			if starved.Load() == address {
 				return nil, &net.OpError{Op: "dial", Net: network, Err: os.NewSyscallError("socket", syscall.EMFILE)}
 			}

@@ -14,7 +14,8 @@ import (
 	"time"
 
 	"berth/internal/exchange"
-	"berth/internal/framing"
+	"berth/internal/h1/h1test"
+	"berth/internal/h1/server"
 	"berth/internal/identity"
 	"berth/internal/mcptest"
 	"berth/internal/realtest"
@@ -82,7 +83,7 @@ func start(t testing.TB, s setup) *berth {
 	if s.pool != nil {
 		s.pool(&pool)
 	}
-	client := exchange.NewClient(2 * time.Second)
+	client := h1test.NewSender(nil, 2*time.Second)
 	t.Cleanup(client.Close)
 	ep := newEndpoint(routing.NewPool(pool), bindings, client, s.principals)
 	if s.endpoint != nil {
@@ -154,7 +155,7 @@ func btoi(b bool) int {
 }
 
 // newEndpoint connects the parts of a berth before pool, as internal/command does.
-func newEndpoint(pool *routing.Pool, bindings *sticky.Bindings, client *exchange.Client, principals bool) *proxy.Endpoint {
+func newEndpoint(pool *routing.Pool, bindings *sticky.Bindings, client exchange.Sender, principals bool) *proxy.Endpoint {
 	ep := &proxy.Endpoint{
 		Path:       "/mcp",
 		Router:     &routing.Router{Pool: pool, Bindings: bindings, Asker: routing.NewAsker(pool), Principals: principals},
@@ -180,27 +181,15 @@ func newOptions(ep *proxy.Endpoint, store *storage.Store, principals bool) proxy
 // by default.
 const headerLimit = 32 << 10
 
-// serve serves handler as the command does: behind the listener that judges framing.
-func (b *berth) serve(handler http.Handler) {
+// serve serves by p as the command does.
+func (b *berth) serve(p server.Handler) {
 	b.t.Helper()
 	listener, err := (&net.ListenConfig{}).Listen(context.Background(), "tcp", "127.0.0.1:0")
 	if err != nil {
 		b.t.Fatal(err)
 	}
-	server := &http.Server{
-		Handler: handler, ReadHeaderTimeout: 5 * time.Second, MaxHeaderBytes: headerLimit,
-		ErrorLog: slog.NewLogLogger(slog.NewJSONHandler(b.logs, nil), slog.LevelInfo),
-	}
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		_ = server.Serve(framing.NewListener(listener, headerLimit)) // ends with Close
-	}()
 	b.address = listener.Addr().String()
-	b.t.Cleanup(func() {
-		_ = server.Close()
-		<-done
-	})
+	h1test.Serve(b.t, listener, p, h1test.Options{MaxHead: headerLimit, Log: slog.NewJSONHandler(b.logs, nil)})
 }
 
 // upstreamURL is where the only upstream is reached without berth.

@@ -3,7 +3,6 @@ package proxy_test
 import (
 	"context"
 	"io"
-	"net/http"
 	"net/url"
 	"sync/atomic"
 	"time"
@@ -29,44 +28,39 @@ func spoil(h wire.Header) {
 	h["Authorization"], h["Mcp-Session-Id"] = []string{spoilt}, []string{spoilt}
 }
 
-// lending has a proxy serve what net/http carries.
+// lending has a proxy serve what it lends to it.
 type lending struct{ to *proxy.Proxy }
 
-func (l lending) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+func (l lending) Serve(w wire.Client, r *wire.Request) (whole bool) {
 	at := *r.URL
-	request := &wire.Request{
-		Method: r.Method, URL: &at, Host: r.Host, Header: wire.Header(r.Header).Clone(), Body: r.Body,
-		ContentLength: r.ContentLength, ProtoMajor: r.ProtoMajor, ProtoMinor: r.ProtoMinor, RemoteAddr: r.RemoteAddr, TLS: r.TLS,
-	}
-	c := &lentTo{w: w, control: http.NewResponseController(w)}
-	whole := l.to.Serve(c, request.WithContext(r.Context()))
+	request := *r
+	request.URL, request.Header = &at, r.Header.Clone()
+	c := &lentTo{w: w}
+	whole = l.to.Serve(c, &request)
 	c.over.Store(true)
 	spoil(request.Header)
 	at = url.URL{Path: "/" + spoilt}
-	*request = wire.Request{Method: spoilt, Host: spoilt, Header: request.Header, URL: &at, RemoteAddr: spoilt}
+	request = wire.Request{Method: spoilt, Host: spoilt, Header: request.Header, URL: &at, RemoteAddr: spoilt}
 	request.WithContext(context.Background())
-	if !whole {
-		panic(http.ErrAbortHandler)
-	}
+	return whole
 }
 
 // lentTo is the client of one request.
 type lentTo struct {
-	w       http.ResponseWriter
-	control *http.ResponseController
-	over    atomic.Bool
+	w    wire.Client
+	over atomic.Bool
 }
 
-func (c *lentTo) lent() *http.ResponseController {
+func (c *lentTo) lent() wire.Client {
 	if c.over.Load() {
 		panic("a client is used when its request is over")
 	}
-	return c.control
+	return c.w
 }
 
-func (c *lentTo) Header() wire.Header                { c.lent(); return wire.Header(c.w.Header()) }
-func (c *lentTo) WriteHeader(status int)             { c.lent(); c.w.WriteHeader(status) }
-func (c *lentTo) Write(b []byte) (int, error)        { c.lent(); return c.w.Write(b) }
+func (c *lentTo) Header() wire.Header                { return c.lent().Header() }
+func (c *lentTo) WriteHeader(status int)             { c.lent().WriteHeader(status) }
+func (c *lentTo) Write(b []byte) (int, error)        { return c.lent().Write(b) }
 func (c *lentTo) Flush() error                       { return c.lent().Flush() }
 func (c *lentTo) SetReadDeadline(t time.Time) error  { return c.lent().SetReadDeadline(t) }
 func (c *lentTo) SetWriteDeadline(t time.Time) error { return c.lent().SetWriteDeadline(t) }

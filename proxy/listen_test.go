@@ -8,6 +8,9 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"berth/internal/h1/server"
+	"berth/internal/wire"
 )
 
 // The tasks of several owners are one stream: each owner is asked for its own, under
@@ -213,9 +216,9 @@ func TestSubscriptionLeavesForeignTasksOut(t *testing.T) {
 }
 
 // fromLoopback has requests come from a peer that is believed.
-func fromLoopback(next http.Handler) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+func fromLoopback(next server.Handler) server.Handler {
+	return handlerFunc(func(w wire.Client, r *wire.Request) bool {
 		r.RemoteAddr = "127.0.0.1:1"
-		next.ServeHTTP(w, r)
+		return next.Serve(w, r)
 	})
 }

@@ -7,6 +7,8 @@ import (
 	"testing"
 	"testing/synctest"
 
+	"berth/internal/h1/server"
+	"berth/internal/wire"
 	"berth/proxy"
 )
 
@@ -20,9 +22,9 @@ func TestNextGoesOnWithWhatIsHeld(t *testing.T) {
 		f := newRig(t, rigOptions{
 			size:    1,
 			options: func(o *proxy.Options) { o.Limits.InFlight = 2; options = *o },
-			wrap: func(first http.Handler) http.Handler {
+			wrap: func(first server.Handler) server.Handler {
 				now.Store(first.(lending).to)
-				return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { lending{now.Load()}.ServeHTTP(w, r) })
+				return handlerFunc(func(w wire.Client, r *wire.Request) bool { return lending{now.Load()}.Serve(w, r) })
 			},
 		})
 		f.servers[0].inject(func(_ http.ResponseWriter, _ *http.Request, body []byte) bool {

@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"berth/internal/exchange"
+	"berth/internal/h1/h1test"
+	"berth/internal/h1/server"
 	"berth/internal/mcptest"
 	"berth/internal/storage"
 	"berth/proxy"
@@ -24,14 +26,14 @@ import (
 // rigOptions say what a rig is made of. The zero value is three instances in memory
 // behind one berth without principals.
 type rigOptions struct {
-	tcp        bool                            // real loopback connections instead of memory
-	size       int                             // instances; 0: 3
-	server     func(*mcptest.Server)           // sets up each instance
-	endpoint   func(*proxy.Endpoint)           // changes the endpoint
-	options    func(*proxy.Options)            // changes the proxy
-	wrap       func(http.Handler) http.Handler // stands around the proxy
-	store      *storage.Store                  // nil: memory:
-	kept       upgrade.Bounds                  // of what upgraded tasks keep
+	tcp        bool                                // real loopback connections instead of memory
+	size       int                                 // instances; 0: 3
+	server     func(*mcptest.Server)               // sets up each instance
+	endpoint   func(*proxy.Endpoint)               // changes the endpoint
+	options    func(*proxy.Options)                // changes the proxy
+	wrap       func(server.Handler) server.Handler // stands around the proxy
+	store      *storage.Store                      // nil: memory:
+	kept       upgrade.Bounds                      // of what upgraded tasks keep
 	meter      metric.MeterProvider
 	still      bool                             // nothing is written back to the store or refreshed
 	principals bool                             // told by userHeader, believed from loopback
@@ -58,8 +60,8 @@ type rig struct {
 	router   *routing.Router
 	bindings *sticky.Bindings
 	proxy    *proxy.Proxy
-	outbound *exchange.Client // of the berth, to its upstreams
-	base     string           // URL of the berth's MCP endpoint
+	outbound exchange.Sender // of the berth, to its upstreams
+	base     string          // URL of the berth's MCP endpoint
 	client   *http.Client
 }
 
@@ -90,7 +92,7 @@ func (f *rig) assemble(o rigOptions, upstreams []*routing.Upstream) {
 	if store == nil {
 		store = openStore(f.t, "memory:")
 	}
-	client := exchange.NewClientOver(f.network.dial, 2*time.Second)
+	client := h1test.NewSender(f.network.dial, 2*time.Second)
 	f.outbound = client
 	pool := routing.PoolOptions{Name: "p", Upstreams: upstreams, Settings: routing.Settings{Picker: o.picker}, Logger: o.log}
 	if o.picker == nil {
@@ -112,7 +114,7 @@ func (f *rig) assemble(o rigOptions, upstreams []*routing.Upstream) {
 		o.options(&options)
 	}
 	f.proxy = proxy.New(options)
-	var handler http.Handler = lending{f.proxy}
+	var handler server.Handler = lending{f.proxy}
 	if o.wrap != nil {
 		handler = o.wrap(handler)
 	}
@@ -135,17 +137,16 @@ func (f *rig) background(run func(context.Context) error) {
 }
 
 // front serves handler to clients.
-func (f *rig) front(handler http.Handler, upstream *exchange.Client) {
+func (f *rig) front(handler server.Handler, upstream exchange.Sender) {
 	f.t.Helper()
 	l := f.network.listen(f.t, f.tcp, "berth")
-	server := &http.Server{Handler: handler}
-	go server.Serve(l)
+	stop := h1test.Serve(f.t, l, handler, h1test.Options{})
 	transport := &http.Transport{DialContext: f.network.dial, DisableCompression: true}
 	f.client = &http.Client{Transport: transport}
 	f.base = "http://" + l.Addr().String() + "/mcp"
 	f.t.Cleanup(func() {
 		transport.CloseIdleConnections()
-		server.Close()
+		stop()
 		upstream.Close()
 	})
 }

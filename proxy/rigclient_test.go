@@ -6,29 +6,34 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+
+	"berth/internal/h1/server"
+	"berth/internal/wire"
 )
 
 // watchWrites tells of each write to a client before it happens.
-func watchWrites(before func(p []byte)) func(http.Handler) http.Handler {
-	return func(next http.Handler) http.Handler {
-		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			next.ServeHTTP(&watchedWriter{w, before}, r)
+func watchWrites(before func(p []byte)) func(server.Handler) server.Handler {
+	return func(next server.Handler) server.Handler {
+		return handlerFunc(func(w wire.Client, r *wire.Request) bool {
+			return next.Serve(&watchedWriter{w, before}, r)
 		})
 	}
 }
 
+// handlerFunc is a function that serves requests.
+type handlerFunc func(w wire.Client, r *wire.Request) bool
+
+func (f handlerFunc) Serve(w wire.Client, r *wire.Request) bool { return f(w, r) }
+
 type watchedWriter struct {
-	http.ResponseWriter
+	wire.Client
 	before func(p []byte)
 }
 
 func (w *watchedWriter) Write(p []byte) (int, error) {
 	w.before(p)
-	return w.ResponseWriter.Write(p)
+	return w.Client.Write(p)
 }
-
-// Unwrap is for http.ResponseController.
-func (w *watchedWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 
 // eventLines reads an event stream line by line.
 type eventLines struct {

@@ -9,7 +9,9 @@ import (
 	"testing/synctest"
 	"time"
 
+	"berth/internal/h1/server"
 	"berth/internal/mcptest"
+	"berth/internal/wire"
 	"berth/routing"
 	"berth/sticky"
 )
@@ -31,9 +33,9 @@ func TestSessionIsBoundWithItsVersionBeforeItLeaves(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				var f *rig
 				unbound := 0
-				watch := func(next http.Handler) http.Handler {
-					return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-						next.ServeHTTP(&headerWatch{w, func(h http.Header) {
+				watch := func(next server.Handler) server.Handler {
+					return handlerFunc(func(w wire.Client, r *wire.Request) bool {
+						return next.Serve(&headerWatch{w, func(h wire.Header) {
 							if _, err := f.sessionBinding(h.Get("Mcp-Session-Id")); err != nil {
 								unbound++
 							}
@@ -55,17 +57,14 @@ func TestSessionIsBoundWithItsVersionBeforeItLeaves(t *testing.T) {
 
 // headerWatch tells of the header before it is sent.
 type headerWatch struct {
-	http.ResponseWriter
-	before func(http.Header)
+	wire.Client
+	before func(wire.Header)
 }
 
 func (w *headerWatch) WriteHeader(status int) {
 	w.before(w.Header())
-	w.ResponseWriter.WriteHeader(status)
+	w.Client.WriteHeader(status)
 }
-
-// Unwrap is for http.ResponseController.
-func (w *headerWatch) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 
 func TestAllOfASessionFollowsIt(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

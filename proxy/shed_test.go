@@ -13,7 +13,7 @@ import (
 	"syscall"
 	"testing"
 
-	"berth/internal/exchange"
+	"berth/internal/h1/h1test"
 	"berth/internal/mcptest"
 	"berth/internal/realtest"
 	"berth/proxy"
@@ -282,7 +282,7 @@ func TestBerthsOwnWantIsNoFailureOfTheUpstream(t *testing.T) {
 	}
 	b := start(t, setup{pool: probed, endpoint: func(ep *proxy.Endpoint) {
 		endpoint = ep
-		ep.Client = exchange.NewClientOver(func(ctx context.Context, network, address string) (net.Conn, error) {
+		ep.Client = h1test.NewSender(func(ctx context.Context, network, address string) (net.Conn, error) {
 			if starved {
 				return nil, &net.OpError{Op: "dial", Net: network, Err: os.NewSyscallError("socket", syscall.EMFILE)}
 			}

@@ -13,7 +13,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"berth/internal/framing"
+	"berth/internal/h1/h1test"
 	"berth/internal/memnet"
 	"berth/proxy"
 )
@@ -23,16 +23,7 @@ func inMemory(t *testing.T) *memnet.Listener {
 	t.Helper()
 	p := proxy.New(proxy.Options{Loopback: true, Endpoints: []*proxy.Endpoint{{Path: "/mcp", Router: unreachable()}}})
 	listener := memnet.Listen("berth")
-	server := &http.Server{Handler: p, ReadHeaderTimeout: 5 * time.Second}
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		_ = server.Serve(framing.NewListener(listener, headerLimit)) // ends with Close
-	}()
-	t.Cleanup(func() {
-		_ = server.Close()
-		<-done
-	})
+	h1test.Serve(t, listener, p, h1test.Options{MaxHead: headerLimit})
 	return listener
 }
 

@@ -74,6 +74,9 @@ func tripRequest(t *testing.T, request *exchange.Request) {
 		}
 		r, other := o.seen[0], reference.seen[0]
 		r.header, other.header = comparable(r.header), comparable(other.header)
+		if other.length < 0 && other.body == "" {
+			r.length, other.length = 0, 0 // net/http sends no chunk where it does not know that there is no body
+		}
 		if r != other {
 			t.Fatalf("%s saw\n%v, want\n%v\nours wrote     %q\nnet/http wrote %q", f.name, r, other, got, want)
 		}
@@ -194,7 +197,7 @@ func tripAnswer(t *testing.T, method string, minor int, a oneAnswer) {
 // reread says how an answer of ours was read that net/http's was not.
 func reread(e, want exchanged, clean bool, a oneAnswer) string {
 	switch {
-	case !clean && want.failure != "": // net/http writes what nobody reads
+	case !clean && (want.failure != "" || e.failure == errGarbled): // both servers write what nobody may read
 		return ""
 	case e.failure != want.failure:
 		return "the failure differs"

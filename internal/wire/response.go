@@ -21,10 +21,10 @@ func Whole(status int, message []byte) *Response {
 	return r
 }
 
-// Kept is the head of r, which outlives its body's end.
+// Kept is r with what may be kept when its body is closed. The body itself is r's.
 func (r *Response) Kept() *Response {
 	kept := *r
-	kept.Header, kept.Body = r.Header.Clone(), nil
+	kept.Header = r.Header.Clone()
 	return &kept
 }
 

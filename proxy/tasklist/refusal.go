@@ -11,8 +11,8 @@ import (
 // Refusal is what an upstream answers in place of a list.
 type Refusal struct {
 	Response *wire.Response // kept: its body was read
-	Body     []byte // of it, read
-	Code     int    // of the JSON-RPC error; 0 if there is none
+	Body     []byte         // of it, read
+	Code     int            // of the JSON-RPC error; 0 if there is none
 }
 
 // Error describes the refusal for logs.

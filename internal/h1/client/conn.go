@@ -51,7 +51,7 @@ func (c *conn) begin(t *terms) {
 
 // end takes c back; good: another exchange may use it.
 func (c *conn) end(good bool) {
-	good = c.endWriting() && good
+	good = c.endWriting(good)
 	if woken := c.host.client.young.leave(c); woken || c.stop != nil {
 		_ = c.net.SetReadDeadline(time.Time{})
 	}

@@ -2,6 +2,7 @@ package client
 
 import (
 	"sync"
+	"time"
 
 	"berth/internal/exchange"
 	"berth/internal/h1/buffer"
@@ -14,6 +15,9 @@ const (
 	// together is how long a request may be to be copied into one piece, which is one write.
 	together = 64 << 10
 )
+
+// lastWrite is how long the end of a request is waited for after the answer's.
+const lastWrite = 50 * time.Millisecond
 
 // pieces are memory for requests that are longer than usual.
 var pieces = sync.Pool{New: func() any { return new([together]byte) }}
@@ -116,17 +120,24 @@ func (c *conn) writeRest() {
 	}
 }
 
-// endWriting reports whether the request was written whole, and sees to it that nobody writes any more.
-func (c *conn) endWriting() bool {
-	whole := true
+// endWriting reports whether the request was written whole, and sees to it that nobody writes any more. If its connection could
+// be used again, it waits a little for that: who wrote may not have heard yet that all is written.
+func (c *conn) endWriting(usable bool) bool {
+	whole := usable
 	if c.done != nil {
+		limit := lastWrite
+		if !usable {
+			limit = 0
+		}
+		timer := time.NewTimer(limit)
 		select {
 		case <-c.done:
-		default:
+		case <-timer.C:
 			whole = false
 			_ = c.net.Close()
 			<-c.done
 		}
+		timer.Stop()
 	}
 	whole = whole && c.broken == nil
 	c.letGo()

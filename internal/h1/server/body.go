@@ -33,7 +33,7 @@ func (b *requestBody) Read(p []byte) (int, error) {
 		}
 	}
 	if b.mayWait() {
-		b.conn.reading.until(b.until, time.Now())
+		b.conn.reading.until(b.until)
 	}
 	n, err := b.reader.Read(p)
 	if err == io.EOF {

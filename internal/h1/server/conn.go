@@ -82,8 +82,7 @@ func (c *conn) await() bool {
 // rest waits for the connection to be of use again.
 func (c *conn) rest() bool {
 	if d := c.server.options.Idle; d > 0 {
-		now := time.Now()
-		c.reading.until(now.Add(d), now)
+		c.reading.until(time.Now().Add(d))
 	} else {
 		c.reading.lift()
 	}
@@ -96,11 +95,7 @@ func (c *conn) rest() bool {
 
 // send writes to the client within the time that at bounds.
 func (c *conn) send(parts *net.Buffers, at time.Time) error {
-	if at.IsZero() {
-		c.writing.lift()
-	} else {
-		c.writing.until(at, time.Now())
-	}
+	c.writing.until(at)
 	if len(*parts) == 1 {
 		_, err := c.net.Write((*parts)[0])
 		return err

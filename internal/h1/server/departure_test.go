@@ -4,6 +4,7 @@ import (
 	"context"
 	"io"
 	"net"
+	"runtime"
 	"testing"
 	"time"
 
@@ -75,6 +76,9 @@ func TestAWatchLeavesTheNextRequestsAlone(t *testing.T) {
 		case <-r.Context().Done():
 			t.Error("left")
 		case <-time.After(time.Millisecond):
+		}
+		if w := r.Context().(*departure).asked.watch; runtime.GOOS == "linux" && w != nil && w.over != nil {
+			t.Error("a goroutine watches")
 		}
 		b, err := io.ReadAll(r.Body)
 		w.Write(b)

@@ -18,8 +18,8 @@
 //
 // Time: a head has HeaderRead from its first byte, a new connection's from its beginning; between requests a connection
 // has Idle. What handlers bound by SetReadDeadline and SetWriteDeadline holds for one request, and counts when
-// the connection has to wait. Bounds may come late by an eighth, a second at most, never early: so a busy connection rarely
-// touches a timer.
+// the connection has to wait. Bounds come up to a second late, less if they are near, and never early: so a
+// busy connection rarely touches a timer.
 //
 // Memory: a connection over TCP that is idle, or whose handler is silent, holds no buffers.
 package server

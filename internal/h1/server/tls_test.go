@@ -65,6 +65,40 @@ func TestRequestsOverTLS(t *testing.T) {
 	await(t, "the departure", left)
 }
 
+// What asks for a client's departure while the body comes takes nothing of it, nor of the next request.
+func TestADepartureOverTLSIsAwaitedBehindTheBody(t *testing.T) {
+	asked := make(chan struct{}, 9)
+	addr, config := secured(t, Options{HeaderRead: time.Minute, Idle: time.Minute, Handler: serves(func(w wire.Client, r *wire.Request) bool {
+		done := r.Context().Done()
+		time.Sleep(10 * time.Millisecond) // a watch that began now would take what comes first
+		asked <- struct{}{}
+		b, err := io.ReadAll(r.Body)
+		if r.URL.Path == "/wait" {
+			asked <- struct{}{}
+			select {
+			case <-done:
+				t.Error("left")
+			case <-time.After(10 * time.Millisecond): // the watch takes what comes
+			}
+		}
+		if said := r.Method + " " + string(b); said != "POST hello" && said != "POST hi" && said != "GET " {
+			t.Errorf("got %q", said)
+		}
+		return err == nil
+	})})
+	c := tls.Client(dial(t, addr), config)
+	io.WriteString(c, post("/", "Content-Length: 5\r\n", "h"))
+	<-asked
+	io.WriteString(c, "ello"+post("/wait", "Content-Length: 2\r\n", "hi"))
+	<-asked
+	<-asked
+	io.WriteString(c, get("/"))
+	c.CloseWrite()
+	if got := statuses(c); got != "200 200 200" {
+		t.Errorf("got %q", got)
+	}
+}
+
 func TestPlainHTTPOnATLSPortIsAnswered(t *testing.T) {
 	ended := make(chan error, 1)
 	addr, _ := secured(t, Options{Handler: silent, HandshakeEnded: func(_ net.Addr, err error) { ended <- err }})
