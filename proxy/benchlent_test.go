@@ -171,6 +171,12 @@ func (b lentBody) Close() error               { clear(b.s.header); return nil }
 // lentBerth is a berth as the command makes it by default, without HTTP on either side.
 func lentBerth(tb testing.TB) *proxy.Proxy {
 	tb.Helper()
+	return lentBerthTo(tb, newLentSender(), func(*proxy.Options) {})
+}
+
+// lentBerthTo is lentBerth in front of what a sender reaches.
+func lentBerthTo(tb testing.TB, sender exchange.Sender, change func(*proxy.Options)) *proxy.Proxy {
+	tb.Helper()
 	log := slog.New(slog.DiscardHandler)
 	meters := sdkmetric.NewMeterProvider(sdkmetric.WithReader(sdkmetric.NewManualReader()), sdkmetric.WithCardinalityLimit(1000),
 		sdkmetric.WithExemplarFilter(exemplar.AlwaysOffFilter))
@@ -180,15 +186,17 @@ func lentBerth(tb testing.TB) *proxy.Proxy {
 	pool := routing.NewPool(routing.PoolOptions{Name: "main", Upstreams: upstreams, Logger: log, Meter: meters})
 	ep := &proxy.Endpoint{
 		Path: "/mcp", Router: &routing.Router{Pool: pool, Bindings: bindings, Asker: routing.NewAsker(pool)},
-		Client: newLentSender(), OwnerGrace: 30 * time.Second,
+		Client: sender, OwnerGrace: 30 * time.Second,
 		Timeouts: proxy.Timeouts{Read: 10 * time.Second, Control: 30 * time.Second, Quiet: 5 * time.Minute},
 	}
-	return proxy.New(proxy.Options{
+	options := proxy.Options{
 		Endpoints: []*proxy.Endpoint{ep}, Loopback: true, Keys: seal.NewStoredKeyring(store), Logger: log, Meter: meters,
 		Limits:    proxy.Limits{Polls: 1e9, UnknownIDs: 20},
 		AccessLog: journal.New(io.Discard).Patient(slog.LevelInfo),
 		Decisions: new(proxy.Decisions), Troubles: trouble.New(nil), Tracer: noop.NewTracerProvider(),
-	})
+	}
+	change(&options)
+	return proxy.New(options)
 }
 
 // lentCases are requests as they are counted, by what they do.

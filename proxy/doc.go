@@ -21,4 +21,7 @@
 //	refusals       answer.go, fault/ (all words of berth's own, one ladder)
 //	drain          drain.go
 //	the rest       proxy.go and config.go (parts), preflight.go, passthrough.go, resource.go (OAuth)
+//
+// What serves a request (serving.go) is used again for the next one, where nobody can have anything of it any more. A
+// step that goes on beside its request, or after it, says so (request.keep) and gets a copy of what was lent.
 package proxy

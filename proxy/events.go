@@ -3,6 +3,7 @@ package proxy
 import (
 	"bytes"
 	"cmp"
+	"io"
 	"slices"
 
 	"berth/internal/exchange"
@@ -41,31 +42,49 @@ type arrival struct {
 }
 
 // relayEvents passes an event stream on, event by event. Those that came together are flushed
-// together: nothing waits for what the upstream has not sent.
+// together: nothing waits for what the upstream has not sent. Thousands wait here: what stands on the
+// stack until then is little.
 func (x *request) relayEvents(u *routing.Upstream, response *wire.Response) error {
-	if err := x.recorder.BindSession(x.way(), u, "", x.announced.Promised()); err != nil {
+	s, err := x.beginStream(u, response)
+	if err != nil {
 		return err
 	}
-	if err := beginEvents(x.way(), x.out, response); err != nil && !readsOn(x.Call, x.poll) {
-		return err
+	defer s.end(response.Body)
+	return s.run()
+}
+
+// beginStream begins an event stream at the client.
+func (x *request) beginStream(u *routing.Upstream, response *wire.Response) (*stream, error) {
+	way := x.way()
+	if err := x.recorder.BindSession(way, u, "", x.announced.Promised()); err != nil {
+		return nil, err
+	}
+	if err := beginEvents(way, x.out, response); err != nil && !readsOn(x.Call, x.poll) {
+		return nil, err
 	}
 	x.owed = debtOf(x.Message.Calls)
-	if x.HTTP.Method == wire.MethodGet && x.p.sessions.MayHold(x.way(), &x.decision) {
+	if x.HTTP.Method == wire.MethodGet && x.p.sessions.MayHold(way, &x.decision) {
 		x.keep() // what berth says there is for all streams of the session
+		way = x.way()
 	}
 	reader := new(exchange.Reader)
 	x.announced.Read(reader, exchange.EventStream, response)
 	pieces, next := readAhead(reader)
-	defer close(next)
-	defer response.Body.Close() // frees a reader that waits, before it is told to end
-	s := &stream{x: x, u: u, reader: reader, pieces: pieces, next: next, between: true, news: x.p.sessions.Join(x.way(), &x.decision)}
-	defer s.news.Leave()
+	s := &stream{x: x, u: u, reader: reader, pieces: pieces, next: next, between: true, news: x.p.sessions.Join(way, &x.decision)}
 	if x.Stands && x.Single() == nil {
 		s.stands = x.stands(standing.Session)
 		s.stands.Hears(u.Name)
-		defer s.stands.End()
 	}
-	return s.run()
+	return s, nil
+}
+
+// end lets go of what the stream holds. The body's end frees a reader that waits, before that is told to
+// end.
+func (s *stream) end(body io.Closer) {
+	s.stands.End()
+	s.news.Leave()
+	_ = body.Close()
+	close(s.next)
 }
 
 // readAhead reads pieces in a goroutine of its own, one for each word on next,

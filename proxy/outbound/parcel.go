@@ -24,7 +24,7 @@ func (p *Parcel) Request(w Way, u *routing.Upstream, method string, target *url.
 	}
 	p.filled = true
 	if p.header == nil {
-		p.header = make(wire.Header, len(w.HTTP.Header)+added)
+		p.header, p.values = make(wire.Header, len(w.HTTP.Header)+added), make([]string, 0, len(w.HTTP.Header)+added)
 	}
 	p.values = w.fill(p.header, p.values)
 	delete(p.header, "Content-Length")
