@@ -114,7 +114,9 @@ func (f *flaky) Take(context.Context, string, int) (time.Duration, error) {
 	return 0, nil
 }
 
-func (f *flaky) Wait(ctx context.Context, key string, n int) (time.Duration, error) { return f.Take(ctx, key, n) }
+func (f *flaky) Wait(ctx context.Context, key string, n int) (time.Duration, error) {
+	return f.Take(ctx, key, n)
+}
 
 // While the store is away each process allows the rate by itself, and counts that.
 func TestRulesHoldWhileTheStoreIsAway(t *testing.T) {
