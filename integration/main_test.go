@@ -7,6 +7,8 @@ import (
 	"os/exec"
 	"path/filepath"
 	"testing"
+
+	"berth/internal/h1/h1test"
 )
 
 var update = flag.Bool("update", false, "write the golden verdicts anew, from runs without berth")
@@ -22,7 +24,7 @@ func TestMain(m *testing.M) {
 
 func runWithBerth(m *testing.M) int {
 	berthBinary = os.Getenv("BERTH_BINARY")
-	if berthBinary != "" || testing.Short() {
+	if testing.Short() {
 		return m.Run()
 	}
 	dir, err := os.MkdirTemp("", "berth-integration-")
@@ -31,12 +33,40 @@ func runWithBerth(m *testing.M) int {
 		return 1
 	}
 	defer os.RemoveAll(dir)
-	berthBinary = filepath.Join(dir, "berth")
-	if err := buildBerth(berthBinary); err != nil {
+	if err := provideBerth(dir); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
 	return m.Run()
+}
+
+// provideBerth has berthBinary be a program that serves as the environment says, with what it takes in dir.
+func provideBerth(dir string) error {
+	if berthBinary == "" {
+		berthBinary = filepath.Join(dir, "berth")
+		if err := buildBerth(berthBinary); err != nil {
+			return err
+		}
+	}
+	if !h1test.ByNetHTTP() {
+		return nil
+	}
+	program := berthBinary
+	berthBinary = filepath.Join(dir, "berth-by-nethttp")
+	return writeByNetHTTP(berthBinary, program)
+}
+
+// writeByNetHTTP writes a program that is berth but for what carries HTTP/1.1. It becomes berth's own process, so that its
+// id, its descriptors and how it ends are berth's.
+func writeByNetHTTP(path, program string) error {
+	const script = `#!/bin/sh
+if [ "$1" = serve ]; then
+	shift
+	set -- serve --http1 net/http "$@"
+fi
+exec '%s' "$@"
+`
+	return os.WriteFile(path, fmt.Appendf(nil, script, program), 0o755)
 }
 
 // buildBerth builds the program as these tests were built: under the race detector

@@ -17,6 +17,7 @@ func serveFlags() []cli.Flag {
 		&cli.StringFlag{Name: "store", Usage: "`URL` of the store of bindings: memory:, file:PATH, redis://HOST:PORT/DB, redis+sentinel://…, redis+cluster://… (default file:$STATE_DIRECTORY/berth.db if that is set, else memory:)"},
 		&cli.StringSliceFlag{Name: "upgrade", Usage: "`GLOB` of tools whose calls become tasks; repeat it for each; a rule of defaults behind those of the file"},
 		&cli.StringFlag{Name: "admin", Usage: "`HOST:PORT` or unix:PATH of health and metrics (default: none)"},
+		&cli.StringFlag{Name: "http1", Usage: "`CARRIER` of HTTP/1.1: berth, or net/http for the one before 0.10 (default berth)"},
 	}
 }
 
@@ -43,7 +44,7 @@ func configure(c *cli.Context) (config.Config, *config.Source, error) {
 func setBy(c *cli.Context, cfg config.Config) map[string]string {
 	by := map[string]string{}
 	for flag, key := range map[string]string{
-		"listen": "listen", "store": "store.url", "admin": "admin.listen", "upstream": "pools[0].upstreams", "upgrade": fmt.Sprintf("upgrade[%d]", len(cfg.Upgrades)-1),
+		"listen": "listen", "store": "store.url", "admin": "admin.listen", "http1": "http1", "upstream": "pools[0].upstreams", "upgrade": fmt.Sprintf("upgrade[%d]", len(cfg.Upgrades)-1),
 	} {
 		if c.IsSet(flag) {
 			by[key] = flag
@@ -73,6 +74,9 @@ func applyFlags(c *cli.Context, cfg *config.Config, upstreams []config.Upstream)
 	}
 	if c.IsSet("admin") {
 		cfg.Admin.Listen = c.String("admin")
+	}
+	if c.IsSet("http1") {
+		cfg.HTTP1 = c.String("http1")
 	}
 	if c.IsSet("upgrade") {
 		rule := config.DefaultUpgrade()

@@ -76,3 +76,22 @@ func TestUpgradeFlagsAreJudged(t *testing.T) {
 		}
 	}
 }
+
+func TestTheFlagSaysWhatCarriesHTTP1(t *testing.T) {
+	for _, tt := range []struct {
+		file string
+		args []string
+		want string
+	}{
+		{"", nil, "berth"},
+		{"", []string{"--http1", "net/http"}, config.HTTP1NetHTTP},
+		{"http1 = \"net/http\"\n", []string{"--http1", "berth"}, "berth"},
+	} {
+		if cfg, err := configured(t, tt.file, append(tt.args, oneUpstream)...); err != nil || cfg.HTTP1 != tt.want {
+			t.Errorf("%q, %q: got %q, %v, want %q", tt.file, tt.args, cfg.HTTP1, err, tt.want)
+		}
+	}
+	if _, err := configured(t, "", "--http1", "h3", oneUpstream); err == nil {
+		t.Error("h3: no fault")
+	}
+}
