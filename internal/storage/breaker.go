@@ -60,12 +60,7 @@ func (b *breaker) down(c gobreaker.Counts) bool {
 	return b.cuts.Load() >= failuresToOpen || last == 0 || time.Since(b.begin)-time.Duration(last) >= 2*b.timeout
 }
 
-// do runs f, which goes to the server by itself, in its turn. A probe waits for nobody: what it finds is what others
-// wait for.
-func (b *breaker) do(ctx context.Context, op string, f func(ctx context.Context) error) error {
-	return b.inTurn(ctx, b.turns, op, f)
-}
-
+// inTurn runs f when it has one of the turns. A probe waits for nobody: what it finds is what others wait for.
 func (b *breaker) inTurn(ctx context.Context, turns *turns, op string, f func(ctx context.Context) error) error {
 	if b.circuit.State() == gobreaker.StateOpen {
 		return open(op, gobreaker.ErrOpenState)

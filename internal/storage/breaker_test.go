@@ -181,3 +181,8 @@ func TestHooksDoNotHoldUpProbes(t *testing.T) {
 		}
 	})
 }
+
+// do runs f in the turns of commands that go by themselves.
+func (b *breaker) do(ctx context.Context, op string, f func(ctx context.Context) error) error {
+	return b.inTurn(ctx, b.turns, op, f)
+}

@@ -1,5 +1,5 @@
 // Package body is the bodies of HTTP/1.1 messages (RFC 9112, 6 and 7): of a length, in chunks, or up
-// to the connection's end; read strictly, and written.
+// to the connection's end; read strictly, and the lines around a chunk that is written.
 //
 // A body read to its end takes exactly its own bytes from the connection. One whose connection ends
 // earlier ends with io.ErrUnexpectedEOF, and one that is framed wrongly with an error that wraps
