@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"berth/internal/storage/redistest"
 	"berth/proxy"
 )
 
@@ -208,7 +209,7 @@ func TestKeyIsOfOneSetOfCredentials(t *testing.T) {
 // What a berth of 0.4 has recorded is its creator's, until it expires: it knew callers by
 // their Authorization, and by nothing else.
 func TestTaskOfAnEarlierBerthIsItsCreators(t *testing.T) {
-	f := newUpgraded(t, rigOptions{}, nil)
+	f := newUpgraded(t, rigOptions{tcp: true, store: openStore(t, redistest.Start(t).URL())}, nil)
 	f.servers[0].inject(first(onMethod("tools/call", sayNothing), takesOnly(bears{"Authorization: Bearer fresh"})))
 	id := f.made("Authorization", "Bearer one", "Cookie", "sid=1")
 	f.rewrite(id, `"creator":"`, `"creator":"C4TXH9YOLjKLs1nO"`)

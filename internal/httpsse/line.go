@@ -153,15 +153,16 @@ func (l *line) Say(ctx context.Context, request *exchange.Request, message []byt
 
 // hear hears what the answer to a message says: mostly nothing.
 func (l *line) hear(response *wire.Response) error {
-	defer response.Body.Close()
+	said := response.Body // the rest of the answer is not there any more when its time is over
+	defer said.Close()
 	shape := exchange.ShapeOf(response)
 	answers := shape == exchange.JSON
 	if shape != exchange.EventStream {
 		shape = exchange.JSON // whatever it is called
-		timer := time.AfterFunc(bodyTime, func() { response.Body.Close() })
+		timer := time.AfterFunc(bodyTime, func() { said.Close() })
 		defer timer.Stop()
 	}
-	reader := exchange.NewLongReader(shape, response.Body, maxMessage)
+	reader := exchange.NewLongReader(shape, said, maxMessage)
 	for {
 		piece, err := reader.Next()
 		switch {

@@ -22,6 +22,7 @@ func (c *call) follow(ctx context.Context, l *loan, s *sent) (*wire.Response, er
 	}
 	defer l.giveBack(false)
 	defer s.close()
+	s.Response = s.Kept() // it may be closed while it is read
 	hungUp := context.AfterFunc(ctx, func() { s.Body.Close() })
 	defer hungUp()
 	message, err := readWhole(s.Response)

@@ -111,10 +111,11 @@ func (fl *flow) runWhen(heads <-chan begun) {
 	case head.Status/100 == 2 && exchange.ShapeOf(head.Response) == exchange.EventStream:
 		fl.run(head.Response, "")
 	default:
-		defer head.Body.Close()
-		stopped := context.AfterFunc(fl.ctx, func() { head.Body.Close() })
+		response := head.Kept() // it may be closed while it is read
+		defer response.Body.Close()
+		stopped := context.AfterFunc(fl.ctx, func() { response.Body.Close() })
 		defer stopped()
-		message, err := readWhole(head.Response)
+		message, err := readWhole(response)
 		if err == nil && mcp.MayBeMessage(message) {
 			fl.put(fl.ctx, itemOf(message, ""))
 		}
@@ -134,8 +135,9 @@ func (fl *flow) run(response *wire.Response, event string) {
 				return
 			}
 		}
-		event, err = fl.readAll(ctx, response, event)
-		response.Body.Close()
+		events := response.Body
+		event, err = fl.readAll(ctx, events, event)
+		events.Close()
 		response = nil
 		switch {
 		case errors.Is(err, errOver):
@@ -161,10 +163,10 @@ func (fl *flow) put(ctx context.Context, it item) bool {
 }
 
 // readAll reads a stream to its end. It returns the id of its last event, or the one before it.
-func (fl *flow) readAll(ctx context.Context, response *wire.Response, event string) (last string, err error) {
-	stopped := context.AfterFunc(ctx, func() { response.Body.Close() })
+func (fl *flow) readAll(ctx context.Context, stream io.ReadCloser, event string) (last string, err error) {
+	stopped := context.AfterFunc(ctx, func() { stream.Close() })
 	defer stopped()
-	events := mcp.NewLongEventReader(response.Body, maxAnswer)
+	events := mcp.NewLongEventReader(stream, maxAnswer)
 	for {
 		e, err := events.Next()
 		switch {
