@@ -377,7 +377,8 @@ func TestRepetitionInTheGraceIsRefusedByItself(t *testing.T) {
 
 // Once a refusal is told, its key is free: for the same call, and for another.
 func TestKeyOfARefusedCallIsFreeOnceThatIsTold(t *testing.T) {
-	f := newUpgraded(t, rigOptions{store: openStore(t, "file:"+filepath.Join(t.TempDir(), "berth.db"))}, withGrace)
+	longGrace := func(r *upgrade.Rule) { r.RefusalGrace = 10 * time.Second } // a busy machine takes its time
+	f := newUpgraded(t, rigOptions{store: openStore(t, "file:"+filepath.Join(t.TempDir(), "berth.db"))}, longGrace)
 	f.answers(sayRefusal(401, "text/plain", "no"))
 	for i := range 20 {
 		r := f.modern("tools/call", "work", fmt.Sprintf(`"name":"work","arguments":{"n":%d}`, i/2), key, "k")
