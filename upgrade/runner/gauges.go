@@ -67,7 +67,7 @@ func (h *Held) glance() task.State {
 // gauge shows stock.
 func (r *Runner) gauge(meter metric.Meter) {
 	live, _ := meter.Int64ObservableGauge("berth.upgrade.live",
-		metric.WithDescription("Tasks whose calls this berth holds: queued, accepted (about to be sent), dispatched, input_required (asks while it runs)."))
+		metric.WithDescription("Tasks whose calls this berth holds: queued, accepted (about to be sent), dispatched, input_required."))
 	oldest, _ := meter.Float64ObservableGauge("berth.upgrade.oldest", metric.WithUnit("s"),
 		metric.WithDescription("Age of the oldest task whose call this berth holds; 0: none."))
 	_, _ = meter.RegisterCallback(func(_ context.Context, o metric.Observer) error {
