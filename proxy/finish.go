@@ -44,15 +44,16 @@ func (x *request) finish() {
 		x.kept = true // by whatever was on its way
 	}
 	x.seat.Leave()
-	x.out.LimitWrite()
-	x.report()
+	now := time.Now()
+	x.out.LimitWriteFrom(now)
+	x.report(now)
 }
 
 // report writes down what became of the request.
-func (x *request) report() {
+func (x *request) report(now time.Time) {
 	r, out := &x.rec, x.out
 	r.Source, r.MovedFrom, r.Session = x.decision.Source, x.movedFrom, x.recorder.NewSession
 	r.Status, r.Meant, r.Begun, r.Written = out.Status, out.Meant(), out.Begun, out.Written
 	r.Err, r.Cutting = cmp.Or(r.Err, out.Failed), isClosed(x.p.end.cutting)
-	r.Close()
+	r.Close(now)
 }

@@ -177,8 +177,7 @@ func (x *request) send(u *routing.Upstream, t outbound.Terms) (*wire.Response, e
 	if x.Opaque {
 		out.Header["Accept-Encoding"] = x.HTTP.Header["Accept-Encoding"]
 	}
-	x.rec.SendTo(u)
-	began := time.Now()
+	began := x.rec.SendTo(u)
 	response, err := x.sendOver(u, out, t)
 	x.kept = x.kept || !out.Written
 	x.made.Sent(err)

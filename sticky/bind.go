@@ -173,14 +173,14 @@ func (b *Bindings) entry(key Key, binding Binding, ttl time.Duration) entry {
 			binding.ID = b.options.Hide(key.ID)
 		}
 		binding.Made = now.UnixMilli()
-		binding.Until = b.countedUntil(key.Kind, binding, ttl)
+		binding.Until = b.countedUntil(key.Kind, binding, ttl, now)
 	}
 	return entry{key: key, binding: binding}
 }
 
 // countedUntil is how long what a binding names counts as owned, that is alive now. A task's ttl
 // counts from its creation.
-func (b *Bindings) countedUntil(kind Kind, binding Binding, ttl time.Duration) int64 {
+func (b *Bindings) countedUntil(kind Kind, binding Binding, ttl time.Duration, now time.Time) int64 {
 	switch {
 	case kind == Session:
 		return binding.Expires.Add(b.options.SessionIdle / sessionSlack).UnixMilli()
@@ -189,7 +189,7 @@ func (b *Bindings) countedUntil(kind Kind, binding Binding, ttl time.Duration) i
 	case ttl <= 0 || ttl > b.options.MaxTTL:
 		ttl = b.options.MaxTTL
 	}
-	return max(binding.Made+ttl.Milliseconds(), time.Now().Add(2*extendBeyond).UnixMilli())
+	return max(binding.Made+ttl.Milliseconds(), now.Add(2*extendBeyond).UnixMilli())
 }
 
 // life is how long a binding is kept that is made or told of now. A claim lives as a

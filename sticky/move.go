@@ -23,8 +23,9 @@ func (b *Bindings) Reload(ctx context.Context, key Key) (Binding, error) {
 // say who owns it. What this process alone knows, the store being away, is not moved.
 func (b *Bindings) Move(ctx context.Context, key Key, from, to Binding) (Binding, error) {
 	to.Principal, to.Session, to.Made = key.Principal, from.Session, from.Made
-	to.Expires = time.Now().Add(b.options.SessionIdle)
-	to.Until = b.countedUntil(Session, to, 0)
+	now := time.Now()
+	to.Expires = now.Add(b.options.SessionIdle)
+	to.Until = b.countedUntil(Session, to, 0, now)
 	stands, moved := to, entry{key: key, binding: to}
 	b.listed(ctx, moved) // first: whoever dies in between leaves one too many
 	err := b.exchange(ctx, key, b.options.SessionIdle, to, func(standing Binding) error {

@@ -23,10 +23,11 @@ func (b *Bindings) Observe(key Key, current Binding, seen Seen) (Binding, bool) 
 	if seen.Status != "" {
 		next.Status = seen.Status
 	}
-	if expires := time.Now().Add(b.life(key.Kind, seen.TTL)); expires.After(current.Expires.Add(extendBeyond)) {
+	now := time.Now()
+	if expires := now.Add(b.life(key.Kind, seen.TTL)); expires.After(current.Expires.Add(extendBeyond)) {
 		next.Expires = expires
 	}
-	counts := b.recount(&next, current, seen)
+	counts := b.recount(&next, current, seen, now)
 	if next == current {
 		return current, false
 	}
@@ -36,9 +37,9 @@ func (b *Bindings) Observe(key Key, current Binding, seen Seen) (Binding, bool) 
 
 // recount says how long the task counts from now on, and what that changes. What counts no more
 // stays so. What an older berth bound is counted from now on.
-func (b *Bindings) recount(next *Binding, current Binding, seen Seen) counts {
+func (b *Bindings) recount(next *Binding, current Binding, seen Seen, now time.Time) counts {
 	if current.Made == 0 {
-		next.Made = time.Now().UnixMilli()
+		next.Made = now.UnixMilli()
 	} else if current.Until == 0 {
 		return countsAsBefore
 	}
@@ -47,14 +48,14 @@ func (b *Bindings) recount(next *Binding, current Binding, seen Seen) counts {
 		next.Until = 0
 		return countsNoMore
 	case seen.Ended:
-		soon := time.Now().Add(collectWithin).UnixMilli()
+		soon := now.Add(collectWithin).UnixMilli()
 		if current.Until != 0 && current.Until <= soon {
 			return countsAsBefore
 		}
 		next.Until = soon
 		return countsUntil
 	}
-	until := b.countedUntil(Task, *next, seen.TTL)
+	until := b.countedUntil(Task, *next, seen.TTL, now)
 	if change := until - current.Until; max(change, -change) <= extendBeyond.Milliseconds() {
 		return countsAsBefore
 	}
@@ -80,7 +81,7 @@ func (b *Bindings) Touch(key Key, current Binding) (Binding, bool) {
 	current.Kept = b.prolonged(key, current.Kept)
 	counts := countsAsBefore
 	if key.Kind.counted() && current.Expires.UnixMilli() > current.Until {
-		current.Until, counts = b.countedUntil(key.Kind, current, 0), countsUntil
+		current.Until, counts = b.countedUntil(key.Kind, current, 0, now), countsUntil
 		if current.Made == 0 {
 			current.Made = now.UnixMilli()
 		}

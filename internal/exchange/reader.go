@@ -19,7 +19,7 @@ const (
 
 // ShapeOf returns how the body of response is to be read.
 func ShapeOf(response *wire.Response) Shape {
-	if encoding := response.Header.Get("Content-Encoding"); encoding != "" && encoding != "identity" {
+	if h := response.Header; !h.Lacks("Content-Encoding") && h.Get("Content-Encoding") != "identity" {
 		return Opaque
 	}
 	// Parameters are not looked at: a faulty one does not make it another type.

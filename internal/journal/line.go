@@ -1,13 +1,15 @@
 package journal
 
 import (
+	"bytes"
 	"log/slog"
 	"strconv"
 	"sync"
 	"time"
 )
 
-// Line is a line under way. It is for one goroutine, and gone with End.
+// Line is a line under way. It is for one goroutine, and gone with End. The names of its attributes are plain: letters,
+// digits and underscores.
 type Line struct {
 	journal *Journal
 	text    []byte
@@ -36,21 +38,47 @@ func (h *handler) Begin(at time.Time, level slog.Level, message string) *Line {
 }
 
 // String adds an attribute.
-func (l *Line) String(name, value string) { l.text = appendString(appendName(l.text, name), value) }
+func (l *Line) String(name, value string) {
+	l.text = appendString(appendPlainName(l.text, name), value)
+}
 
 // Int adds an attribute.
 func (l *Line) Int(name string, n int64) {
-	l.text = strconv.AppendInt(appendName(l.text, name), n, 10)
+	l.text = strconv.AppendInt(appendPlainName(l.text, name), n, 10)
 }
 
-// Float adds an attribute.
-func (l *Line) Float(name string, f float64) { l.text = appendFloat(appendName(l.text, name), f) }
+// Millis adds an attribute that is a time as a number of milliseconds, to the microsecond.
+func (l *Line) Millis(name string, d time.Duration) {
+	l.text = appendMillis(appendPlainName(l.text, name), d)
+}
 
 // End has the line go out.
 func (l *Line) End() {
 	l.text = append(l.text, "}\n"...)
 	l.journal.wait(l.text)
 	lines.Put(l)
+}
+
+// appendPlainName is appendName of a name in which nothing is to be escaped.
+func appendPlainName(text []byte, name string) []byte {
+	return append(append(append(text, `,"`...), name...), `":`...)
+}
+
+// appendMillis appends what appendFloat does of as many milliseconds: up to fifteen digits, a decimal fraction is the
+// shortest text of the float64 next to it.
+func appendMillis(text []byte, d time.Duration) []byte {
+	const most = 1e15
+	us := d.Microseconds()
+	if us < 0 || us >= most {
+		return appendFloat(text, float64(us)/1000)
+	}
+	text = strconv.AppendInt(text, us/1000, 10)
+	rest := us % 1000
+	if rest == 0 {
+		return text
+	}
+	text = append(text, '.', byte('0'+rest/100), byte('0'+rest/10%10), byte('0'+rest%10))
+	return bytes.TrimRight(text, "0")
 }
 
 func appendName(text []byte, name string) []byte {

@@ -14,12 +14,21 @@ func (h Header) Get(name string) string {
 	return ""
 }
 
+// Lacks reports whether a header, whose name is given in canonical form, is not there, or empty.
+func (h Header) Lacks(canonical string) bool {
+	values := h[canonical]
+	return len(values) == 0 || values[0] == ""
+}
+
 // Values returns all values of a header, which belong to h. Nearly all names are spelled as h spells them.
 func (h Header) Values(name string) []string {
 	if values, ok := h[name]; ok {
 		return values
 	}
-	return textproto.MIMEHeader(h).Values(name)
+	if canonical := textproto.CanonicalMIMEHeaderKey(name); canonical != name {
+		return h[canonical]
+	}
+	return nil
 }
 
 // Set replaces the values of a header by one.

@@ -4,6 +4,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"berth/internal/api"
 	"berth/proxy/inbound"
@@ -20,7 +21,7 @@ func noted(t *testing.T, last *Decisions, n int) {
 		call.Session, call.Caller = "secret-session", "principal abc"
 		r := reporter.Begin(call)
 		r.Source, r.Status, r.Meant, r.Upstream = "lru", i+1, 200, "a"
-		r.Close()
+		r.Close(time.Now())
 	}
 }
 

@@ -21,18 +21,21 @@ type Exchange struct {
 	started  time.Time
 }
 
-// SendTo says that the request is sent to u. The exchange ends with EndExchange, or with the
-// request.
-func (r *Record) SendTo(u *routing.Upstream) {
+// SendTo says that the request is sent to u, as of the time that it returns. The exchange ends with
+// EndExchange, or with the request.
+func (r *Record) SendTo(u *routing.Upstream) (began time.Time) {
 	r.Upstream = u.Name
 	r.attempts++
 	r.exchange = r.Exchange(u)
+	return r.exchange.started
 }
 
 // EndExchange ends the exchange under way, if it ends before the request does; errorType ""
 // says that it went well.
-func (r *Record) EndExchange(errorType string) {
-	r.Exchanged(r.exchange, errorType)
+func (r *Record) EndExchange(errorType string) { r.endExchange(errorType, time.Now()) }
+
+func (r *Record) endExchange(errorType string, now time.Time) {
+	r.exchanged(r.exchange, errorType, now)
 	r.exchange = Exchange{}
 }
 
@@ -47,12 +50,14 @@ func (r *Record) Exchange(u *routing.Upstream) Exchange {
 }
 
 // Exchanged ends e; errorType "" says that it went well.
-func (r *Record) Exchanged(e Exchange, errorType string) {
+func (r *Record) Exchanged(e Exchange, errorType string) { r.exchanged(e, errorType, time.Now()) }
+
+func (r *Record) exchanged(e Exchange, errorType string, now time.Time) {
 	if e.span.IsRecording() {
 		e.span.SetAttributes(r.about()...)
 	}
 	labels := durationLabels{r.call.PoolName(), r.call.MethodLabel(), errorType, e.upstream.Name}
-	r.reporter.exchanges.Inst().Record(r.ctx, time.Since(e.started).Seconds(), r.reporter.ofDurations.Of(labels).Record...)
+	r.reporter.exchanges.Inst().Record(r.ctx, now.Sub(e.started).Seconds(), r.reporter.ofDurations.Of(labels).Record...)
 	endWith(e.span, errorType)
 }
 

@@ -105,11 +105,10 @@ func (l *line) count(name string, n int64) {
 }
 
 func (l *line) time(name string, d time.Duration) {
-	ms := float64(d.Microseconds()) / 1000
 	if l.text != nil {
-		l.text.Float(name, ms)
+		l.text.Millis(name, d)
 	} else {
-		l.attrs = append(l.attrs, slog.Float64(name, ms))
+		l.attrs = append(l.attrs, slog.Float64(name, float64(d.Microseconds())/1000))
 	}
 }
 

@@ -44,11 +44,11 @@ type Record struct {
 	exchange Exchange        // under way
 }
 
-// Close reports the request, which has ended.
-func (r *Record) Close() {
-	e := end{took: time.Since(r.Started), outcome: r.outcome()}
+// Close reports the request, which has ended now.
+func (r *Record) Close(now time.Time) {
+	e := end{took: now.Sub(r.Started), outcome: r.outcome()}
 	e.errorType = r.errorType(e.outcome)
-	r.endSpan(e.errorType)
+	r.endSpan(e.errorType, now)
 	r.reporter.served(r, e)
 	r.noteTrouble(e.outcome)
 	r.logDeed(e)

@@ -74,7 +74,7 @@ func TestALineTellsWhatTheRecordWasTold(t *testing.T) {
 		r.SendTo(u)
 		r.Source, r.Status, r.Meant, r.Written, r.Begun = "bound", 200, 200, 42, r.Started
 		r.Code, r.Err, r.Holder, r.Session = -32603, errors.New("größer, \"as\" said\u2028\x00"), "b", "secret"
-		r.Close()
+		r.Close(time.Now())
 	}
 	lines.Flush()
 	if got, want := untimed(waits.String()), untimed(plain.String()); got != want {
@@ -117,7 +117,7 @@ func TestARecordOfWhatIsKnownCostsNoAllocation(t *testing.T) {
 		r.StartSpan()
 		r.SendTo(u)
 		r.Source, r.Status, r.Meant, r.Begun = "bound", 200, 200, time.Now()
-		r.Close()
+		r.Close(time.Now())
 	}); n != 0 {
 		t.Errorf("%v allocations", n)
 	}
@@ -132,6 +132,6 @@ func BenchmarkRecord(b *testing.B) {
 		r.StartSpan()
 		r.SendTo(u)
 		r.Source, r.Status, r.Meant, r.Begun = "bound", 200, 200, time.Now()
-		r.Close()
+		r.Close(time.Now())
 	}
 }

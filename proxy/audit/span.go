@@ -5,6 +5,7 @@ import (
 	"net"
 	"net/url"
 	"strconv"
+	"time"
 
 	"berth/internal/mcp"
 	"berth/internal/wire"
@@ -64,12 +65,12 @@ func spanName(call *inbound.Call) string {
 }
 
 // endSpan completes the request's span; what was refused early has none yet.
-func (r *Record) endSpan(errorType string) {
+func (r *Record) endSpan(errorType string, now time.Time) {
 	if r.span == nil {
 		r.StartSpan()
 	}
 	if r.exchange.upstream != nil {
-		r.EndExchange(errorType)
+		r.endExchange(errorType, now)
 	}
 	if r.span.IsRecording() {
 		r.span.SetAttributes(r.about()...)

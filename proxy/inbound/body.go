@@ -22,7 +22,7 @@ const Small = 64 << 10
 // Read takes in the body, if there is one, within its limits. Its time runs since
 // the request began. hold is asked for the memory, of which room is taken first.
 func (x Arrival) Read(room []byte, hold func(n int64) error) error {
-	if slices.ContainsFunc(x.HTTP.Header.Values("Content-Encoding"), func(v string) bool { return !strings.EqualFold(v, "identity") }) {
+	if slices.ContainsFunc(x.HTTP.Header["Content-Encoding"], func(v string) bool { return !strings.EqualFold(v, "identity") }) {
 		return fault.EncodedBody
 	}
 	if x.HTTP.ContentLength > x.Table.Limits.Body {

@@ -41,7 +41,7 @@ func isLoopbackOrigin(origin string) bool {
 // checkOrigin refuses a request that a page made which may not call here, and notes the
 // origin of one that may. A request without Origin is no page's.
 func (x Arrival) checkOrigin() error {
-	origins := x.HTTP.Header.Values("Origin")
+	origins := x.HTTP.Header["Origin"]
 	for _, origin := range origins {
 		if !x.mayCall(origin) {
 			return fault.ForbiddenOrigin

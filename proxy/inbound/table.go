@@ -20,6 +20,9 @@ type Table struct {
 // trusts reports whether the peer that connected is one whose headers about
 // others are believed.
 func (t *Table) trusts(remote string) bool {
+	if len(t.TrustedProxies) == 0 {
+		return false
+	}
 	peer, err := netip.ParseAddrPort(remote)
 	if err != nil {
 		return false

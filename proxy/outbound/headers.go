@@ -131,14 +131,14 @@ func (w Way) addForwarded(h wire.Header, values []string) []string {
 		h[name] = values[len(values)-1 : len(values) : len(values)]
 	}
 	set("X-Forwarded-For", peer)
-	if h.Get("X-Forwarded-Host") == "" {
+	if h.Lacks("X-Forwarded-Host") {
 		set("X-Forwarded-Host", w.HTTP.Host)
 	}
-	if h.Get("X-Forwarded-Proto") == "" {
+	if h.Lacks("X-Forwarded-Proto") {
 		set("X-Forwarded-Proto", inbound.Scheme(w.HTTP))
 	}
 	AddVia(h, w.HTTP.ProtoMajor, w.HTTP.ProtoMinor)
-	if h.Get("User-Agent") == "" {
+	if h.Lacks("User-Agent") {
 		h["User-Agent"] = nothing // keeps net/http from adding its own
 	}
 	return values

@@ -65,7 +65,10 @@ func (p *Poll) complete(answer *Answer, keep time.Duration) {
 	if !p.until.IsZero() {
 		return
 	}
-	now := time.Now()
+	now := p.began // of no answer the time does not matter, as long as it is over
+	if answer != nil {
+		now = time.Now()
+	}
 	p.answer, p.until = answer, now.Add(keep)
 	if p.told != nil {
 		close(p.told)

@@ -98,27 +98,27 @@ const maxStaleLife = 24 * time.Hour
 
 // Put keeps the task that the answer to c, a poll, tells of.
 func (s *StaleCache) Put(c *inbound.Call, task sticky.Key, a *mcp.Answer) {
-	s.update(keyFor(c, task), func(t *staleTask) { t.tell(a) })
+	s.update(keyFor(c, task), func(t *staleTask, now time.Time) { t.tell(a, now) })
 }
 
 // PutNew keeps the task that the answer to c creates. What was kept under its id was another's.
 func (s *StaleCache) PutNew(c *inbound.Call, task sticky.Key, a *mcp.Answer) {
-	s.update(keyFor(c, task), func(t *staleTask) {
-		*t = staleTask{since: time.Now()}
-		t.tell(a)
+	s.update(keyFor(c, task), func(t *staleTask, now time.Time) {
+		*t = staleTask{since: now}
+		t.tell(a, now)
 	})
 }
 
 // tell notes what an answer tells. An end stands: polls may overtake one another, so that one from
 // before the end comes in after it.
-func (t *staleTask) tell(a *mcp.Answer) {
+func (t *staleTask) tell(a *mcp.Answer, now time.Time) {
 	if t.ended && !a.Task.Terminal() {
 		return
 	}
 	if poll := a.PollResult(); !bytes.Equal(t.poll, poll) {
 		t.poll = bytes.Clone(poll)
 	}
-	t.at = time.Now()
+	t.at = now
 	t.ended = a.Task.Terminal() && t.poll != nil
 	t.expires = t.until(&a.Task)
 }
@@ -138,7 +138,7 @@ func (t *staleTask) until(task *mcp.Task) time.Time {
 // PutResult keeps the answer to c, a tasks/result, which ends a core task. One that is too
 // long is left out, and the task's state stays.
 func (s *StaleCache) PutResult(c *inbound.Call, task sticky.Key, a *mcp.Answer) {
-	s.update(keyFor(c, task), func(t *staleTask) {
+	s.update(keyFor(c, task), func(t *staleTask, _ time.Time) {
 		if a.Result == nil || len(t.poll)+len(a.Result) > s.entry {
 			return
 		}
@@ -159,7 +159,7 @@ func (s *StaleCache) Drop(c *inbound.Call, task sticky.Key) {
 
 // update keeps what change makes of what is kept of a task, if it is something,
 // and not too much.
-func (s *StaleCache) update(key staleKey, change func(t *staleTask)) {
+func (s *StaleCache) update(key staleKey, change func(t *staleTask, now time.Time)) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	t, known := s.tasks.Get(key)
@@ -168,10 +168,11 @@ func (s *StaleCache) update(key staleKey, change func(t *staleTask)) {
 		s.bytes += t.size()
 	}
 	before := t.size()
-	if now := time.Now(); now.After(t.expires) {
+	now := time.Now()
+	if now.After(t.expires) {
 		*t = staleTask{since: now}
 	}
-	change(t)
+	change(t, now)
 	s.bytes += t.size() - before
 	if !known {
 		key.task.ID = strings.Clone(key.task.ID) // a part of a request's head would keep all of that

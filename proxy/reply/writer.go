@@ -55,7 +55,7 @@ const writeAtOnce = 16 << 10
 // Write writes to the client. A client that takes nothing for WriteStall is gone.
 func (w *Writer) Write(b []byte) error {
 	for part := range slices.Chunk(b, writeAtOnce) {
-		w.LimitWrite()
+		w.LimitWriteFrom(time.Now())
 		n, err := w.Client.Write(part)
 		w.Written += int64(n)
 		if err != nil {
@@ -75,17 +75,16 @@ func (w *Writer) WriteThrough(b []byte) error {
 
 // Flush sends what was written so far, within the same time.
 func (w *Writer) Flush() error {
-	w.LimitWrite()
+	w.LimitWriteFrom(time.Now())
 	if err := w.Client.Flush(); err != nil {
 		return fmt.Errorf("%w: %w", fault.ErrClientGone, err)
 	}
 	return nil
 }
 
-// LimitWrite gives the client Stall for what is written from now on, and for what its
+// LimitWriteFrom gives the client Stall for what is written from now on, and for what its
 // connection still has to write after the last call. One that was given it just now has it.
-func (w *Writer) LimitWrite() {
-	now := time.Now()
+func (w *Writer) LimitWriteFrom(now time.Time) {
 	if now.Sub(w.limited) < w.Stall/8 {
 		return
 	}
