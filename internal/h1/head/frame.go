@@ -1,5 +1,7 @@
 package head
 
+import "slices"
+
 // maxDigits keeps a length below 1<<60; leading zeros count.
 const maxDigits = 15
 
@@ -30,10 +32,8 @@ func (f *frame) field(name, value []byte) error {
 	if heed == nil {
 		return nil
 	}
-	for _, c := range name {
-		if c == '_' {
-			return errAlias
-		}
+	if slices.Contains(name, '_') {
+		return errAlias
 	}
 	return heed(f, value)
 }
