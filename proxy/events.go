@@ -22,8 +22,10 @@ import (
 type stream struct {
 	x       *request
 	u       *routing.Upstream
+	body    io.Closer        // the upstream's; its end ends the reading
+	lease   *routing.Lease   // of u, where it is given back with the stream; nil: somebody else does
 	reader  *exchange.Reader // of the reading goroutine; while that waits for next, of this one
-	pieces  <-chan arrival
+	pieces  <-chan *arrival
 	next    chan<- struct{}        // asks for the next piece; the last one is not valid any more
 	between bool                   // the client stands between two events
 	event   int64                  // bytes of the event under way
@@ -32,6 +34,9 @@ type stream struct {
 	gone    bool                   // the client left; what comes is still recorded
 	news    *sessiontasks.Notifier // what berth itself has to say; nil: nothing
 	stands  *standing.Stream       // for operators; nil: it ends by itself
+	silence *reply.KeepAlive       // while it is relayed
+	leaves  <-chan struct{}        // closed when its session is to leave the upstream; nil: it is not
+	stay    func()                 // ends the watch for that
 	resumes string                 // the last event's id, from which the client can go on where the stream breaks; "": it cannot
 }
 
@@ -42,15 +47,18 @@ type arrival struct {
 }
 
 // relayEvents passes an event stream on, event by event. Those that came together are flushed
-// together: nothing waits for what the upstream has not sent. Thousands wait here: what stands on the
-// stack until then is little.
+// together: nothing waits for what the upstream has not sent. A session's stream is only begun: it is
+// stood by once the steps before it have returned.
 func (x *request) relayEvents(u *routing.Upstream, response *wire.Response) error {
 	s, err := x.beginStream(u, response)
 	if err != nil {
 		return err
 	}
-	defer s.end(response.Body)
-	return s.run()
+	if s.stands != nil {
+		x.standing = s
+		return nil
+	}
+	return s.relay()
 }
 
 // beginStream begins an event stream at the client.
@@ -70,7 +78,7 @@ func (x *request) beginStream(u *routing.Upstream, response *wire.Response) (*st
 	reader := new(exchange.Reader)
 	x.announced.Read(reader, exchange.EventStream, response)
 	pieces, next := readAhead(reader)
-	s := &stream{x: x, u: u, reader: reader, pieces: pieces, next: next, between: true, news: x.p.sessions.Join(way, &x.decision)}
+	s := &stream{x: x, u: u, body: response.Body, reader: reader, pieces: pieces, next: next, between: true, news: x.p.sessions.Join(way, &x.decision)}
 	if x.Stands && x.Single() == nil {
 		s.stands = x.stands(standing.Session)
 		s.stands.Hears(u.Name)
@@ -78,25 +86,40 @@ func (x *request) beginStream(u *routing.Upstream, response *wire.Response) (*st
 	return s, nil
 }
 
+// relay runs the stream to its end. What has to end with it stands in s: on the stack, of which there are thousands, it
+// would take more.
+func (s *stream) relay() error {
+	defer s.end()
+	s.silence = s.x.out.NewKeepAlive()
+	s.leaves, s.stay = s.leaving()
+	return s.run()
+}
+
 // end lets go of what the stream holds. The body's end frees a reader that waits, before that is told to
 // end.
-func (s *stream) end(body io.Closer) {
+func (s *stream) end() {
+	s.stay()
+	s.silence.Stop()
 	s.stands.End()
 	s.news.Leave()
-	_ = body.Close()
+	_ = s.body.Close()
 	close(s.next)
+	if s.lease != nil {
+		s.lease.Release()
+	}
 }
 
 // readAhead reads pieces in a goroutine of its own, one for each word on next,
-// until next is closed. A piece is valid until the next word. There is room for
+// until next is closed. What arrived is valid until the next word. There is room for
 // the one piece under way, so that the goroutine ends though nobody takes it.
-func readAhead(reader *exchange.Reader) (<-chan arrival, chan<- struct{}) {
-	pieces, next := make(chan arrival, 1), make(chan struct{}, 1)
+func readAhead(reader *exchange.Reader) (<-chan *arrival, chan<- struct{}) {
+	pieces, next := make(chan *arrival, 1), make(chan struct{}, 1)
 	next <- struct{}{}
 	go func() {
+		a := new(arrival) // not on the stack, of which there are thousands
 		for range next {
-			piece, err := reader.Next()
-			pieces <- arrival{piece, err}
+			a.piece, a.err = reader.Next()
+			pieces <- a
 		}
 	}()
 	return pieces, next
@@ -104,10 +127,6 @@ func readAhead(reader *exchange.Reader) (<-chan arrival, chan<- struct{}) {
 
 // run relays until the stream ends, the client is gone, or berth drains.
 func (s *stream) run() error {
-	silence := s.x.out.NewKeepAlive()
-	defer silence.Stop()
-	leaves, stay := s.leaving()
-	defer stay()
 	for {
 		select {
 		case a := <-s.pieces:
@@ -115,7 +134,7 @@ func (s *stream) run() error {
 				return err
 			}
 			s.next <- struct{}{}
-		case <-silence.Due():
+		case <-s.silence.Due():
 			if s.between {
 				s.release(reply.Comment)
 			}
@@ -133,7 +152,7 @@ func (s *stream) run() error {
 		case <-s.endOfStanding():
 			s.sayGoodbye()
 			return nil
-		case <-leaves:
+		case <-s.leaves:
 			return nil // its client comes back, and takes the session along
 		case <-s.endOfOwing():
 			s.refuseAll(fault.StreamShutdown)
@@ -142,12 +161,12 @@ func (s *stream) run() error {
 		if s.gone && !readsOn(s.x.Call, s.x.poll) {
 			return fault.ErrClientGone
 		}
-		silence.Said()
+		s.silence.Said()
 	}
 }
 
 // take records and releases one piece. done ends the stream.
-func (s *stream) take(a arrival) (done bool, err error) {
+func (s *stream) take(a *arrival) (done bool, err error) {
 	if a.err != nil {
 		return true, s.breakOff(a.err)
 	}

@@ -1,7 +1,7 @@
 package proxy
 
 // takeAll takes a piece and those that were read with it, one by one. done ends the stream.
-func (s *stream) takeAll(a arrival) (done bool, err error) {
+func (s *stream) takeAll(a *arrival) (done bool, err error) {
 	for {
 		s.more = a.err == nil && s.reader.Ready()
 		if done, err = s.take(a); done || !s.more {

@@ -14,7 +14,11 @@ import (
 func (x *request) serveAndReport() {
 	setDeadlines(x.out.Client, x.HTTP, x.rec.Started.Add(x.Table.Limits.BodyRead))
 	defer x.finish()
-	if err := x.serve(); err != nil {
+	err := x.serve()
+	if x.standing != nil {
+		err = x.standBy() // err is nil
+	}
+	if err != nil {
 		x.fail(err)
 	}
 }

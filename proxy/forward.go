@@ -143,7 +143,7 @@ func (x *request) lease(tried []*routing.Upstream) (*routing.Lease, error) {
 // forwardLeased sends unbound work to the leased upstream and gives the lease back.
 // done is false if another upstream may do the work.
 func (x *request) forwardLeased(lease *routing.Lease, search *eraSearch) (done bool, err error) {
-	defer lease.Release()
+	defer x.giveBack(lease)
 	u := lease.Upstream
 	owner, err := x.made.Bind(u)
 	if err != nil {

@@ -31,7 +31,7 @@ func (x *request) forwardOwned(u *routing.Upstream) error {
 		x.stays, x.alone = true, !x.Pool().IsTakenOver(u)
 	}
 	lease := x.Pool().Own(u)
-	defer lease.Release()
+	defer x.giveBack(lease)
 	if x.Stands {
 		lease.Stand()
 	}

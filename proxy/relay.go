@@ -15,7 +15,11 @@ import (
 
 // relayAnswer passes an answer on to the client, message by message.
 func (x *request) relayAnswer(u *routing.Upstream, response *wire.Response) error {
-	defer response.Body.Close()
+	defer func() {
+		if x.standing == nil {
+			response.Body.Close()
+		}
+	}()
 	if x.Opaque && x.IsPreflight() && !answersPreflight(response) {
 		x.out.Grant(x.Grantable())
 		return nil

@@ -47,6 +47,8 @@ type request struct {
 
 	owed debt // the responses that an event stream is still to bring
 
+	standing *stream // of a session, which was begun and is to be relayed yet; nil: none
+
 	rec     audit.Record // what is reported
 	aborted bool         // the answer must not end as if it were whole
 

@@ -45,6 +45,13 @@ func (l *Lease) Release() {
 	l.Upstream.freed()
 }
 
+// HandOver passes the hold on: from now on the lease that it returns is to be released, and releasing l does
+// nothing. It is not for a lease that was released, nor for one that is shared.
+func (l *Lease) HandOver() *Lease {
+	l.released.Store(true)
+	return &Lease{Upstream: l.Upstream, stands: l.stands, holds: l.holds}
+}
+
 // freed lets in who waits for room.
 func (l *live) freed() {
 	if r := l.room.Load(); r != nil {
