@@ -39,8 +39,7 @@ func (c *conn) refuse(err error) {
 // linger waits until the client has closed the connection, or had the time to read its answer. Of what it still sends no more is
 // taken in than of a body that nobody reads.
 func (c *conn) linger() {
-	half, ok := c.net.(interface{ CloseWrite() error })
-	if !ok || half.CloseWrite() != nil {
+	if half, ok := c.net.(interface{ CloseWrite() error }); ok && half.CloseWrite() != nil {
 		return
 	}
 	until := time.Now().Add(lingering)
