@@ -261,7 +261,7 @@ func quiet(n int) *apiDouble {
 	for _, kind := range []string{"orphans", "holder_lost", "unknown_ids", "refusals", "store_outages"} {
 		troubles = append(troubles, api.Trouble{Kind: kind})
 	}
-	me := api.Berth{Name: "calm-heron", Host: "mcp-7f:4242", Listen: ":8080", Version: "0.9.0", Started: now.Add(-26 * time.Hour), State: "serving", Told: now, Lease: 14.2, Config: "5f2c9a7be0d14c33", ConfigRead: now.Add(-time.Hour), Ready: true, Requests: 12, Streams: 4, Held: 3, Troubles: troubles,
+	me := api.Berth{Name: "calm-heron", Host: "mcp-7f:4242", Listen: ":8080", Version: "0.10.0", Started: now.Add(-26 * time.Hour), State: "serving", Told: now, Lease: 14.2, Config: "5f2c9a7be0d14c33", ConfigRead: now.Add(-time.Hour), Ready: true, Requests: 12, Streams: 4, Held: 3, Troubles: troubles,
 		Sees: []api.Sight{{Pool: "default", Upstream: "a", State: "ok", Since: now.Add(-26 * time.Hour), InFlight: 2}}}
 	other := me
 	other.Name, other.Host, other.Started, other.Told = "swift-otter", "mcp-80:911", now.Add(-3*time.Hour), now.Add(-2*time.Second)
