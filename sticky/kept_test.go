@@ -42,9 +42,9 @@ func TestABindingIsKeptWhole(t *testing.T) {
 func TestWhatIsTooLongIsNotCached(t *testing.T) {
 	n := newNear(10)
 	e := entry{key: Key{Kind: Task, ID: "1"}, binding: Binding{Upstream: "a", Expires: time.Now().Add(time.Hour)}}
-	n.add(e)
+	n.add(&e)
 	e.binding.Status = strings.Repeat("x", mostKept)
-	n.add(e)
+	n.add(&e)
 	if b, ok := n.get(e.key); ok {
 		t.Errorf("got %q", b.Upstream)
 	}

@@ -52,15 +52,15 @@ func (n *near) look(key Key, peeks bool) (Binding, bool) {
 	return k.binding(), true
 }
 
-func (n *near) add(e entry) { n.put(e, nil) }
+func (n *near) add(e *entry) { n.put(e, nil) }
 
 // refresh is add, unless another owner stands there by now: a session was moved meanwhile.
-func (n *near) refresh(e entry) {
+func (n *near) refresh(e *entry) {
 	n.put(e, func(have Binding) bool { return e.agrees(have) || have.yieldsTo(e.binding) })
 }
 
 // put keeps e, unless a binding is kept that e may not replace; a nil may allows any. What is too long is not kept.
-func (n *near) put(e entry, may func(have Binding) bool) {
+func (n *near) put(e *entry, may func(have Binding) bool) {
 	if n == nil {
 		return
 	}
