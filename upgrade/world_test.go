@@ -151,8 +151,9 @@ func (w *world) pause(d time.Duration) { <-time.After(d / time.Duration(max(w.pa
 // settle waits until nothing moves any more, and returns what is wrong then.
 func (w *world) settle() []string {
 	if w.pace == 0 {
-		for range 16 {
+		for i := range 16 {
 			w.follow()
+			w.pollAt(i)
 			time.Sleep(oldTimeout / 12)
 		}
 		return w.check()
@@ -163,6 +164,14 @@ func (w *world) settle() []string {
 		if left := w.check(); len(left) == 0 || time.Now().After(end) {
 			return left
 		}
+	}
+}
+
+// pollAt has each client poll its task once, at one of the berths.
+func (w *world) pollAt(berth int) {
+	living := w.living()
+	for _, k := range w.made() {
+		w.ask(living[berth%len(living)], k, act{What: "poll"})
 	}
 }
 
