@@ -179,6 +179,8 @@ func (w *world) pollAt(berth int) {
 func (w *world) begin() {
 	b := newBerth(w.settings, w.tool)
 	b.line.lasts = w.old != nil // what can be resumed outlives a drain
+	b.line.lease = b.ledger.Epoch.Life
+	b.line.lapsed = func() { w.tool.excuse(b) }
 	b.line.died = func() {
 		w.tool.excuse(b)
 		w.waiting.Go(b.clear)
