@@ -38,3 +38,25 @@ func TestHolderThatCameBackTooLateEndsItsCall(t *testing.T) {
 		}
 	})
 }
+
+// A berth that begins has seen nothing of the store, however long its connection stands: holders whose leases were
+// lost with a flush just before live.
+func TestBerthThatBeginsAfterAFlushTakesNobodyForDead(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		up := newTool()
+		s := settings{at: newCell(memory(t)), shared: true, keys: givenKeys(t)}
+		a := startBerths(t, 1, s, up)[0]
+		time.Sleep(2*testLease + testLease/6)
+		a.line.refuse(func(op, key string) bool { return key == a.ledger.Lists.LeaseOf(a.Holder()) }) // it is late with its lease
+		s.at.Store(memory(t))
+		a.hand(t, rule(func(r *Rule) { r.OnOrphan = OrphanRerun }), "call hang")
+		startBerths(t, 1, s, up)
+		time.Sleep(testLease * 5 / 6)
+		a.line.refuse(nil)
+		time.Sleep(graceful)
+		synctest.Wait()
+		if n := up.times("call", 0); n != 1 {
+			t.Errorf("ran %d times", n)
+		}
+	})
+}

@@ -65,7 +65,7 @@ func New(s Store, holder string, keys *seal.Keyring, life time.Duration, kept Bo
 	l.Overlooked = &Overlooked{l: l, met: map[string]overlooked{}}
 	l.Notices = newNotices(s, l.Holder, l.Queues, l.Pauses)
 	l.Sessions = Sessions{l.Lists, l.Records, l.Notices}
-	l.Epoch = &Epoch{store: s, clock: l.Clock, lists: l.Lists, holder: l.Holder, Life: life, Woken: make(chan struct{}, 1), Renewal: make(chan struct{}, 1)}
+	l.Epoch = &Epoch{store: s, clock: l.Clock, lists: l.Lists, holder: l.Holder, begun: time.Now(), Life: life, Woken: make(chan struct{}, 1), Renewal: make(chan struct{}, 1)}
 	l.Lease = newLease(l.Lists, l.Holder, life, l.Epoch.word)
 	return l
 }
