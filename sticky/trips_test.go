@@ -65,7 +65,7 @@ func TestRoundTripsOfARequest(t *testing.T) {
 			b.Observe(task("first"), binding, Seen{Status: "completed", Ended: true})
 		}, nil},
 		{"what is written of that later", func() {
-			if err := b.apply(t.Context(), <-b.updates); err != nil {
+			if err := b.refresher.apply(t.Context(), <-b.refresher.updates); err != nil {
 				t.Error(err)
 			}
 		}, []string{"get", "evalsha", "eval", "evalsha", "eval"}}, // the server sees these scripts for the first time

@@ -79,7 +79,7 @@ return answer
 
 var eachProgram = newProgram(eachScript)
 
-// call is what a script is asked with, in one piece: arguments that do not fit into a pointer would be copied each.
+// eachCall is what the script is asked with, in one piece: arguments that do not fit into a pointer would be copied each.
 type eachCall struct {
 	write
 	cmd    redis.Cmd

@@ -100,7 +100,6 @@ func (o outcome) record(value []byte) (Record, error) {
 	return Record{Value: bytes.Clone(value), Version: version}, nil
 }
 
-// milliseconds rounds up: a short life must not become an endless one.
 // life is a time to live as the scripts take it.
 func life(ttl time.Duration) int64 {
 	if ttl == KeepTTL {
@@ -109,6 +108,7 @@ func life(ttl time.Duration) int64 {
 	return milliseconds(ttl)
 }
 
+// milliseconds rounds up: a short life must not become an endless one.
 func milliseconds(ttl time.Duration) int64 {
 	if ttl <= 0 {
 		return 0

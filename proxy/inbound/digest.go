@@ -72,8 +72,7 @@ func Digest(secret string) string { return seal.Digest(secret) }
 // Believed proxies say it in headers, whose peers say nothing of the client; of anybody
 // else the peer is what upstreams are told.
 func (x *Call) Origins() []string {
-	addr := x.Table.AddressOf(x.HTTP, x.Trusted)
-	all := []string{addr.String()}
+	all := []string{x.From.String()}
 	if x.Trusted {
 		for _, name := range fromWhere {
 			all = append(append(all, name), x.HTTP.Header.Values(name)...)

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"berth/internal/h1/grammar"
 	"berth/internal/wire"
 )
 
@@ -156,7 +157,7 @@ func (a *answer) statusLine(status int) {
 }
 
 func (a *answer) fields(name string, values []string) {
-	if !isName(name) {
+	if !grammar.IsToken(name) {
 		return
 	}
 	for _, value := range values {
@@ -175,16 +176,4 @@ func (a *answer) field(name, value string) {
 		}
 	}
 	a.out.bytes = append(out, crlf...)
-}
-
-// isName reports whether a field may be called that (RFC 9110, 5.1).
-func isName(name string) bool {
-	for i := range len(name) {
-		switch c := name[i]; {
-		case 'a' <= c && c <= 'z', 'A' <= c && c <= 'Z', '0' <= c && c <= '9', c == '-':
-		case strings.IndexByte("!#$%&'*+.^_`|~", c) < 0:
-			return false
-		}
-	}
-	return name != ""
 }

@@ -3,7 +3,7 @@ package server
 import (
 	"sync"
 
-	"berth/internal/h1/body"
+	"berth/internal/h1/grammar"
 	"berth/internal/h1/head"
 	"berth/internal/wire"
 
@@ -54,7 +54,7 @@ func (t *turn) begin(c *conn, asked *head.Request) {
 		c.in.Release() // the handler may take long
 	case head.Chunked:
 		length, t.body.chunked = -1, true
-		t.body.reader.Chunks(&c.in, body.Misplaced)
+		t.body.reader.Chunks(&c.in, grammar.Misplaced)
 	default:
 		t.body.reader.Length(&c.in, length)
 	}
