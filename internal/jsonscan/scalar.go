@@ -1,9 +1,7 @@
 package jsonscan
 
-import "io"
-
-// skipScalar returns where the number or literal at ends.
-func skipScalar(text []byte, at int) (int, error) {
+// skipScalar passes over a number or a literal.
+func skipScalar(text []byte, at int) int {
 	switch c := text[at]; {
 	case c == 't':
 		return skipLiteral(text, at, "true")
@@ -14,38 +12,35 @@ func skipScalar(text []byte, at int) (int, error) {
 	case kindOf(c) == '0':
 		return skipNumber(text, at)
 	}
-	return at, SyntaxError(at)
+	return ^at
 }
 
-func skipLiteral(text []byte, at int, literal string) (int, error) {
+func skipLiteral(text []byte, at int, literal string) int {
 	for i := range len(literal) {
-		if at+i == len(text) {
-			return at + i, io.ErrUnexpectedEOF
-		}
-		if text[at+i] != literal[i] {
-			return at + i, SyntaxError(at + i)
+		if at+i == len(text) || text[at+i] != literal[i] {
+			return ^(at + i)
 		}
 	}
-	return at + len(literal), nil
+	return at + len(literal)
 }
 
 // skipNumber: the end of the text ends a number as well.
-func skipNumber(text []byte, at int) (_ int, err error) {
+func skipNumber(text []byte, at int) int {
 	if text[at] == '-' {
 		at++
 	}
 	if at < len(text) && text[at] == '0' {
 		at++
-	} else if at, err = skipDigits(text, at); err != nil {
-		return at, err
+	} else if at = skipDigits(text, at); at < 0 {
+		return at
 	}
 	if at < len(text) && text[at] == '.' {
-		if at, err = skipDigits(text, at+1); err != nil {
-			return at, err
+		if at = skipDigits(text, at+1); at < 0 {
+			return at
 		}
 	}
 	if at == len(text) || text[at]|0x20 != 'e' {
-		return at, nil
+		return at
 	}
 	at++
 	if at < len(text) && (text[at] == '+' || text[at] == '-') {
@@ -55,15 +50,12 @@ func skipNumber(text []byte, at int) (_ int, err error) {
 }
 
 // skipDigits passes over one digit or more.
-func skipDigits(text []byte, at int) (int, error) {
-	if at == len(text) {
-		return at, io.ErrUnexpectedEOF
-	}
-	if text[at]-'0' > 9 {
-		return at, SyntaxError(at)
+func skipDigits(text []byte, at int) int {
+	if at == len(text) || text[at]-'0' > 9 {
+		return ^at
 	}
 	for at < len(text) && text[at]-'0' <= 9 {
 		at++
 	}
-	return at, nil
+	return at
 }

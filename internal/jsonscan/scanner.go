@@ -70,7 +70,7 @@ func (s *Scanner) Value() []byte {
 		return nil
 	}
 	from := s.at
-	if s.at, s.fault = skip(s.text, from, maxDepth-s.depth); s.fault != nil {
+	if !s.to(skip(s.text, from, maxDepth-s.depth)) {
 		return nil
 	}
 	s.more = true
@@ -106,14 +106,28 @@ func (s *Scanner) Name() (name []byte, ok bool) {
 		s.fault = SyntaxError(from)
 		return nil, false
 	}
-	if s.at, s.fault = skipString(s.text, from); s.fault != nil {
+	if !s.to(skipString(s.text, from)) {
 		return nil, false
 	}
 	name = s.text[from:s.at:s.at]
 	if s.skipBlank() {
-		s.at, s.fault = skipColon(s.text, s.at)
+		if s.text[s.at] == ':' {
+			s.at++
+		} else {
+			s.fault = SyntaxError(s.at)
+		}
 	}
 	return name, true
+}
+
+// to has the scanner stand where something ends, if that is no fault.
+func (s *Scanner) to(end int) bool {
+	if end < 0 {
+		s.fault = faultOf(end, s.text)
+		return false
+	}
+	s.at = end
+	return true
 }
 
 // Element steps to the next element of the open array, which is then read as any value; false where the array has ended,

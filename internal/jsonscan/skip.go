@@ -1,116 +1,117 @@
 package jsonscan
 
-import "io"
+import (
+	"io"
+	"math"
+)
+
+// What passes over something returns where that ends or, below 0, a fault: ^p for one at p, which is a cut where p is the
+// end of the text, and tooDeep.
+const tooDeep = math.MinInt
+
+func faultOf(end int, text []byte) error {
+	switch {
+	case end == tooDeep:
+		return ErrDepth
+	case ^end == len(text):
+		return io.ErrUnexpectedEOF
+	}
+	return SyntaxError(^end)
+}
 
 // levels is how many open objects and arrays one call of skip keeps: as many as a word has bits.
 const levels = 64
 
-// skip returns where the value at a byte that is no blank ends. It opens at most room objects and arrays at once.
-func skip(text []byte, at, room int) (int, error) {
-	var (
-		objects uint64 // a bit for each open level, the innermost last: an object, and not an array
-		open    int
-		err     error
-	)
+// skip passes over the value at a byte that is no blank. It opens at most room objects and arrays at once.
+func skip(text []byte, at, room int) int {
+	var objects uint64 // a bit for each open level, the innermost last: an object, and not an array
+	open := 0
 	for {
 		switch c := text[at]; {
 		case c == '"':
-			at, err = skipString(text, at)
+			at = skipString(text, at)
 		case c != '{' && c != '[':
-			at, err = skipScalar(text, at)
+			at = skipScalar(text, at)
 		case open == room:
-			return at, ErrDepth
+			return tooDeep
 		case open == levels:
-			at, err = skip(text, at, room-levels)
+			at = skip(text, at, room-levels)
 		default:
 			if at = blank(text, at+1); at == len(text) {
-				return at, io.ErrUnexpectedEOF
+				return ^at
 			}
 			if text[at] == c+2 { // the bracket that closes c
 				at++
 				break
 			}
 			open++
-			if objects <<= 1; c == '{' {
-				objects |= 1
-				at, err = skipName(text, at)
+			objects <<= 1
+			if c == '[' {
+				continue
 			}
-			if err != nil {
-				return at, err
+			objects |= 1
+			if at = skipName(text, at); at < 0 {
+				return at
 			}
 			continue
 		}
-		if err != nil {
-			return at, err
-		}
-		if at, open, err = afterValue(text, at, &objects, open); open == 0 || err != nil {
-			return at, err
-		}
-	}
-}
-
-// afterValue steps from the end of a value out of all that ends there, and to the next value if anything is open still.
-func afterValue(text []byte, at int, objects *uint64, open int) (int, int, error) {
-	for open > 0 {
-		if at = blank(text, at); at == len(text) {
-			return at, open, io.ErrUnexpectedEOF
-		}
-		bracket := byte(']')
-		if *objects&1 != 0 {
-			bracket = '}'
-		}
-		switch text[at] {
-		case bracket:
-			at++
+		for ; at >= 0; at++ { // behind a value, step out of all that ends there
+			if open == 0 {
+				return at
+			}
+			if at = blank(text, at); at == len(text) {
+				return ^at
+			}
+			bracket := ']' | byte(objects&1)<<5 // or '}'
+			if text[at] != bracket {
+				break
+			}
 			open--
-			*objects >>= 1
-		case ',':
-			if at = blank(text, at+1); at == len(text) {
-				return at, open, io.ErrUnexpectedEOF
+			objects >>= 1
+		}
+		switch {
+		case at < 0:
+			return at
+		case text[at] != ',':
+			return ^at
+		}
+		if at = blank(text, at+1); at == len(text) {
+			return ^at
+		}
+		if objects&1 != 0 {
+			if at = skipName(text, at); at < 0 {
+				return at
 			}
-			if bracket == ']' {
-				return at, open, nil
-			}
-			at, err := skipName(text, at)
-			return at, open, err
-		default:
-			return at, open, SyntaxError(at)
 		}
 	}
-	return at, 0, nil
 }
 
-// skipName returns where the value of the member at a byte that is no blank begins.
-func skipName(text []byte, at int) (int, error) {
+// skipName passes over the name at a byte that is no blank, and the colon behind it, to its value.
+func skipName(text []byte, at int) int {
 	if text[at] != '"' {
-		return at, SyntaxError(at)
+		return ^at
 	}
-	at, err := skipString(text, at)
-	if err != nil {
-		return at, err
+	if at = skipString(text, at); at < 0 {
+		return at
 	}
-	if at = blank(text, at); at == len(text) {
-		return at, io.ErrUnexpectedEOF
+	if at = blank(text, at); at == len(text) || text[at] != ':' {
+		return ^at
 	}
-	if at, err = skipColon(text, at); err != nil {
-		return at, err
+	if at = blank(text, at+1); at == len(text) {
+		return ^at
 	}
-	if at == len(text) {
-		return at, io.ErrUnexpectedEOF
-	}
-	return at, nil
-}
-
-// skipColon returns where the next byte stands that is no blank.
-func skipColon(text []byte, at int) (int, error) {
-	if text[at] != ':' {
-		return at, SyntaxError(at)
-	}
-	return blank(text, at+1), nil
+	return at
 }
 
 // blank returns where the blanks from at on end.
 func blank(text []byte, at int) int {
+	if at < len(text) && text[at] > ' ' {
+		return at
+	}
+	return endOfBlanks(text, at)
+}
+
+func endOfBlanks(text []byte, at int) int {
 	for at < len(text) && (text[at] == ' ' || text[at] == '\n' || text[at] == '\r' || text[at] == '\t') {
 		at++
 	}

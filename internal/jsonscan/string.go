@@ -2,7 +2,6 @@ package jsonscan
 
 import (
 	"encoding/binary"
-	"io"
 	"math/bits"
 )
 
@@ -12,13 +11,13 @@ const (
 	highs = 0x80 * ones
 )
 
-// skipString returns where the string at a quote ends.
-func skipString(text []byte, at int) (_ int, err error) {
+// skipString passes over the string at a quote.
+func skipString(text []byte, at int) int {
 	for at++; ; {
 		for at+8 <= len(text) {
 			if found := special(binary.LittleEndian.Uint64(text[at:])); found != 0 {
 				if at += bits.TrailingZeros64(found) / 8; text[at] == '"' {
-					return at + 1, nil
+					return at + 1
 				}
 				break
 			}
@@ -29,14 +28,14 @@ func skipString(text []byte, at int) (_ int, err error) {
 		}
 		switch {
 		case at == len(text):
-			return at, io.ErrUnexpectedEOF
+			return ^at
 		case text[at] == '"':
-			return at + 1, nil
+			return at + 1
 		case text[at] != '\\':
-			return at, SyntaxError(at) // a control character
+			return ^at // a control character
 		}
-		if at, err = skipEscape(text, at); err != nil {
-			return at, err
+		if at = skipEscape(text, at); at < 0 {
+			return at
 		}
 	}
 }
@@ -48,28 +47,28 @@ func special(word uint64) uint64 {
 	return ((word-' '*ones)&^word | (quote-ones)&^quote | (backslash-ones)&^backslash) & highs
 }
 
-// skipEscape returns where the escape at a backslash ends.
-func skipEscape(text []byte, at int) (int, error) {
+// skipEscape passes over the escape at a backslash.
+func skipEscape(text []byte, at int) int {
 	if at++; at == len(text) {
-		return at, io.ErrUnexpectedEOF
+		return ^at
 	}
 	switch text[at] {
 	case '"', '\\', '/', 'b', 'f', 'n', 'r', 't':
-		return at + 1, nil
+		return at + 1
 	case 'u':
 	default:
-		return at, SyntaxError(at)
+		return ^at
 	}
 	at++
 	for end := at + 4; at < end; at++ {
 		if at == len(text) {
-			return at, io.ErrUnexpectedEOF
+			return ^at
 		}
 		if c := text[at]; c-'0' > 9 && (c|0x20)-'a' > 5 {
-			return at, SyntaxError(at)
+			return ^at
 		}
 	}
-	return at, nil
+	return at
 }
 
 // IsPlain reports whether s is ASCII without a backslash, and so what a string with these bytes means.
