@@ -8,7 +8,7 @@ import (
 // answer's the client's. Lower them as the cost falls.
 var allocations = map[string]float64{
 	"poll":     1, // what others wait for who ask the same
-	"call":     4,
+	"call":     2,
 	"creation": 25,
 	"list":     1,
 	"events":   31, // fifty of them

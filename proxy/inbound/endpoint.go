@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"berth/internal/alarm"
 	"berth/internal/exchange"
 	"berth/internal/wire"
 	"berth/routing"
@@ -65,7 +66,12 @@ type Endpoint struct {
 	// resources, over streams that subscribers with equal credentials share. False:
 	// they hear of one upstream's.
 	FleetNotifications bool
+
+	vigils alarm.Line
 }
+
+// Vigils are those over exchanges that nothing bounds: each looks again after Timeouts.Quiet.
+func (ep *Endpoint) Vigils() *alarm.Line { return &ep.vigils }
 
 // ByPrincipal is the Endpoint.Rendezvous by who calls: a principal, or an address where there is
 // none.

@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"berth/internal/alarm"
 	"berth/internal/exchange"
 	"berth/internal/mcp"
 	"berth/internal/wire"
@@ -28,11 +29,11 @@ type vigil struct {
 	ep    Sender
 	u     *routing.Upstream
 	said  atomic.Bool // something since the last look
-	heard int64       // what Upstream.Answers was then; look's
+	heard int64       // what Upstream.Answers was then; Wake's
+	next  alarm.Alarm // for the next look
 
-	mu    sync.Mutex // guards the fields below
-	timer *time.Timer
-	out   *exchange.Request // the exchange's, and not to be looked at once that has ended
+	mu  sync.Mutex        // guards the field below
+	out *exchange.Request // the exchange's, and not to be looked at once that has ended; nil: it has
 }
 
 // sendWatched is by.Send, with a vigil over what wait does not bound: the wait for a
@@ -59,9 +60,7 @@ func (s Sender) sendWatched(ctx context.Context, u *routing.Upstream, by exchang
 
 func (s Sender) watch(ctx context.Context, u *routing.Upstream, out *exchange.Request) *vigil {
 	v := &vigil{ctx: ctx, ep: s, u: u, out: out, heard: u.Answers()}
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	v.timer = time.AfterFunc(s.Timeouts.Quiet, v.look)
+	s.Vigils().Set(&v.next, v, s.Timeouts.Quiet)
 	return v
 }
 
@@ -71,25 +70,33 @@ func (v *vigil) end() {
 		return
 	}
 	v.mu.Lock()
-	defer v.mu.Unlock()
-	if v.timer != nil {
-		v.timer.Stop()
-		v.timer, v.out = nil, nil
-	}
+	v.out = nil
+	v.mu.Unlock()
+	v.ep.Vigils().Stop(&v.next)
 }
 
-func (v *vigil) look() {
+// Wake looks whether something was heard. It implements alarm.Sleeper.
+func (v *vigil) Wake() {
 	heard := v.u.Answers()
 	if !v.said.Swap(false) && heard == v.heard && !v.u.Silent() {
 		if sign := v.sign(); sign != nil {
-			v.u.Ping(func() { v.ask(sign) })
+			go func() { // for signTime at most
+				v.u.Ping(func() { v.ask(sign) })
+				v.goOn()
+			}()
+			return
 		}
 	}
+	v.goOn()
+}
+
+// goOn waits for the next look, if the exchange has not ended.
+func (v *vigil) goOn() {
 	v.heard = v.u.Answers()
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	if v.timer != nil {
-		v.timer.Reset(v.ep.Timeouts.Quiet)
+	if v.out != nil {
+		v.ep.Vigils().Set(&v.next, v, v.ep.Timeouts.Quiet)
 	}
 }
 
