@@ -2,6 +2,7 @@ package sticky
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"log/slog"
 	"time"
@@ -27,20 +28,6 @@ const (
 	SourceStore Source = "store" // the shared store
 )
 
-const (
-	// keptAfter is by how much a task's binding outlives the task's own TTL, so that
-	// the owner and not berth tells a late client that the task is gone.
-	keptAfter = 5 * time.Minute
-
-	touchEvery   = time.Minute // how often a session's expiry is extended at most
-	extendBeyond = time.Minute // how much later an expiry must be to be worth a write
-	hintLife     = 15 * time.Minute
-
-	// ProvisionalLife is how long a provisional binding is kept.
-	ProvisionalLife = 5 * time.Minute
-	maxUpdates      = 1024 // refreshes that may wait for Run
-)
-
 // Options of New. The zero value of each field has a meaning.
 type Options struct {
 	Near        int                  // entries of the cache in front of the store; 0: none
@@ -51,35 +38,46 @@ type Options struct {
 	Meter       metric.MeterProvider // nil: nothing is measured
 }
 
-// Bindings are the bindings of all pools. Its methods may be called concurrently.
+// Bindings are the bindings of all pools. Its methods may be called concurrently. Each part of it has a page of its own.
 type Bindings struct {
-	store   *storage.Store
-	options Options
+	store *storage.Store
+	terms terms
+	local *local
+	rolls *rolls
+
+	records    *records
+	finder     finder
+	binder     binder
+	rebinder   rebinder
+	refresher  refresher
+	writeBack  writeBack
+	handshakes handshakes
+	census     census
+
+	wake    chan struct{} // holds one recovery of the store that Run has not seen yet
+	metrics *metrics
 	log     *slog.Logger
-	near    *near
-	pending pending
-	lists   lists
-	owing   owing
-	missing missing
-	flights flights
-	updates chan entry
-	wake    chan struct{}
-	metrics metrics
 }
 
 // New returns the bindings kept in store. Run must be running for write-backs and
 // refreshes to happen.
 func New(store *storage.Store, options Options) *Bindings {
-	options.MaxTTL = cmp.Or(options.MaxTTL, 168*time.Hour)
-	options.SessionIdle = cmp.Or(options.SessionIdle, 24*time.Hour)
+	log := cmp.Or(options.Logger, slog.New(slog.DiscardHandler))
+	terms, metrics := termsOf(options), newMetrics(options.Meter)
+	local := &local{near: newNear(options.Near), log: log}
+	records, rolls := &records{store: store, log: log}, &rolls{store: store, log: log}
+	handshakes := handshakes{terms: terms, records: records, log: log}
 	b := &Bindings{
-		store:   store,
-		options: options,
-		log:     cmp.Or(options.Logger, slog.New(slog.DiscardHandler)),
-		near:    newNear(options.Near),
-		updates: make(chan entry, maxUpdates),
-		wake:    make(chan struct{}, 1),
-		metrics: newMetrics(options.Meter),
+		store: store, terms: terms, local: local, records: records, rolls: rolls, handshakes: handshakes,
+		finder:    finder{local: local, records: records},
+		binder:    binder{terms: terms, local: local, records: records, rolls: rolls, handshakes: handshakes, metrics: metrics, log: log},
+		rebinder:  rebinder{terms: terms, local: local, records: records, rolls: rolls, log: log},
+		refresher: refresher{terms: terms, near: local.near, records: records, rolls: rolls, metrics: metrics, updates: make(chan entry, maxUpdates)},
+		writeBack: writeBack{local: local, records: records, rolls: rolls, metrics: metrics, log: log},
+		census:    census{store: store},
+		wake:      make(chan struct{}, 1),
+		metrics:   metrics,
+		log:       log,
 	}
 	store.OnRecover(func() {
 		select {
@@ -88,4 +86,34 @@ func New(store *storage.Store, options Options) *Bindings {
 		}
 	})
 	return b
+}
+
+// writeBackEvery is how often bindings made during an outage are offered to the
+// store. Together with the store's own probing it keeps the promise that they
+// are shared within two seconds of its recovery.
+const writeBackEvery = 500 * time.Millisecond
+
+// Run writes updates and write-backs until ctx ends; then it offers what is still
+// pending to the store once more and returns.
+func (b *Bindings) Run(ctx context.Context) error {
+	tick := time.NewTicker(writeBackEvery)
+	defer tick.Stop()
+	for {
+		select {
+		case e := <-b.refresher.updates:
+			if err := b.refresher.apply(ctx, e); err != nil {
+				b.log.Debug("a binding could not be refreshed", "kind", string(e.key.Kind), "error", err)
+			}
+		case <-tick.C:
+			b.writeBack.all(ctx)
+			b.rolls.payBack(ctx)
+		case <-b.wake:
+			b.writeBack.all(ctx)
+		case <-ctx.Done():
+			last, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
+			defer cancel()
+			b.writeBack.all(last)
+			return nil
+		}
+	}
 }

@@ -2,50 +2,34 @@ package sticky
 
 import (
 	"context"
-	"time"
+	"log/slog"
 
 	"berth/internal/storage"
 )
 
-// handshakeLife is how long a handshake is kept from when it was last prolonged:
-// as long as its session may be unused, twice, so that it need not be written each
-// time that the session is.
-func (b *Bindings) handshakeLife() time.Duration { return 2 * b.options.SessionIdle }
-
-// handshakeWrite is what keeps a handshake with its session. What is kept under the session's id already stays.
-func (b *Bindings) handshakeWrite(session Key, handshake string) storage.Write {
-	return storage.Write{Key: session.handshake().digest(), Value: handshake, TTL: b.handshakeLife()}
+// handshakes are what it takes to open sessions anew.
+type handshakes struct {
+	terms   terms
+	records *records
+	log     *slog.Logger
 }
 
-// Handshake returns what is kept of a session, see Beside. The error is ErrUnknown, or
-// wraps storage.ErrUnavailable or ctx's.
-func (b *Bindings) Handshake(ctx context.Context, session Key) ([]byte, error) {
-	record, err := b.get(ctx, session.handshake())
+// write is what keeps a handshake with its session. What is kept under the session's id already stays.
+func (h handshakes) write(session Key, handshake string) storage.Write {
+	return storage.Write{Key: session.handshake().digest(), Value: handshake, TTL: h.terms.handshake()}
+}
+
+func (h handshakes) get(ctx context.Context, session Key) ([]byte, error) {
+	record, err := h.records.get(ctx, session.handshake())
 	return record.Value, err
 }
 
-// ReviseHandshake replaces what is kept of a session by what change makes of it; nil
-// drops it. Errors are Handshake's and change's.
-func (b *Bindings) ReviseHandshake(ctx context.Context, session Key, change func(handshake []byte) ([]byte, error)) error {
-	return b.revise(ctx, session.handshake(), b.handshakeLife(), change)
+func (h handshakes) revise(ctx context.Context, session Key, change func(handshake []byte) ([]byte, error)) error {
+	return h.records.revise(ctx, session.handshake(), h.terms.handshake(), change)
 }
 
-// DropHandshake forgets what is kept of a session that has ended.
-func (b *Bindings) DropHandshake(ctx context.Context, session Key) {
-	if err := b.store.Delete(ctx, session.handshake().digest()); err != nil {
-		b.log.Debug("a handshake could not be dropped", "error", err)
+func (h handshakes) drop(ctx context.Context, session Key) {
+	if err := h.records.store.Delete(ctx, session.handshake().digest()); err != nil {
+		h.log.Debug("a handshake could not be dropped", "error", err)
 	}
-}
-
-// prolonged has the handshake of a session in use kept longer, if it is time to, and
-// returns until when it is kept.
-func (b *Bindings) prolonged(session Key, kept time.Time) time.Time {
-	now := time.Now()
-	if kept.IsZero() || kept.Sub(now) > b.options.SessionIdle+touchEvery {
-		return kept
-	}
-	if !b.enqueue(entry{key: session.handshake()}) {
-		return kept
-	}
-	return now.Add(b.handshakeLife())
 }

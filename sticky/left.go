@@ -2,9 +2,7 @@ package sticky
 
 import (
 	"context"
-	"errors"
 	"slices"
-	"sync"
 	"time"
 
 	"berth/internal/storage"
@@ -18,47 +16,17 @@ type Left struct {
 	Expires time.Time // when it may be forgotten
 }
 
-const (
-	readAtOnce = 128 // bindings
+const readAtOnce = 128 // bindings
 
-	// strikeAfter is how long a list must be seen to hold what its binding contradicts before that
-	// is struck off: a binding that is being made, or moved, is listed first.
-	strikeAfter = 10 * time.Second
-
-	maxMissing = 10_000 // members that are looked at again
-)
-
-// missing are members that their bindings contradict, and since when. The zero value has none.
-type missing struct {
-	mu    sync.Mutex // guards the field below
-	since map[string]time.Time
-}
-
-// Left tells of what an upstream owns of a kind, at most so many, those first that are forgotten
-// first, and how many there are. What the list holds for no reason is left out, and struck off. The
-// error wraps storage.ErrUnavailable or is ctx's.
-func (b *Bindings) Left(ctx context.Context, kind Kind, pool, upstream string, most int) (left []Left, all int, err error) {
-	all, err = b.EachLeft(ctx, kind, pool, upstream, most, func(some []Left) error {
-		left = append(left, some...)
-		return nil
-	})
-	if err != nil {
-		return nil, 0, err
-	}
-	return left, all, nil
-}
-
-// EachLeft is Left for who takes some at a time, and may take its time for them: what was bound, or
-// unbound, meanwhile may be told or not. It ends with the first error of take.
-func (b *Bindings) EachLeft(ctx context.Context, kind Kind, pool, upstream string, most int, take func(some []Left) error) (all int, err error) {
-	roll := rollKey{kind, pool, upstream}
-	listing, err := b.store.Listing(ctx, roll.list(), most)
+// each is EachLeft.
+func (c *census) each(ctx context.Context, roll rollKey, most int, take func(some []Left) error) (all int, err error) {
+	listing, err := c.store.Listing(ctx, roll.list(), most)
 	if err != nil {
 		return 0, err
 	}
 	all = listing.Size
 	for members := range slices.Chunk(listing.Members, readAtOnce) {
-		some, err := b.leftOf(ctx, roll, members)
+		some, err := c.leftOf(ctx, roll, members)
 		if err != nil {
 			return 0, err
 		}
@@ -72,31 +40,31 @@ func (b *Bindings) EachLeft(ctx context.Context, kind Kind, pool, upstream strin
 
 // leftOf reads the bindings of members, and leaves those out of which there is none that says the same, and
 // has not been for a while.
-func (b *Bindings) leftOf(ctx context.Context, roll rollKey, members []storage.Member) (left []Left, err error) {
+func (c *census) leftOf(ctx context.Context, roll rollKey, members []storage.Member) (left []Left, err error) {
 	names := make([]string, len(members))
 	for i, member := range members {
 		names[i] = member.Name
 	}
-	records, err := storage.GetSome(ctx, b.store, names)
+	records, err := storage.GetSome(ctx, c.store, names)
 	if err != nil {
 		return nil, err
 	}
 	for i, member := range members {
 		one := Left{Kind: roll.kind, Name: member.Name, Expires: time.Now().Add(member.Left)}
-		if b.fits(roll, &one, records[i]) || !b.missing.again(roll, member.Name) {
+		if c.fits(roll, &one, records[i]) || !c.missing.again(roll, member.Name) {
 			left = append(left, one)
 			continue
 		}
-		if err := b.store.RemoveMember(ctx, roll.list(), member.Name); err != nil {
+		if err := c.store.RemoveMember(ctx, roll.list(), member.Name); err != nil {
 			return nil, err
 		}
-		b.missing.found(roll, member.Name)
+		c.missing.found(roll, member.Name)
 	}
 	return left, nil
 }
 
 // fits reports whether the record of a member says what its list does.
-func (b *Bindings) fits(roll rollKey, one *Left, record storage.Record) bool {
+func (c *census) fits(roll rollKey, one *Left, record storage.Record) bool {
 	if record.Version == 0 {
 		return false
 	}
@@ -108,46 +76,6 @@ func (b *Bindings) fits(roll rollKey, one *Left, record storage.Record) bool {
 	if one.Binding.Upstream != roll.upstream || one.Binding.Until == 0 && one.Binding.Made != 0 {
 		return false
 	}
-	b.missing.found(roll, one.Name)
+	c.missing.found(roll, one.Name)
 	return true
-}
-
-// Find returns what a pool has bound a task's id to, whoever's it is. It is for operators, who know nobody's principal; the error is ErrUnknown, or
-// wraps storage.ErrUnavailable or is ctx's.
-func (b *Bindings) Find(ctx context.Context, pool, id string) (Key, Binding, error) {
-	key := Key{Kind: Task, Pool: pool, ID: id}
-	binding, _, err := b.Peek(ctx, key)
-	if !errors.Is(err, ErrUnknown) {
-		return key, binding, err
-	}
-	claim, _, err := b.Peek(ctx, key.Claim())
-	if err != nil {
-		return Key{}, Binding{}, err
-	}
-	key.Principal = claim.Principal
-	binding, _, err = b.Peek(ctx, key)
-	return key, binding, err
-}
-
-// again notes that a member is contradicted, and reports whether it has been for long enough.
-func (m *missing) again(roll rollKey, member string) bool {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	name := roll.list() + " " + member
-	since, known := m.since[name]
-	if known {
-		return time.Since(since) >= strikeAfter
-	}
-	if m.since == nil || len(m.since) >= maxMissing {
-		m.since = make(map[string]time.Time)
-	}
-	m.since[name] = time.Now()
-	return false
-}
-
-// found notes that a member is not contradicted any more.
-func (m *missing) found(roll rollKey, member string) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	delete(m.since, roll.list()+" "+member)
 }

@@ -102,7 +102,7 @@ func TestSessionsInUseDoNotIdleOut(t *testing.T) {
 					b.Touch(session("s"), b.owns(t, "a", session("s"), SourceBound))
 				}
 				synctest.Wait()
-				pass(b.options.SessionIdle - time.Second)
+				pass(b.terms.sessionIdle - time.Second)
 				b.owns(t, "a", session("s"), SourceBound)
 				pass(2 * time.Second)
 				b.unknown(t, session("s"))
@@ -113,8 +113,7 @@ func TestSessionsInUseDoNotIdleOut(t *testing.T) {
 
 func TestSessionIsRefreshedOnceAMinuteAtMost(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		b := inMemory(t, Options{})
-		b.near = newNear(10)
+		b := inMemory(t, Options{Near: 10})
 		b.mustBind(t, session("s"), "a", 0)
 		for range 600 {
 			binding, _, err := b.Lookup(t.Context(), session("s"))
@@ -134,8 +133,7 @@ func TestSessionIsRefreshedOnceAMinuteAtMost(t *testing.T) {
 // A store that was flushed learns a session again from its use.
 func TestTouchBringsALostSessionBack(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		b := inMemory(t, Options{})
-		b.near = newNear(10)
+		b := inMemory(t, Options{Near: 10})
 		b.mustBind(t, session("s"), "a", 0)
 		if err := b.store.Delete(t.Context(), session("s").digest()); err != nil {
 			t.Fatalf("Delete: %v", err)
@@ -151,12 +149,11 @@ func TestTouchBringsALostSessionBack(t *testing.T) {
 // decides.
 func TestExpiredCacheEntryIsLookedUpAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		one := inMemory(t, Options{})
-		one.near = newNear(10)
+		one := inMemory(t, Options{Near: 10})
 		one.mustBind(t, task("1"), "a", time.Second)
 		one.owns(t, "a", task("1"), SourceBound)
 		two := over(one.store, Options{})
-		if err := two.apply(t.Context(), two.entry(task("1"), Binding{Upstream: "a"}, time.Hour)); err != nil {
+		if err := two.refresher.apply(t.Context(), two.terms.entry(task("1"), Binding{Upstream: "a"}, time.Hour)); err != nil {
 			t.Fatalf("apply: %v", err)
 		}
 		pass(6 * time.Minute)
@@ -192,9 +189,9 @@ func TestEveryKeyInRedisExpires(t *testing.T) {
 func TestRefreshesNeverBlock(t *testing.T) {
 	b := newBerth(t, "memory:", Options{}, 0) // Run does not run
 	for range maxUpdates + 10 {
-		b.refresh(b.entry(task("1"), Binding{Upstream: "a"}, 0))
+		b.refresher.refresh(b.terms.entry(task("1"), Binding{Upstream: "a"}, 0))
 	}
-	if len(b.updates) != maxUpdates {
-		t.Errorf("waiting: got %d, want %d", len(b.updates), maxUpdates)
+	if len(b.refresher.updates) != maxUpdates {
+		t.Errorf("waiting: got %d, want %d", len(b.refresher.updates), maxUpdates)
 	}
 }

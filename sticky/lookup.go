@@ -7,48 +7,40 @@ import (
 	"berth/internal/storage"
 )
 
-// Lookup returns the binding of key and where it was found. The error is
-// ErrUnknown, or wraps storage.ErrUnavailable or ctx's.
-func (b *Bindings) Lookup(ctx context.Context, key Key) (Binding, Source, error) {
-	binding, source, err := b.lookup(ctx, key, false)
-	b.metrics.lookup(ctx, key.Kind, source, err)
-	return binding, source, err
+// finder looks bindings up: in this process, and then in the store.
+type finder struct {
+	local   *local
+	records *records
+	flights flights
 }
 
-// Peek is Lookup for who only wants to know: nothing is counted, and the cache stays as it is.
-func (b *Bindings) Peek(ctx context.Context, key Key) (Binding, Source, error) {
-	return b.lookup(ctx, key, true)
-}
-
-func (b *Bindings) lookup(ctx context.Context, key Key, peeks bool) (binding Binding, _ Source, err error) {
-	if binding, ok := b.pending.get(key); ok {
+// lookup is Lookup without its count; one that only peeks leaves the cache as it is.
+func (f *finder) lookup(ctx context.Context, key Key, peeks bool) (binding Binding, _ Source, err error) {
+	if binding, ok := f.local.pending.get(key); ok {
 		return binding, SourceBound, nil
 	}
-	cached, ok := b.near.look(key, peeks)
+	cached, ok := f.local.near.look(key, peeks)
 	if ok && !cached.mayYield(key.Kind) {
-		return cached, b.source(SourceLRU), nil
+		return cached, f.source(SourceLRU), nil
 	}
 	if peeks {
-		binding, err = b.stored(ctx, key)
+		binding, err = f.records.binding(ctx, key)
 	} else {
-		binding, err = b.load(ctx, key)
+		binding, err = f.load(ctx, key)
 	}
 	if ok && errors.Is(err, storage.ErrUnavailable) {
-		return cached, b.source(SourceLRU), nil
+		return cached, f.source(SourceLRU), nil
 	}
 	if err != nil {
 		return Binding{}, "", err
 	}
-	return binding, b.source(SourceStore), nil
+	return binding, f.source(SourceStore), nil
 }
-
-// Shared reports whether other processes bind in the same store.
-func (b *Bindings) Shared() bool { return b.store.Shared() }
 
 // source is where a binding was found, as look-ups tell it: what nobody else writes to is
 // this process, whether the cache or the store had it.
-func (b *Bindings) source(of Source) Source {
-	if !b.store.Shared() {
+func (f *finder) source(of Source) Source {
+	if !f.records.store.Shared() {
 		return SourceBound
 	}
 	return of
@@ -56,35 +48,38 @@ func (b *Bindings) source(of Source) Source {
 
 // load reads the store: memory at once, another one once for all who wait for the same key.
 // Such a read does not end with the one caller who happened to begin it; the store bounds it.
-func (b *Bindings) load(ctx context.Context, key Key) (Binding, error) {
-	if !b.store.Durable() {
-		binding, err := b.read(ctx, key)
+func (f *finder) load(ctx context.Context, key Key) (Binding, error) {
+	if !f.records.store.Durable() {
+		binding, err := f.read(ctx, key)
 		if err != nil && ctx.Err() != nil {
 			err = context.Cause(ctx)
 		}
 		return binding, err
 	}
-	return b.flights.do(ctx, key, b.read)
+	return f.flights.do(ctx, key, f.read)
 }
 
-func (b *Bindings) read(ctx context.Context, key Key) (Binding, error) {
-	binding, err := b.stored(ctx, key)
+// read is what the store has, whatever the near cache says.
+func (f *finder) read(ctx context.Context, key Key) (Binding, error) {
+	binding, err := f.records.binding(ctx, key)
 	if err == nil {
-		b.near.add(entry{key: key, binding: binding})
+		f.local.near.add(&entry{key: key, binding: binding})
 	}
 	return binding, err
 }
 
-// stored is what the store has.
-func (b *Bindings) stored(ctx context.Context, key Key) (Binding, error) {
-	record, err := b.get(ctx, key)
-	if err != nil {
-		return Binding{}, err
+// find peeks at the binding of a task, whoever's it is.
+func (f *finder) find(ctx context.Context, pool, id string) (Key, Binding, error) {
+	key := Key{Kind: Task, Pool: pool, ID: id}
+	binding, _, err := f.lookup(ctx, key, true)
+	if !errors.Is(err, ErrUnknown) {
+		return key, binding, err
 	}
-	binding, err := decode(record.Value)
+	claim, _, err := f.lookup(ctx, key.Claim(), true)
 	if err != nil {
-		b.log.Warn("a stored binding cannot be read", "error", err)
-		return Binding{}, ErrUnknown
+		return Key{}, Binding{}, err
 	}
-	return binding, nil
+	key.Principal = claim.Principal
+	binding, _, err = f.lookup(ctx, key, true)
+	return key, binding, err
 }

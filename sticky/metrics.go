@@ -40,9 +40,9 @@ func setsBy(label string) *series.Sets[counted] {
 	})
 }
 
-func newMetrics(provider metric.MeterProvider) metrics {
+func newMetrics(provider metric.MeterProvider) *metrics {
 	meter := series.Meter(provider, "berth/sticky")
-	m := metrics{ofLookups: setsBy("source"), ofBindings: setsBy("outcome")}
+	m := &metrics{ofLookups: setsBy("source"), ofBindings: setsBy("outcome")}
 	// Creating an instrument fails on a malformed name only.
 	m.lookups, _ = meter.Int64Counter("berth.lookups", metric.WithDescription("Look-ups of bindings, by where they were found."))
 	m.bindings, _ = meter.Int64Counter("berth.bindings", metric.WithDescription("Bindings made; local: the store was away; collision: two upstreams gave out one id."))
@@ -53,7 +53,7 @@ func newMetrics(provider metric.MeterProvider) metrics {
 	return m
 }
 
-func (m metrics) lookup(ctx context.Context, kind Kind, source Source, err error) {
+func (m *metrics) lookup(ctx context.Context, kind Kind, source Source, err error) {
 	switch {
 	case errors.Is(err, ErrUnknown):
 		source = "unknown"
@@ -63,8 +63,8 @@ func (m metrics) lookup(ctx context.Context, kind Kind, source Source, err error
 	m.lookups.Add(ctx, 1, m.ofLookups.Of(counted{kind, string(source)}).Add...)
 }
 
-func (m metrics) bound(ctx context.Context, kind Kind, outcome string) {
+func (m *metrics) bound(ctx context.Context, kind Kind, outcome string) {
 	m.bindings.Add(ctx, 1, m.ofBindings.Of(counted{kind, outcome}).Add...)
 }
 
-func (m metrics) dropped() { m.lost.Add(context.Background(), 1) }
+func (m *metrics) dropped() { m.lost.Add(context.Background(), 1) }

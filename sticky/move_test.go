@@ -58,7 +58,7 @@ func TestRefreshDoesNotStopAMove(t *testing.T) {
 	from := b.owns(t, "a", session("1"), SourceLRU)
 	later := from
 	later.Expires = later.Expires.Add(time.Hour)
-	if err := b.apply(t.Context(), entry{key: session("1"), binding: later}); err != nil {
+	if err := b.refresher.apply(t.Context(), entry{key: session("1"), binding: later}); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := b.Move(t.Context(), session("1"), from, Binding{Upstream: "b"}); err != nil {

@@ -34,11 +34,11 @@ func TestBindingsMadeWithoutRedisAreWrittenBack(t *testing.T) {
 			if _, _, err := two.Lookup(t.Context(), keys[0]); !errors.Is(err, storage.ErrUnavailable) {
 				t.Errorf("another berth meanwhile: got %v, want ErrUnavailable", err)
 			}
-			if one.pending.len() != len(keys) || one.bound(t, outcomeLocal) != int64(len(keys)) {
-				t.Errorf("pending %d, counted %d, want %d", one.pending.len(), one.bound(t, outcomeLocal), len(keys))
+			if one.local.pending.len() != len(keys) || one.bound(t, outcomeLocal) != int64(len(keys)) {
+				t.Errorf("pending %d, counted %d, want %d", one.local.pending.len(), one.bound(t, outcomeLocal), len(keys))
 			}
 			outage.end(server)
-			realtest.Eventually(t, "all are written back", func() bool { return one.pending.len() == 0 })
+			realtest.Eventually(t, "all are written back", func() bool { return one.local.pending.len() == 0 })
 			for _, key := range keys {
 				realtest.Eventually(t, "the other berth finds it", func() bool { return two.finds(t, "a", key) })
 				one.owns(t, "a", key, SourceLRU)
@@ -61,7 +61,7 @@ func TestOwnerInTheStoreStandsAgainstALocalOne(t *testing.T) {
 
 	one.owns(t, "a", task("1"), SourceBound)
 	one.run(t)
-	realtest.Eventually(t, "the local binding is dropped", func() bool { return one.pending.len() == 0 })
+	realtest.Eventually(t, "the local binding is dropped", func() bool { return one.local.pending.len() == 0 })
 	one.owns(t, "b", task("1"), SourceStore)
 	if got := one.bound(t, outcomeCollision); got != 1 {
 		t.Errorf("collisions counted: got %d, want 1", got)
@@ -94,8 +94,8 @@ func TestFirstOwnerWinsWithoutRedis(t *testing.T) {
 	b.mustBind(t, task("1"), "a", time.Hour)
 	b.owns(t, "a", task("before"), SourceLRU)
 	b.owns(t, "a", task("1"), SourceBound)
-	if b.pending.len() != 1 {
-		t.Errorf("pending: got %d, want 1", b.pending.len())
+	if b.local.pending.len() != 1 {
+		t.Errorf("pending: got %d, want 1", b.local.pending.len())
 	}
 }
 
@@ -103,11 +103,11 @@ func TestFirstOwnerWinsWithoutRedis(t *testing.T) {
 // the one that comes second must not undo the first.
 func TestALostRaceLeavesTheLocalOwnerPending(t *testing.T) {
 	b := newBerth(t, "memory:", Options{}, 0)
-	first, second := b.entry(task("1"), Binding{Upstream: "a"}, 0), b.entry(task("1"), Binding{Upstream: "b"}, 0)
-	if _, err := b.bindLocally(first, storage.ErrUnavailable); err != nil {
+	first, second := b.terms.entry(task("1"), Binding{Upstream: "a"}, 0), b.terms.entry(task("1"), Binding{Upstream: "b"}, 0)
+	if _, err := b.local.bind(first, storage.ErrUnavailable); err != nil {
 		t.Fatalf("the first: %v", err)
 	}
-	if _, err := b.bindLocally(second, storage.ErrUnavailable); !errors.Is(err, ErrOwned) {
+	if _, err := b.local.bind(second, storage.ErrUnavailable); !errors.Is(err, ErrOwned) {
 		t.Errorf("the second: got %v, want ErrOwned", err)
 	}
 	b.owns(t, "a", task("1"), SourceBound)
@@ -194,7 +194,7 @@ func TestOneRefusalHoldsNobodyBack(t *testing.T) {
 	server.Restart()
 	server.Do("SET", "berth:"+keys[0].digest(), "not a record")
 	one.run(t)
-	realtest.Eventually(t, "all others are written back", func() bool { return one.pending.len() == 1 })
+	realtest.Eventually(t, "all others are written back", func() bool { return one.local.pending.len() == 1 })
 	for _, key := range keys[1:] {
 		realtest.Eventually(t, "it is found", func() bool { return two.finds(t, "a", key) })
 	}
@@ -224,7 +224,7 @@ func TestAmendedWithoutRedisIsWrittenBackAmended(t *testing.T) {
 	one.mustBind(t, session("s"), "a", 0)
 	one.Amend(t.Context(), session("s"), Binding{Upstream: "a", Version: "2025-03-26"}, "")
 	server.Restart()
-	realtest.Eventually(t, "it is written back", func() bool { return one.pending.len() == 0 && two.finds(t, "a", session("s")) })
+	realtest.Eventually(t, "it is written back", func() bool { return one.local.pending.len() == 0 && two.finds(t, "a", session("s")) })
 	if got, _, err := two.Lookup(t.Context(), session("s")); err != nil || got.Version != "2025-03-26" {
 		t.Errorf("got %+v, %v, want version 2025-03-26", got, err)
 	}

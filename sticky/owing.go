@@ -1,10 +1,8 @@
 package sticky
 
 import (
-	"context"
 	"sync"
 	"sync/atomic"
-	"time"
 )
 
 // owing are bindings that stand in the store and not in their owners' lists. The zero value has
@@ -40,6 +38,9 @@ func (o *owing) settle(key Key) {
 
 // of counts what is owed to an upstream's lists.
 func (o *owing) of(pool, upstream string) (n int) {
+	if o.count.Load() == 0 {
+		return 0
+	}
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	for key, e := range o.entries {
@@ -61,30 +62,4 @@ func (o *owing) some(n int) (out []entry) {
 		out = append(out, e)
 	}
 	return out
-}
-
-// payBackAtOnce is how many are looked at together.
-const payBackAtOnce = 512
-
-// payBack lists what is owed, until the store refuses one.
-func (b *Bindings) payBack(ctx context.Context) {
-	if b.owing.count.Load() == 0 || !b.store.Healthy() {
-		return
-	}
-	for {
-		some := b.owing.some(payBackAtOnce)
-		if len(some) == 0 {
-			return
-		}
-		for _, e := range some {
-			if time.Now().UnixMilli() >= e.binding.Until {
-				b.owing.settle(e.key)
-				continue
-			}
-			if err := b.store.KeepMembers(ctx, rollOf(e.key, e.binding.Upstream).list(), e.member(e.key.digest())); err != nil {
-				return
-			}
-			b.owing.settle(e.key)
-		}
-	}
 }

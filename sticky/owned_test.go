@@ -152,8 +152,8 @@ func TestWhatIsListedForNoReasonIsStruckOff(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := inMemory(t, Options{})
 		b.mustBind(t, task("here"), "a", time.Hour)
-		for _, e := range []entry{b.entry(task("gone"), Binding{Upstream: "a"}, time.Hour), b.entry(task("being made"), Binding{Upstream: "a"}, time.Hour)} {
-			b.listed(t.Context(), e)
+		for _, e := range []entry{b.terms.entry(task("gone"), Binding{Upstream: "a"}, time.Hour), b.terms.entry(task("being made"), Binding{Upstream: "a"}, time.Hour)} {
+			b.rolls.add(t.Context(), e)
 		}
 		left := func() int {
 			_, all, err := b.Left(t.Context(), Task, "p", "a", 10)

@@ -89,6 +89,9 @@ func (p *pending) some(n int) []entry {
 
 // of counts those of an upstream that is counted for them.
 func (p *pending) of(pool, upstream string) (n int) {
+	if p.len() == 0 {
+		return 0
+	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for key, e := range p.entries {

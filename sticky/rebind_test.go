@@ -94,13 +94,13 @@ func TestProvisionalBindingMovesWithoutRedis(t *testing.T) {
 	}
 	b.owns(t, "b", task("1"), SourceBound)
 	b.ReleaseProvisional(t.Context(), task("1"), "b", "")
-	if b.pending.len() != 0 {
-		t.Errorf("pending after ReleaseProvisional: got %d, want 0", b.pending.len())
+	if b.local.pending.len() != 0 {
+		t.Errorf("pending after ReleaseProvisional: got %d, want 0", b.local.pending.len())
 	}
 	b.bindMade(t, "c")
 	server.Restart()
 	b.run(t)
-	realtest.Eventually(t, "it is written back", func() bool { return b.pending.len() == 0 })
+	realtest.Eventually(t, "it is written back", func() bool { return b.local.pending.len() == 0 })
 	newBerth(t, server.URL(), Options{}, 0).owns(t, "c", task("1"), SourceStore)
 }
 
@@ -123,7 +123,7 @@ func TestValueIsReboundOnce(t *testing.T) {
 
 	three := onRedis(t, server)
 	stale.Expires = stale.Expires.Add(-time.Hour) // long since touched
-	three.near.add(entry{key: value, binding: stale})
+	three.local.near.add(&entry{key: value, binding: stale})
 	three.Touch(value, stale)
 	realtest.Eventually(t, "a touch finds out", func() bool { return three.finds(t, "a", value) })
 }

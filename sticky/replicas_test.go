@@ -36,12 +36,12 @@ func TestUnreplicatedBindingsStayPending(t *testing.T) {
 	}
 	tried := master.Monitor()
 	realtest.Eventually(t, "it is offered again and again", func() bool { return tried.Count(`"wait"`) >= 3 })
-	if got := b.pending.len(); got != 1 {
+	if got := b.local.pending.len(); got != 1 {
 		t.Errorf("Pending while no replica has it: got %d, want 1", got)
 	}
 
 	replica.Cont()
-	realtest.Eventually(t, "it is settled", func() bool { return b.pending.len() == 0 })
+	realtest.Eventually(t, "it is settled", func() bool { return b.local.pending.len() == 0 })
 	if got, want := replica.Do("GET", key), master.Do("GET", key); got != want {
 		t.Errorf("at the replica: got %q, want %q", got, want)
 	}

@@ -59,8 +59,8 @@ func TestBoundThroughOneIsFoundThroughTheOther(t *testing.T) {
 		})
 	}
 	running.Wait()
-	if one.pending.len() != 0 {
-		t.Errorf("pending: got %d, want 0: Redis was never away", one.pending.len())
+	if one.local.pending.len() != 0 {
+		t.Errorf("pending: got %d, want 0: Redis was never away", one.local.pending.len())
 	}
 }
 

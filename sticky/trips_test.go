@@ -65,7 +65,7 @@ func TestRoundTripsOfARequest(t *testing.T) {
 			b.Observe(task("first"), binding, Seen{Status: "completed", Ended: true})
 		}, nil},
 		{"what is written of that later", func() {
-			if err := b.apply(t.Context(), <-b.updates); err != nil {
+			if err := b.refresher.apply(t.Context(), <-b.refresher.updates); err != nil {
 				t.Error(err)
 			}
 		}, []string{"get", "evalsha", "eval", "evalsha", "eval"}}, // the server sees these scripts for the first time
@@ -96,13 +96,13 @@ func TestCostOfABindingInRedis(t *testing.T) {
 	if got := testing.AllocsPerRun(100, func() {
 		n++
 		b.mustBind(t, task(fmt.Sprint(n)), "a", time.Hour)
-	}); got > 17+byRaceDetector {
+	}); got > 8+byRaceDetector {
 		t.Errorf("a creation: got %v allocations", got)
 	}
 	if got := testing.AllocsPerRun(100, func() {
 		_, _, _ = b.Lookup(t.Context(), task("first"))
 		_, _, _ = b.Lookup(t.Context(), task("1"))
-	}); got > 2*14+byRaceDetector {
+	}); got > 2*10+byRaceDetector {
 		t.Errorf("two look-ups: got %v allocations", got)
 	}
 }

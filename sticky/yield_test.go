@@ -90,7 +90,7 @@ func TestServersIDTakesTheClientsPlaceWithoutRedis(t *testing.T) {
 	}
 	server.Cont()
 	b.run(t)
-	realtest.Eventually(t, "it is written back", func() bool { return b.pending.len() == 0 })
+	realtest.Eventually(t, "it is written back", func() bool { return b.local.pending.len() == 0 })
 	other.owns(t, "b", task("1"), SourceStore)
 	other.owns(t, "b", task("2"), SourceStore)
 }
@@ -108,7 +108,7 @@ func TestLateRefreshYields(t *testing.T) {
 	}
 	one.Observe(task("1"), current, Seen{Status: "completed", TTL: 0})
 	one.Observe(session("last"), Binding{Upstream: "a"}, Seen{Status: "", TTL: 0})
-	realtest.Eventually(t, "both are written", func() bool { return one.finds(t, "a", session("last")) && len(one.updates) == 0 })
+	realtest.Eventually(t, "both are written", func() bool { return one.finds(t, "a", session("last")) && len(one.refresher.updates) == 0 })
 	if got := two.owns(t, "a", task("1"), SourceLRU); got.ClientMade() {
 		t.Errorf("got %+v, want the server's", got)
 	}

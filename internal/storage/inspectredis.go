@@ -1,0 +1,103 @@
+package storage
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+)
+
+const (
+	// inspectAttempts is how often a server is pinged: one lost packet is no finding.
+	inspectAttempts = 3
+
+	// inspectTimeout bounds each wait for a server: that it is slow for a moment is no finding either.
+	inspectTimeout = 2 * time.Second
+)
+
+const inspectKey = "inspect"
+
+type redisInspection struct {
+	engine *redisEngine
+	named  *redis.UniversalOptions // bounded
+	need   durability
+
+	mu    sync.Mutex // guards found
+	found []Finding
+}
+
+func inspectRedis(ctx context.Context, t target, opts Options, need durability) []Finding {
+	engine, _, _ := newRedisEngine(t, opts, need)
+	defer engine.Close()
+	i := &redisInspection{named: boundedOptions(*t.redis, opts), need: need}
+	cluster, several := engine.(*clusterEngine)
+	if several {
+		i.engine = cluster.redisEngine
+	} else {
+		i.engine = engine.(*redisEngine)
+	}
+	i.inspectNamed(ctx)
+	if err := pingAgain(ctx, engine); err != nil {
+		i.finds(false, "%v", err)
+		return i.found
+	}
+	i.tryToWrite(ctx)
+	if several {
+		err := cluster.cluster.ForEachMaster(ctx, func(ctx context.Context, node *redis.Client) error {
+			i.inspectServer(ctx, node, " "+node.Options().Addr)
+			return nil
+		})
+		if err != nil {
+			i.finds(false, "the masters cannot be found: %v", err)
+		}
+		return i.found
+	}
+	i.inspectServer(ctx, i.engine.client.(*redis.Client), "")
+	return i.found
+}
+
+// finds notes a finding. The passwords are taken out of it.
+func (i *redisInspection) finds(warning bool, format string, args ...any) {
+	text := i.engine.target.scrub(fmt.Sprintf(format, args...))
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	i.found = append(i.found, Finding{Text: i.engine.target.name + ": " + text, Warning: warning})
+}
+
+func pingAgain(ctx context.Context, engine Engine) (err error) {
+	for range inspectAttempts {
+		if err = engine.Ping(ctx); err == nil || ctx.Err() != nil {
+			return err
+		}
+	}
+	return err
+}
+
+func (i *redisInspection) tryToWrite(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, i.engine.bound)
+	defer cancel()
+	nothing := command{op: writeIfVersion, key: i.engine.prefix + inspectKey, version: 1}
+	if _, err := nothing.run(0, func(cmd redis.Cmder) error { return i.engine.client.Process(ctx, cmd) }); err != nil {
+		i.finds(false, "scripts, by which all is written, cannot be run: %v", err)
+		return
+	}
+	if _, err := i.engine.Members(ctx, inspectKey); err != nil {
+		i.finds(false, "lists cannot be read: %v", err)
+	}
+	i.tryNotices(ctx)
+}
+
+func (i *redisInspection) tryNotices(ctx context.Context) {
+	if err := i.engine.Notify(ctx, inspectKey, ""); err != nil {
+		i.finds(false, "other processes cannot be notified: %v", err)
+		return
+	}
+	ctx, hears := context.WithCancel(ctx)
+	defer hears()
+	l := i.engine.newListener(inspectKey, func(string) { hears() })
+	if err := l.listen(ctx); !l.subscribed {
+		i.finds(false, "notices of other processes cannot be heard: %v", err)
+	}
+}

@@ -1,0 +1,52 @@
+package sticky
+
+import (
+	"context"
+	"errors"
+	"time"
+)
+
+// apply writes e over the binding that stands, if that has the same owner or yields; a
+// binding that the store lost is put back.
+func (r *refresher) apply(ctx context.Context, e entry) error {
+	if e.key.Kind == Handshake { // one that is gone stays gone: its session is not moved then
+		return r.records.revise(ctx, e.key, r.terms.handshake(), func(handshake []byte) ([]byte, error) { return handshake, nil })
+	}
+	life := time.Until(e.binding.Expires)
+	if life <= 0 {
+		return nil
+	}
+	err := r.records.exchange(ctx, e.key, life, e.binding, func(standing Binding) error {
+		if !e.agrees(standing) && !standing.yieldsTo(e.binding) || e.binding.yieldsTo(standing) {
+			return ErrOwned
+		}
+		return nil
+	})
+	switch {
+	case errors.Is(err, ErrUnknown):
+		_, _, err = r.records.store.PutIfAbsent(ctx, e.key.digest(), []byte(e.binding.encode()), life)
+		if e.binding.Until != 0 && e.counts == countsAsBefore {
+			e.counts = countsUntil // the store lost its place as well
+		}
+	case errors.Is(err, ErrOwned):
+		r.near.remove(e.key)
+		return nil
+	}
+	switch {
+	case err == nil:
+		r.recounted(ctx, e)
+	case e.counts == countsUntil:
+		r.rolls.owing.add(e)
+	}
+	return err
+}
+
+// recounted writes what a refresh changes of the owner's list.
+func (r *refresher) recounted(ctx context.Context, e entry) {
+	switch e.counts {
+	case countsUntil:
+		r.rolls.add(ctx, e)
+	case countsNoMore:
+		r.rolls.remove(ctx, e.key, e.binding.Upstream)
+	}
+}

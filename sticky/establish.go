@@ -1,0 +1,47 @@
+package sticky
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"berth/internal/storage"
+)
+
+// write is what makes e where nothing stands, without its place in a list.
+func (e *entry) write() storage.Write {
+	return storage.Write{Key: e.key.digest(), Value: e.binding.encode(), TTL: time.Until(e.binding.Expires)}
+}
+
+// establish writes e where nothing stands, or what yields to it, without its place in a list: then displaced is who
+// owned it. It returns the record that stands otherwise.
+func (r *records) establish(ctx context.Context, e entry) (standing storage.Record, written bool, displaced string, err error) {
+	w := e.write()
+	standing, written, err = r.store.PutIfAbsent(ctx, w.Key, []byte(w.Value), w.TTL)
+	if err != nil || written || !e.displaces(standing) {
+		return standing, written, "", err
+	}
+	w.Standing = standing
+	return r.displace(ctx, e, &w)
+}
+
+// displace writes e over what w met, as long as that yields to it.
+func (r *records) displace(ctx context.Context, e entry, w *storage.Write) (standing storage.Record, written bool, displaced string, err error) {
+	standing = w.Standing
+	for range maxRevisions {
+		yields, _ := decode(standing.Value) // it was read a moment ago
+		standing, err = r.store.Swap(ctx, w.Key, standing.Version, []byte(w.Value), w.TTL)
+		switch {
+		case err == nil:
+			written, displaced = true, yields.Upstream
+		case errors.Is(err, storage.ErrConflict):
+			err = nil // the next round judges what stands by now
+		case errors.Is(err, storage.ErrNotFound):
+			standing, written, err = r.store.PutIfAbsent(ctx, w.Key, []byte(w.Value), w.TTL)
+		}
+		if err != nil || written || !e.displaces(standing) {
+			break
+		}
+	}
+	return standing, written, displaced, err
+}

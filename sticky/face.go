@@ -1,0 +1,111 @@
+package sticky
+
+import (
+	"context"
+	"time"
+)
+
+// Lookup returns the binding of key and where it was found. The error is
+// ErrUnknown, or wraps storage.ErrUnavailable or ctx's.
+func (b *Bindings) Lookup(ctx context.Context, key Key) (Binding, Source, error) {
+	binding, source, err := b.finder.lookup(ctx, key, false)
+	b.metrics.lookup(ctx, key.Kind, source, err)
+	return binding, source, err
+}
+
+// Peek is Lookup for who only wants to know: nothing is counted, and the cache stays as it is.
+func (b *Bindings) Peek(ctx context.Context, key Key) (Binding, Source, error) {
+	return b.finder.lookup(ctx, key, true)
+}
+
+// Reload returns the binding of key as the store has it, whatever the near cache
+// says: a session may have been moved by another berth. The error is ErrUnknown, or
+// wraps storage.ErrUnavailable or ctx's.
+func (b *Bindings) Reload(ctx context.Context, key Key) (Binding, error) {
+	return b.finder.read(ctx, key)
+}
+
+// Find returns what a pool has bound a task's id to, whoever's it is. It is for operators, who know nobody's principal;
+// the error is ErrUnknown, or wraps storage.ErrUnavailable or is ctx's.
+func (b *Bindings) Find(ctx context.Context, pool, id string) (Key, Binding, error) {
+	return b.finder.find(ctx, pool, id)
+}
+
+// Shared reports whether other processes bind in the same store.
+func (b *Bindings) Shared() bool { return b.store.Shared() }
+
+// Bind makes binding.Upstream the owner of key. It returns nil once the binding
+// is in the store or, with the store away, once this process will answer for it.
+// If another upstream owns the key it returns ErrOwned and changes nothing, unless that
+// owner's binding is of an id that its client made and yields: then binding stands.
+// binding.Expires is set by Bind, from ttl for tasks (0: unlimited) within bounds.
+func (b *Bindings) Bind(ctx context.Context, key Key, binding Binding, ttl time.Duration) error {
+	return b.binder.bind(ctx, key, binding, ttl, Beside{})
+}
+
+// Beside is what is written with a binding, in the same step. The zero value is nothing.
+type Beside struct {
+	Claim    Binding       // that guards the key; without an upstream: there is none. One that stands already is as good
+	ClaimTTL time.Duration // as Bind's ttl
+
+	// Handshake is what it takes to open the session anew, its bytes the caller's to read and write; "": none. It is kept
+	// until Binding.Kept, at least.
+	Handshake string
+}
+
+// BindBeside is Bind with what is written beside the binding. Without a store the claim is bound locally as well,
+// and the handshake is not kept, so that Binding.Kept is zero.
+func (b *Bindings) BindBeside(ctx context.Context, key Key, binding Binding, ttl time.Duration, beside Beside) error {
+	return b.binder.bind(ctx, key, binding, ttl, beside)
+}
+
+// Amend replaces what is kept of a binding that this process has just made, with a handshake as BindBeside keeps one. It
+// must not change the owner.
+func (b *Bindings) Amend(ctx context.Context, key Key, binding Binding, handshake string) {
+	b.binder.amend(ctx, key, binding, handshake)
+}
+
+// Prefer remembers that upstream issued the cursor or requestState that key
+// names. It is a preference: the last one counts, and a store that is away does
+// not matter beyond this process.
+func (b *Bindings) Prefer(ctx context.Context, key Key, upstream string) {
+	b.binder.put(ctx, key, Binding{Upstream: upstream})
+}
+
+// Unbind forgets key: its owner said that it does not know it any more. Errors
+// are not reported: a binding that stays is found out in the same way again.
+func (b *Bindings) Unbind(ctx context.Context, key Key) {
+	owner, _, _ := b.finder.lookup(ctx, key, false) // none is as good: who reads the list finds out
+	b.binder.unbind(ctx, key, owner.Upstream)
+}
+
+// RebindProvisional gives a provisional binding that binding.Maker made for the upstream
+// from to another one, because from got nothing of the request, or prolongs it where both
+// are one. It returns nil or ErrOwned: what stands by then is another's, or is provisional
+// no more, and counts.
+func (b *Bindings) RebindProvisional(ctx context.Context, key Key, from string, binding Binding) error {
+	return b.rebinder.provisional(ctx, key, from, binding)
+}
+
+// ReleaseProvisional gives a provisional binding up that maker made for the upstream from,
+// because nobody got anything of the request, or it was refused. One that stands for want
+// of a store expires by itself.
+func (b *Bindings) ReleaseProvisional(ctx context.Context, key Key, from, maker string) {
+	b.rebinder.release(ctx, key, from, maker)
+}
+
+// RebindAffinity gives a value of an affinity that the upstream from holds to another
+// one, because from is gone. It returns nil or ErrOwned: somebody was first. Other
+// processes may follow the old binding until they touch it.
+func (b *Bindings) RebindAffinity(ctx context.Context, key Key, from string, binding Binding) error {
+	return b.rebinder.affinity(ctx, key, from, binding)
+}
+
+// Move makes to the owner of the session that key names, if from still is, and
+// returns the binding that stands then. Of several who move a session one wins; the
+// others get its binding beside ErrMoved. Other errors are ErrUnknown, for a session
+// that has ended, and those that wrap storage.ErrUnavailable or ctx's: then nobody can
+// say who owns it. What this process alone knows, the store being away, is not moved.
+func (b *Bindings) Move(ctx context.Context, key Key, from, to Binding) (Binding, error) {
+	return b.rebinder.move(ctx, key, from, to)
+}

@@ -1,0 +1,71 @@
+package sticky
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"time"
+
+	"berth/internal/storage"
+
+	"golang.org/x/sync/errgroup"
+)
+
+// writeBackAtOnce is how many are offered at a time: one after another, a
+// millisecond each, a long outage would take minutes to make good.
+const writeBackAtOnce = 16
+
+// writeBack gives the store what was bound while it was away.
+type writeBack struct {
+	local   *local
+	records *records
+	rolls   *rolls
+	metrics *metrics
+	log     *slog.Logger
+}
+
+// all offers the pending bindings to the store until it refuses one.
+func (w *writeBack) all(ctx context.Context) {
+	before := w.local.pending.len()
+	if before == 0 || !w.records.store.Healthy() {
+		return
+	}
+	var err error
+	for err == nil && w.local.pending.len() > 0 {
+		var group errgroup.Group // one that is refused for a reason of its own keeps none of the others back
+		for _, e := range w.local.pending.some(writeBackAtOnce) {
+			group.Go(func() error { return w.one(ctx, e) })
+		}
+		err = group.Wait()
+	}
+	if err != nil && ctx.Err() == nil && !errors.Is(err, storage.ErrUnavailable) {
+		w.log.Warn("a binding could not be written back", "error", err)
+	}
+	if left := w.local.pending.len(); left < before {
+		w.log.Info("bindings made while the store was away are written back", "count", before-left, "left", left)
+	}
+}
+
+// one gives one binding to the store. An owner that stands there
+// already wins.
+func (w *writeBack) one(ctx context.Context, e entry) error {
+	if time.Until(e.binding.Expires) <= 0 {
+		w.local.pending.settle(e)
+		return nil
+	}
+	standing, written, _, err := w.records.establish(ctx, e)
+	if err != nil {
+		return err
+	}
+	outcome := outcomeWrittenBack
+	if written || !e.taken(standing) {
+		w.rolls.add(ctx, e)
+	} else {
+		w.log.Warn("another berth bound the same id to another upstream first", "kind", string(e.key.Kind), "ours", e.binding.Upstream)
+		w.local.near.remove(e.key)
+		outcome = outcomeCollision
+	}
+	w.local.pending.settle(e)
+	w.metrics.bound(ctx, e.key.Kind, outcome)
+	return nil
+}
