@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 
 	"berth/internal/exchange"
+	"berth/internal/h1/fresh"
 	"berth/internal/h1/head"
 	"berth/internal/wire"
 )
@@ -73,14 +74,16 @@ func length(h *head.Response) int {
 	return n
 }
 
-// answer is one that is being read. It is no connection's, so that who closes it a second time closes nothing else.
+// answer is one that is being read. It is no connection's and never used again, so that who closes it a second time closes
+// nothing else.
 type answer struct {
 	wire.Response
 
 	conn  *conn
-	ctx   context.Context //nolint:containedctx // the exchange's
 	state atomic.Uint32
 }
+
+var answers = fresh.New[answer](8)
 
 // States of an answer. One that is closed while it is read ends with that read.
 const (
@@ -92,9 +95,10 @@ const (
 
 // answer begins the body of an answer (RFC 9112, 6.3).
 func (c *conn) answer(method string, h *head.Response) *wire.Response {
-	a := &answer{conn: c, ctx: c.terms.ctx, Response: wire.Response{
+	a := answers.Next()
+	a.conn, a.Response = c, wire.Response{
 		Status: h.Status, Phrase: wire.Phrase(h.Status), Header: h.Header, ContentLength: max(h.Length, -1), ProtoMajor: 1, ProtoMinor: h.Minor,
-	}}
+	}
 	a.Body = a
 	src := (*source)(c)
 	c.keep = c.keep && !h.Close
@@ -132,7 +136,7 @@ func (a *answer) Read(p []byte) (int, error) {
 	}
 	n, err := a.conn.body.Read(p)
 	if err != nil && err != io.EOF {
-		if cause := context.Cause(a.ctx); cause != nil {
+		if cause := context.Cause(a.conn.terms.ctx); cause != nil {
 			err = cause
 		}
 	}

@@ -52,6 +52,30 @@ func BenchmarkKeptConnection(b *testing.B) {
 	}
 }
 
+// tireless is a connection whose client asks n times, and listens to nothing.
+type tireless struct {
+	script
+	n int
+}
+
+func (c *tireless) Read(p []byte) (int, error) {
+	if c.n--; c.n < 0 {
+		return 0, io.EOF
+	}
+	return copy(p, poll), nil
+}
+
+func (*tireless) Write(p []byte) (int, error) { return len(p), nil }
+
+// What a request takes beside the kernel and the scheduler.
+func BenchmarkWithoutKernel(b *testing.B) {
+	s := New(Options{Handler: reads(), HeaderRead: 5e9, Idle: 180e9})
+	c := newConn(s, &tireless{n: b.N})
+	b.ReportAllocs()
+	for c.serveNext() {
+	}
+}
+
 // A request costs one allocation: its head.
 func TestARequestIsOneAllocation(t *testing.T) {
 	if raceEnabled {

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"sync"
 	"time"
+
+	"berth/internal/h1/fresh"
 )
 
 // departure is the context of a request: its end is the client's departure, or the request's own. It watches
@@ -134,19 +136,4 @@ func (d *departure) stopWatching() {
 const batch = 32
 
 // departures makes contexts.
-var departures = maker{pool: sync.Pool{New: func() any { return new([]departure) }}}
-
-type maker struct{ pool sync.Pool }
-
-// next returns a context that nobody has had. whole: its request has no body.
-func (m *maker) next(c *conn, whole bool) *departure {
-	unused := m.pool.Get().(*[]departure)
-	if len(*unused) == 0 {
-		*unused = make([]departure, batch)
-	}
-	d := &(*unused)[0]
-	*unused = (*unused)[1:]
-	m.pool.Put(unused)
-	d.conn, d.whole = c, whole
-	return d
-}
+var departures = fresh.New[departure](batch)

@@ -33,7 +33,8 @@ func (t *turn) serve(c *conn) bool {
 		c.linger()
 		return false
 	}
-	d := departures.next(c, asked.Length == 0)
+	d := departures.Next()
+	d.conn, d.whole = c, asked.Length == 0
 	t.body.departure, t.answer.departure = d, d
 	t.request.WithContext(d)
 	if c.departure.Store(d); c.state.Load() == closed { // whoever closed it may have missed this one
