@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 
 	"berth/internal/connlimit"
+	"berth/internal/seal"
 	"berth/internal/wire"
 )
 
@@ -15,7 +16,7 @@ import (
 // it comes from. Callers behind one address are one caller.
 func (t *Table) callerOf(from netip.Addr, principal string) string {
 	if principal != "" {
-		return "principal " + Digest(principal)
+		return "principal " + seal.Digest(principal)
 	}
 	if !from.IsValid() {
 		return "address" // all of a network without addresses

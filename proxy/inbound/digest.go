@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"berth/internal/mcp"
-	"berth/internal/seal"
 	"berth/internal/wire"
 )
 
@@ -64,9 +63,6 @@ func IsOfOneCall(name string) bool {
 	}
 	return strings.HasPrefix(name, mcp.HeaderParamPrefix)
 }
-
-// Digest is [seal.Digest]: it names a secret without telling it; "" for none.
-func Digest(secret string) string { return seal.Digest(secret) }
 
 // Origins tell where the request comes from: an upstream may let in some addresses only.
 // Believed proxies say it in headers, whose peers say nothing of the client; of anybody

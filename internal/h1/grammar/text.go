@@ -40,7 +40,15 @@ func isAll[T Characters](text T, what uint8) bool {
 func IsToken[T Characters](text T) bool { return len(text) > 0 && isAll(text, inToken) }
 
 // IsText tells whether text may stand in a field's value (RFC 9110, 5.5).
-func IsText[T Characters](text T) bool { return isAll(text, inText) }
+func IsText[T Characters](text T) bool {
+	for len(text) >= 8 {
+		if mayHaveControl(word(text)) && !isAll(text[:8], inText) {
+			return false
+		}
+		text = text[8:]
+	}
+	return isAll(text, inText)
+}
 
 // IsPlain tells whether text has no control characters.
 func IsPlain[T Characters](text T) bool { return isAll(text, inPlain) }

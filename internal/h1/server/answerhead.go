@@ -169,11 +169,18 @@ func (a *answer) fields(name string, values []string) {
 func (a *answer) field(name, value string) {
 	out := append(append(a.out.bytes, name...), ": "...)
 	begin := len(out)
-	out = append(out, strings.Trim(value, " \t")...)
-	for i, c := range out[begin:] {
-		if c == '\r' || c == '\n' || c == 0 {
-			out[begin+i] = ' '
+	if value != "" && (isBlank(value[0]) || isBlank(value[len(value)-1])) {
+		value = strings.Trim(value, " \t")
+	}
+	out = append(out, value...)
+	if !grammar.IsText(value) {
+		for i, c := range out[begin:] {
+			if c == '\r' || c == '\n' || c == 0 {
+				out[begin+i] = ' '
+			}
 		}
 	}
-	a.out.bytes = append(out, crlf...)
+	a.out.bytes = append(out, "\r\n"...)
 }
+
+func isBlank(c byte) bool { return c == ' ' || c == '\t' }

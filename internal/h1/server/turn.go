@@ -22,7 +22,7 @@ var turns = sync.Pool{New: func() any { return &turn{answer: answer{header: wire
 
 // serve reads a request, and answers it. It reports whether the connection may have another.
 func (t *turn) serve(c *conn) bool {
-	asked, err := t.parser.Request(&c.in, c.server.options.MaxHead)
+	asked, err := t.parser.Request(&c.in, c.server.options.MaxHead, c.headWaits)
 	if err != nil {
 		c.refuse(err)
 		return false
