@@ -11,8 +11,8 @@ import (
 	"berth/internal/auditlog"
 	"berth/internal/journal"
 	"berth/internal/realtest"
+	"berth/internal/seal"
 	"berth/proxy"
-	"berth/proxy/inbound"
 )
 
 // deeds is an audit log that a test reads.
@@ -59,7 +59,7 @@ func TestDeedsToUpgradedTasksAreWrittenDown(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := newDeeds(t)
 		f := newGreeter(t, rigOptions{principals: true, options: d.to}, greetRule())
-		alice, bob := inbound.Digest("alice"), inbound.Digest("bob")
+		alice, bob := seal.Digest("alice"), seal.Digest("bob")
 		as := func(user string) []string { return []string{userHeader, user} }
 		wants := func(want ...string) {
 			t.Helper()
@@ -112,7 +112,7 @@ func TestSubscribersAreToldInTheAuditLog(t *testing.T) {
 func TestDeedsToServersTasksAreWrittenDown(t *testing.T) {
 	d := newDeeds(t)
 	b := start(t, setup{principals: true, options: d.to})
-	alice := inbound.Digest("alice")
+	alice := seal.Digest("alice")
 	r := b.modern("tools/call", "slow_compute", `"name":"slow_compute","arguments":{"seconds":0,"label":"x"}`, userHeader, "alice")
 	id := r.parsed().Result.TaskID
 	var got []string

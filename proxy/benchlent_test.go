@@ -6,6 +6,7 @@ import (
 	"io"
 	"log/slog"
 	"maps"
+	"net/netip"
 	"net/url"
 	"slices"
 	"strconv"
@@ -190,7 +191,7 @@ func lentBerthTo(tb testing.TB, sender exchange.Sender, change func(*proxy.Optio
 		Timeouts: proxy.Timeouts{Read: 10 * time.Second, Control: 30 * time.Second, Quiet: 5 * time.Minute},
 	}
 	options := proxy.Options{
-		Endpoints: []*proxy.Endpoint{ep}, Loopback: true, Keys: seal.NewStoredKeyring(store), Logger: log, Meter: meters,
+		Endpoints: []*proxy.Endpoint{ep}, Loopback: true, TrustedProxies: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}, Keys: seal.NewStoredKeyring(store), Logger: log, Meter: meters,
 		Limits:    proxy.Limits{Polls: 1e9, UnknownIDs: 20},
 		AccessLog: journal.New(io.Discard).Patient(slog.LevelInfo),
 		Decisions: new(proxy.Decisions), Troubles: trouble.New(nil), Tracer: noop.NewTracerProvider(),

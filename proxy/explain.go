@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"berth/internal/api"
+	"berth/internal/seal"
 	"berth/internal/wire"
 	"berth/proxy/inbound"
 	"berth/routing"
@@ -109,7 +110,7 @@ func (e *explaining) arrive(arrival inbound.Arrival, q Question) error {
 	if e.x.Principal == "" {
 		e.step("caller", "nobody", "")
 	} else {
-		e.step("caller", "known", "principal "+inbound.Digest(e.x.Principal))
+		e.step("caller", "known", "principal "+seal.Digest(e.x.Principal))
 	}
 	if err := checkBody(e.x.Call); err != nil {
 		return err
@@ -129,7 +130,7 @@ func (e *explaining) message() {
 	}
 	e.step("message", x.Era().String(), said+"; no header contradicts the body")
 	if x.Session != "" {
-		e.step("session", "named", inbound.Digest(x.Session))
+		e.step("session", "named", seal.Digest(x.Session))
 	}
 	e.told.Plan = x.Row()
 }

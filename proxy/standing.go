@@ -2,7 +2,7 @@ package proxy
 
 import (
 	"berth/internal/mcp"
-	"berth/proxy/inbound"
+	"berth/internal/seal"
 	"berth/proxy/standing"
 	"berth/routing"
 )
@@ -14,7 +14,7 @@ func (p *Proxy) Standing() []*standing.Stream { return p.standing.All() }
 func (x *request) stands(kind string) *standing.Stream {
 	stream := standing.What{Pool: x.PoolName(), Kind: kind}
 	if x.Principal != "" {
-		stream.Caller = inbound.Digest(x.Principal)
+		stream.Caller = seal.Digest(x.Principal)
 	}
 	if c := x.Single(); c != nil {
 		if named, ok := c.Listen.Find(mcp.FilterTasks); ok {

@@ -1,7 +1,6 @@
 package routing
 
 import (
-	"bytes"
 	"cmp"
 	"slices"
 	"strings"
@@ -18,19 +17,17 @@ const StreamableHTTP Transport = 0
 
 // What is kept of what an upstream says of itself.
 const (
-	maxVersions     = 32
-	maxCapabilities = 16 << 10 // bytes, of an era
-	maxServer       = 200      // bytes
+	maxVersions = 32
+	maxServer   = 200 // bytes
 )
 
 // Profile is what an upstream has shown of itself, as last learned. It does not change. All
 // of it is forgotten with the end of a silence: another server may stand there by now.
 type Profile struct {
-	Transport    Transport
-	Speaks       [2]bool     // by mcp.Era: it has served work of the era, and refused none since
-	Versions     [2][]string // by mcp.Era: protocol versions that it has named last; nil: none, or too many
-	Capabilities [2][]byte   // by mcp.Era: the JSON object that it has declared last; nil: none, or too large
-	Server       string      // its name and version, as it gave them last; "": it has not
+	Transport Transport
+	Speaks    [2]bool     // by mcp.Era: it has served work of the era, and refused none since
+	Versions  [2][]string // by mcp.Era: protocol versions that it has named last; nil: none, or too many
+	Server    string      // its name and version, as it gave them last; "": it has not
 
 	// Legacy says that it has refused the modern era, and opened a session of the legacy one.
 	Legacy bool
@@ -53,22 +50,19 @@ var unknown = new(Profile)
 
 // Declares notes what the upstream says of itself to a client of an era.
 func (u *Upstream) Declares(era mcp.Era, says mcp.Offer) {
-	versions, capabilities, server := says.Versions, says.Capabilities, says.Server
+	versions, server := says.Versions, says.Server
 	if len(versions) > maxVersions {
 		versions = nil
-	}
-	if len(capabilities) > maxCapabilities {
-		capabilities = nil
 	}
 	known := u.Profile()
 	if server == "" || len(server) > maxServer {
 		server = known.Server // the modern era lets servers leave it out
 	}
-	if slices.Equal(known.Versions[era], versions) && bytes.Equal(known.Capabilities[era], capabilities) && known.Server == server {
+	if slices.Equal(known.Versions[era], versions) && known.Server == server {
 		return
 	}
 	u.learn(func(f *Profile) {
-		f.Versions[era], f.Capabilities[era] = slices.Clone(versions), bytes.Clone(capabilities)
+		f.Versions[era] = slices.Clone(versions)
 		f.Server = strings.Clone(server)
 	})
 }

@@ -14,18 +14,18 @@ import (
 func TestProfileIsWhatWasSaidLast(t *testing.T) {
 	u := poolOf("a").Find("a")
 	before := u.Profile()
-	u.Declares(mcp.EraLegacy, mcp.Offer{Versions: []string{"2025-06-18"}, Capabilities: []byte(`{"tools":{}}`)})
-	u.Declares(mcp.EraLegacy, mcp.Offer{Versions: []string{"2025-11-25"}, Capabilities: []byte(`{}`)})
-	u.Declares(mcp.EraModern, mcp.Offer{Versions: make([]string, 1000), Capabilities: []byte(strings.Repeat(" ", 1<<20))})
+	u.Declares(mcp.EraLegacy, mcp.Offer{Versions: []string{"2025-06-18"}})
+	u.Declares(mcp.EraLegacy, mcp.Offer{Versions: []string{"2025-11-25"}})
+	u.Declares(mcp.EraModern, mcp.Offer{Versions: make([]string, 1000)})
 	if len(before.Versions[mcp.EraLegacy]) != 0 {
 		t.Error("a profile changes")
 	}
 	got := u.Profile()
-	if v := got.Versions[mcp.EraLegacy]; len(v) != 1 || v[0] != "2025-11-25" || string(got.Capabilities[mcp.EraLegacy]) != "{}" {
+	if v := got.Versions[mcp.EraLegacy]; len(v) != 1 || v[0] != "2025-11-25" {
 		t.Errorf("got %v, want what was said last", got)
 	}
-	if got.Versions[mcp.EraModern] != nil || got.Capabilities[mcp.EraModern] != nil {
-		t.Error("what is too large is kept")
+	if got.Versions[mcp.EraModern] != nil {
+		t.Error("what is too much is kept")
 	}
 }
 
@@ -49,7 +49,7 @@ func TestProfileEndsWithASilence(t *testing.T) {
 		go p.Run(ctx)
 		a, b := p.Find("a"), p.Find("b")
 		p.Speaks(a, mcp.EraModern, nil)
-		a.Declares(mcp.EraModern, mcp.Offer{Versions: []string{"2026-07-28"}, Capabilities: []byte("{}")})
+		a.Declares(mcp.EraModern, mcp.Offer{Versions: []string{"2026-07-28"}})
 		p.FellSilent(a, errBroken)
 		time.Sleep(time.Minute)
 		if !p.SpokenElsewhere(b, mcp.EraModern) {
@@ -66,10 +66,10 @@ func TestWhatIsKnownAlreadyCostsNothing(t *testing.T) {
 	p := poolOf("a", "b")
 	a := p.Find("a")
 	p.Speaks(a, mcp.EraModern, nil)
-	a.Declares(mcp.EraModern, mcp.Offer{Versions: []string{"2026-07-28"}, Capabilities: []byte("{}")})
+	a.Declares(mcp.EraModern, mcp.Offer{Versions: []string{"2026-07-28"}})
 	if n := testing.AllocsPerRun(100, func() {
 		p.Speaks(a, mcp.EraModern, nil)
-		a.Declares(mcp.EraModern, mcp.Offer{Versions: []string{"2026-07-28"}, Capabilities: []byte("{}")})
+		a.Declares(mcp.EraModern, mcp.Offer{Versions: []string{"2026-07-28"}})
 	}); n != 0 {
 		t.Errorf("got %v allocations", n)
 	}

@@ -27,7 +27,7 @@ func TestReplaceKeepsLiveStateByName(t *testing.T) {
 	eject(t, p, a)
 	p.FellSilent(b, errBroken)
 	p.Answered(c)
-	c.Declares(mcp.EraLegacy, mcp.Offer{Versions: []string{"2025-11-25"}, Capabilities: []byte(`{"tools":{}}`)})
+	c.Declares(mcp.EraLegacy, mcp.Offer{Versions: []string{"2025-11-25"}})
 	lease := p.Own(c)
 	p.Replace(moved("new", "c", "b", "a", "d"))
 	for _, u := range p.Upstreams() {
@@ -39,7 +39,7 @@ func TestReplaceKeepsLiveStateByName(t *testing.T) {
 		t.Errorf("a ejected: %t, b silent: %t, c with %d answers and %d in flight, want true, true, 1, 1",
 			p.Find("a").Ejected(), p.Find("b").Silent(), p.Find("c").Answers(), p.Find("c").InFlight())
 	}
-	if got := p.Find("c").Profile(); string(got.Capabilities[mcp.EraLegacy]) != `{"tools":{}}` || len(got.Versions[mcp.EraLegacy]) != 1 {
+	if got := p.Find("c").Profile(); len(got.Versions[mcp.EraLegacy]) != 1 {
 		t.Errorf("c's profile: got %v", got)
 	}
 	if d := p.Find("d"); d.Ejected() || d.Silent() || d.InFlight() != 0 || d.Is(c) || !p.Find("c").Is(c) {
@@ -142,7 +142,7 @@ func churn(t *testing.T, p *routing.Pool) {
 	defer lease.Release()
 	p.Succeeded(lease.Upstream)
 	p.Speaks(lease.Upstream, mcp.EraModern, nil)
-	lease.Upstream.Declares(mcp.EraModern, mcp.Offer{Versions: []string{"2026-07-28"}, Capabilities: []byte("{}")})
+	lease.Upstream.Declares(mcp.EraModern, mcp.Offer{Versions: []string{"2026-07-28"}})
 	if stays := p.Find("stays"); stays == nil || stays.InFlight() < 1 || len(p.Upstreams()) != 3 {
 		t.Errorf("the one that stays: got %v among %v", stays, p.Names())
 	}

@@ -3,6 +3,7 @@ package sticky
 import (
 	"context"
 	"log/slog"
+	"sync"
 	"time"
 
 	"berth/internal/storage"
@@ -19,26 +20,42 @@ type binder struct {
 	log        *slog.Logger
 }
 
+// making is what is bound in one step, and the room that it takes, which is used again.
+type making struct {
+	entries [2]entry // the binding, and the claim that guards it
+	writes  [3]storage.Write
+}
+
+var makings = sync.Pool{New: func() any { return new(making) }}
+
+// letGo ends the use of m, which keeps nothing of it but room.
+func (m *making) letGo() {
+	*m = making{}
+	makings.Put(m)
+}
+
 func (b *binder) bind(ctx context.Context, key Key, binding Binding, ttl time.Duration, beside Beside) error {
 	if beside.Handshake != "" {
 		binding.Kept = time.Now().Add(b.terms.handshake())
 	}
-	making := [2]entry{b.terms.entry(key, binding, ttl)}
-	all := making[:1]
-	if b.collides(ctx, making[0]) {
+	m := makings.Get().(*making)
+	defer m.letGo()
+	m.entries[0] = b.terms.entry(key, binding, ttl)
+	all := m.entries[:1]
+	if b.collides(ctx, &m.entries[0]) {
 		return ErrOwned
 	}
 	if beside.Claim.Upstream != "" {
-		making[1] = b.terms.entry(key.Claim(), beside.Claim, beside.ClaimTTL)
-		if !b.collides(ctx, making[1]) {
-			all = making[:2]
+		m.entries[1] = b.terms.entry(key.Claim(), beside.Claim, beside.ClaimTTL)
+		if !b.collides(ctx, &m.entries[1]) {
+			all = m.entries[:2]
 		}
 	}
-	return b.make(ctx, all, beside.Handshake)
+	return b.make(ctx, all, m.writes[:0], beside.Handshake)
 }
 
 // collides reports whether what is pending keeps e from being bound, which is counted.
-func (b *binder) collides(ctx context.Context, e entry) bool {
+func (b *binder) collides(ctx context.Context, e *entry) bool {
 	if !b.local.collides(e) {
 		return false
 	}
@@ -46,13 +63,11 @@ func (b *binder) collides(ctx context.Context, e entry) bool {
 	return true
 }
 
-// make binds all of making in one step, and returns what becomes of the first one.
-func (b *binder) make(ctx context.Context, making []entry, handshake string) (err error) {
-	writes := make([]storage.Write, 0, len(making)+1)
+// make binds all of making in one step, by writes of which it fills the room, and returns what becomes of the first one.
+func (b *binder) make(ctx context.Context, making []entry, writes []storage.Write, handshake string) (err error) {
 	for i := range making {
-		w := making[i].write()
-		b.rolls.enlist(&w, &making[i])
-		writes = append(writes, w)
+		writes = append(writes, making[i].write())
+		b.rolls.enlist(&writes[i], &making[i])
 	}
 	if handshake != "" {
 		writes = append(writes, b.handshakes.write(making[0].key, handshake))
@@ -63,26 +78,26 @@ func (b *binder) make(ctx context.Context, making []entry, handshake string) (er
 	}
 	for i := len(making) - 1; i >= 0; i-- {
 		var outcome string
-		outcome, err = b.settle(ctx, making[i], &writes[i], away)
+		outcome, err = b.settle(ctx, &making[i], &writes[i], away)
 		b.metrics.bound(ctx, making[i].key.Kind, outcome)
 	}
 	return err
 }
 
 // settle takes in what became of e's write: away is why the store did not take it.
-func (b *binder) settle(ctx context.Context, e entry, w *storage.Write, away error) (outcome string, err error) {
+func (b *binder) settle(ctx context.Context, e *entry, w *storage.Write, away error) (outcome string, err error) {
 	displaced := ""
 	if away == nil && !w.Done && e.displaces(w.Standing) {
-		w.Standing, w.Done, displaced, away = b.records.displace(ctx, e, w)
+		w.Standing, w.Done, displaced, away = b.records.displace(ctx, *e, w)
 	}
 	if away != nil {
-		return b.local.bind(e, away)
+		return b.local.bind(*e, away)
 	}
 	if !w.Done && e.taken(w.Standing) {
 		return outcomeCollision, ErrOwned
 	}
 	if !w.Listed {
-		b.rolls.add(ctx, e)
+		b.rolls.add(ctx, *e)
 	}
 	if displaced != e.binding.Upstream {
 		b.rolls.remove(ctx, e.key, displaced)
@@ -102,7 +117,7 @@ func (b *binder) unbind(ctx context.Context, key Key, owner string) {
 // put writes binding over what stands. What is pending is written with it later.
 func (b *binder) put(ctx context.Context, key Key, binding Binding) {
 	e := b.terms.entry(key, binding, 0)
-	b.local.near.add(e)
+	b.local.near.add(&e)
 	if !b.local.pending.swap(e.key, nil, &e) {
 		b.records.put(ctx, e)
 	}
@@ -121,5 +136,5 @@ func (b *binder) amend(ctx context.Context, key Key, binding Binding, handshake 
 		e.binding.Kept = time.Time{}
 		b.log.Debug("a binding could not be written", "kind", string(key.Kind), "error", err)
 	}
-	b.local.near.add(e)
+	b.local.near.add(&e)
 }

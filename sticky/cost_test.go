@@ -17,8 +17,8 @@ func TestCostOfABinding(t *testing.T) {
 	if got := testing.AllocsPerRun(100, func() {
 		n++
 		b.mustBind(t, task(strconv.Itoa(n)), "a", time.Hour)
-	}); got > 12+byRaceDetector {
-		t.Errorf("a creation: got %v allocations, want %d at most", got, 12+byRaceDetector)
+	}); got > 8+byRaceDetector {
+		t.Errorf("a creation: got %v allocations, want %d at most", got, 8+byRaceDetector)
 	}
 }
 

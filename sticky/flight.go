@@ -15,6 +15,7 @@ type flights struct {
 
 // flight is one read.
 type flight struct {
+	begun   detached      // what the read knows of whoever began it
 	done    chan struct{} // closed with its end; nil: nobody waits for it
 	binding Binding
 	err     error
@@ -33,7 +34,8 @@ func (f *flights) do(ctx context.Context, key Key, read func(ctx context.Context
 		}
 	}
 	defer f.land(key, one)
-	one.binding, one.err = read(&detached{ctx}, key)
+	one.begun.of = ctx
+	one.binding, one.err = read(&one.begun, key)
 	return one.binding, one.err
 }
 

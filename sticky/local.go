@@ -17,13 +17,13 @@ func (l *local) bind(e entry, cause error) (outcome string, err error) {
 	if !l.pending.add(e) {
 		return outcomeCollision, ErrOwned
 	}
-	l.near.add(e)
+	l.near.add(&e)
 	l.log.Debug("bound locally, the store is away", "kind", string(e.key.Kind), "error", cause)
 	return outcomeLocal, nil
 }
 
 // collides reports whether what is pending keeps e from being bound.
-func (l *local) collides(e entry) bool {
+func (l *local) collides(e *entry) bool {
 	have, ok := l.pending.get(e.key)
 	return ok && !have.yieldsTo(e.binding) && have.Upstream != e.binding.Upstream
 }
@@ -33,12 +33,12 @@ func (l *local) rebind(e entry, may func(have Binding) bool) bool {
 	if !l.pending.swap(e.key, may, &e) {
 		return false
 	}
-	l.near.add(e)
+	l.near.add(&e)
 	return true
 }
 
 // stored takes in that the store has e.
-func (l *local) stored(e entry) {
+func (l *local) stored(e *entry) {
 	l.pending.remove(e.key)
 	l.near.add(e)
 }

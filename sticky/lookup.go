@@ -63,7 +63,7 @@ func (f *finder) load(ctx context.Context, key Key) (Binding, error) {
 func (f *finder) read(ctx context.Context, key Key) (Binding, error) {
 	binding, err := f.records.binding(ctx, key)
 	if err == nil {
-		f.local.near.add(entry{key: key, binding: binding})
+		f.local.near.add(&entry{key: key, binding: binding})
 	}
 	return binding, err
 }

@@ -1,25 +1,24 @@
 package sticky
 
 import (
-	"strings"
 	"sync"
 	"time"
 
 	"github.com/hashicorp/golang-lru/v2/simplelru"
 )
 
-// near is the cache in front of the store: the bindings that were read or written last, decoded.
+// near is the cache in front of the store: the bindings that were read or written last.
 // A nil *near holds nothing.
 type near struct {
-	mu    sync.Mutex                    // guards the field below
-	cache *simplelru.LRU[Key, *Binding] // what it points to does not change
+	mu    sync.Mutex // guards the field below
+	cache *simplelru.LRU[Key, kept]
 }
 
 func newNear(size int) *near {
 	if size <= 0 {
 		return nil
 	}
-	cache, _ := simplelru.NewLRU[Key, *Binding](size, nil) // fails for sizes below one only
+	cache, _ := simplelru.NewLRU[Key, kept](size, nil) // fails for sizes below one only
 	return &near{cache: cache}
 }
 
@@ -34,47 +33,50 @@ func (n *near) look(key Key, peeks bool) (Binding, bool) {
 	}
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	var binding *Binding
+	var k kept
 	var ok bool
 	if peeks {
-		binding, ok = n.cache.Peek(key)
+		k, ok = n.cache.Peek(key)
 	} else {
-		binding, ok = n.cache.Get(key)
+		k, ok = n.cache.Get(key)
 	}
 	if !ok {
 		return Binding{}, false
 	}
-	if time.Now().After(binding.Expires) {
+	if time.Now().After(k.expires.time()) {
 		if !peeks {
 			n.cache.Remove(key)
 		}
 		return Binding{}, false
 	}
-	return *binding, true
+	return k.binding(), true
 }
 
-func (n *near) add(e entry) { n.put(e, func(Binding) bool { return true }) }
+func (n *near) add(e *entry) { n.put(e, nil) }
 
 // refresh is add, unless another owner stands there by now: a session was moved meanwhile.
-func (n *near) refresh(e entry) {
+func (n *near) refresh(e *entry) {
 	n.put(e, func(have Binding) bool { return e.agrees(have) || have.yieldsTo(e.binding) })
 }
 
-// put keeps e, unless a binding is kept that e may not replace.
-func (n *near) put(e entry, may func(have Binding) bool) {
+// put keeps e, unless a binding is kept that e may not replace; a nil may allows any. What is too long is not kept.
+func (n *near) put(e *entry, may func(have Binding) bool) {
 	if n == nil {
 		return
 	}
+	key, next, fits := keep(e.key, &e.binding)
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	have, ok := n.cache.Peek(e.key)
-	if ok && !may(*have) {
+	if may != nil {
+		if have, ok := n.cache.Peek(e.key); ok && !may(have.binding()) {
+			return
+		}
+	}
+	if !fits {
+		n.cache.Remove(e.key)
 		return
 	}
-	if !ok { // a part of a long string would keep all of it
-		e.key.Principal, e.key.ID = strings.Clone(e.key.Principal), strings.Clone(e.key.ID)
-	}
-	n.cache.Add(e.key, &e.binding)
+	n.cache.Add(key, next)
 }
 
 func (n *near) remove(key Key) {

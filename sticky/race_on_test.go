@@ -3,4 +3,4 @@
 package sticky
 
 // byRaceDetector are the allocations that the race detector adds to a creation: its pools forget at random.
-const byRaceDetector = 3
+const byRaceDetector = 8

@@ -61,7 +61,7 @@ func (r *rebinder) rebind(ctx context.Context, e entry, from string, may func(Bi
 		_, err = r.local.bind(e, err)
 		return err
 	}
-	r.local.near.add(e)
+	r.local.near.add(&e)
 	r.rolls.add(ctx, e)
 	if from != e.binding.Upstream {
 		r.rolls.remove(ctx, e.key, from)

@@ -123,7 +123,7 @@ func TestValueIsReboundOnce(t *testing.T) {
 
 	three := onRedis(t, server)
 	stale.Expires = stale.Expires.Add(-time.Hour) // long since touched
-	three.local.near.add(entry{key: value, binding: stale})
+	three.local.near.add(&entry{key: value, binding: stale})
 	three.Touch(value, stale)
 	realtest.Eventually(t, "a touch finds out", func() bool { return three.finds(t, "a", value) })
 }

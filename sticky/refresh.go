@@ -69,7 +69,7 @@ func (r *refresher) touch(key Key, current Binding) (Binding, bool) {
 // refresh lets this process know e at once and the store soon. It never blocks:
 // what is dropped is told again when the next answer extends the binding.
 func (r *refresher) refresh(e entry) {
-	r.near.refresh(e)
+	r.near.refresh(&e)
 	if !r.enqueue(e) && e.counts == countsUntil {
 		r.rolls.owing.add(e)
 	}

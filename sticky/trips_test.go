@@ -96,13 +96,13 @@ func TestCostOfABindingInRedis(t *testing.T) {
 	if got := testing.AllocsPerRun(100, func() {
 		n++
 		b.mustBind(t, task(fmt.Sprint(n)), "a", time.Hour)
-	}); got > 17+byRaceDetector {
+	}); got > 8+byRaceDetector {
 		t.Errorf("a creation: got %v allocations", got)
 	}
 	if got := testing.AllocsPerRun(100, func() {
 		_, _, _ = b.Lookup(t.Context(), task("first"))
 		_, _, _ = b.Lookup(t.Context(), task("1"))
-	}); got > 2*14+byRaceDetector {
+	}); got > 2*10+byRaceDetector {
 		t.Errorf("two look-ups: got %v allocations", got)
 	}
 }

@@ -41,6 +41,8 @@
 //     so is a call whose stream can be resumed; any other that was sent fails as
 //     holder_lost. A holder that comes back finds that out, ends its calls, and what they
 //     still return is dropped.
+//     Of a task that was being made as the store was flushed no list may tell: it is seen to
+//     once a client has asked for it.
 //   - While the store is away calls go on, and outcomes wait in memory. When it is back,
 //     holders compare what they hold with what stands, and put back what is lost; until
 //     they had the time for it, a task that is not found is not called unknown.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -25,6 +26,8 @@ type line struct {
 	lasts  bool          // pretend that records outlive the process
 	ahead  time.Duration // of the berths' clocks the store's is
 	died   func()        // is told of a death at an operation; nil: nobody is
+	lease  time.Duration // how long the process is taken for alive after it has renewed its lease; 0: nobody asks
+	lapsed func()        // is told when that was over before the next renewal
 
 	mu     sync.Mutex // guards the fields below
 	hooks  []func()
@@ -32,6 +35,7 @@ type line struct {
 	since  time.Time // when it last came up or went down
 	dead   bool
 	thawed chan struct{} // closed with the end of a standstill; nil without one
+	stood  time.Time     // when the lease was renewed last; zero: it never was
 	mute   int           // so many of the next writes are done and not acknowledged
 	one    func() bool   // whether this write is not; nil: it is
 	fuse   int           // at so many operations from now the process dies; 0: it does not
@@ -302,6 +306,7 @@ func (l *line) Get(ctx context.Context, key string) (r storage.Record, err error
 func (l *line) PutIfAbsent(ctx context.Context, key string, value []byte, ttl time.Duration) (r storage.Record, made bool, err error) {
 	err = l.do(ctx, "make", key, true, func() (err error) {
 		r, made, err = l.at.Load().PutIfAbsent(ctx, key, value, ttl)
+		l.renewed(key, made)
 		return err
 	})
 	return r, made, err
@@ -311,9 +316,30 @@ func (l *line) PutIfAbsent(ctx context.Context, key string, value []byte, ttl ti
 func (l *line) Swap(ctx context.Context, key string, version uint64, value []byte, ttl time.Duration) (r storage.Record, err error) {
 	err = l.do(ctx, "swap", key, true, func() (err error) {
 		r, err = l.at.Load().Swap(ctx, key, version, value, ttl)
+		l.renewed(key, err == nil)
 		return err
 	})
 	return r, err
+}
+
+// renewed notes that the process has written its lease, if key is that, whether it will hear of it or not.
+func (l *line) renewed(key string, written bool) {
+	if l.lease == 0 || !written || !strings.HasPrefix(key, "upgrade:holder:{") {
+		return
+	}
+	if l.hasLapsed() {
+		l.lapsed()
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.stood = time.Now()
+}
+
+// hasLapsed reports whether others may take the process for dead: it has not renewed its lease in time.
+func (l *line) hasLapsed() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.lease > 0 && !l.stood.IsZero() && time.Since(l.stood) >= l.lease
 }
 
 // Put implements storage.Engine.

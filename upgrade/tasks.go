@@ -140,6 +140,9 @@ func (t *Tasks) read(ctx context.Context, id string) (ledger.Entry, error) {
 		}
 	}
 	e, err := t.ledger.Read(ctx, id)
+	if err == nil {
+		t.ledger.Overlooked.Meet(&e.Task)
+	}
 	if errors.Is(err, ledger.ErrUnknown) {
 		err = t.ledger.Epoch.Miss(ctx)
 	}

@@ -76,7 +76,7 @@ type execution struct {
 	closed   chan struct{}
 	once     sync.Once
 	bounded  bool
-	excused  bool // its berth is not what it was: its place is another's
+	excused  bool // its berth is not what it was, or was taken for dead: its place is another's
 }
 
 func (t *tool) send(ctx context.Context, b *berth, u *routing.Upstream, c *Call) (Exchange, error) {
@@ -113,6 +113,7 @@ func (t *tool) begin(e *execution, c *Call) {
 	t.inside[e] = true
 	now := 0
 	for other := range t.inside {
+		other.excused = other.excused || other.b.line.hasLapsed()
 		if other.upstream == e.upstream && other.bounded && !other.excused {
 			now++
 		}

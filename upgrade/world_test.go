@@ -151,8 +151,9 @@ func (w *world) pause(d time.Duration) { <-time.After(d / time.Duration(max(w.pa
 // settle waits until nothing moves any more, and returns what is wrong then.
 func (w *world) settle() []string {
 	if w.pace == 0 {
-		for range 16 {
+		for i := range 16 {
 			w.follow()
+			w.pollAt(i)
 			time.Sleep(oldTimeout / 12)
 		}
 		return w.check()
@@ -166,10 +167,20 @@ func (w *world) settle() []string {
 	}
 }
 
+// pollAt has each client poll its task once, at one of the berths.
+func (w *world) pollAt(berth int) {
+	living := w.living()
+	for _, k := range w.made() {
+		w.ask(living[berth%len(living)], k, act{What: "poll"})
+	}
+}
+
 // begin starts one more berth.
 func (w *world) begin() {
 	b := newBerth(w.settings, w.tool)
 	b.line.lasts = w.old != nil // what can be resumed outlives a drain
+	b.line.lease = b.ledger.Epoch.Life
+	b.line.lapsed = func() { w.tool.excuse(b) }
 	b.line.died = func() {
 		w.tool.excuse(b)
 		w.waiting.Go(b.clear)

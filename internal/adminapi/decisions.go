@@ -6,9 +6,9 @@ import (
 
 	"berth/internal/admin"
 	"berth/internal/api"
+	"berth/internal/seal"
 	"berth/proxy"
 	"berth/proxy/audit"
-	"berth/proxy/inbound"
 )
 
 const decisionsTold = 100 // unless another number is asked for
@@ -34,7 +34,7 @@ func (e *explanations) serveDecisions(_ context.Context, r *http.Request) (any, 
 	}
 	query := r.URL.Query()
 	id, pool, outcome := query.Get("id"), query.Get("pool"), query.Get("outcome")
-	session := inbound.Digest(id)
+	session := seal.Digest(id)
 	return api.Decisions{Decisions: e.decisions.Last(most, func(d *api.Decision) bool {
 		return (id == "" || id == d.ID || id == d.Session || session == d.Session) &&
 			is(pool, d.Pool) && is(outcome, d.Outcome)

@@ -212,14 +212,19 @@ func TestErrorsAtTheStartNameKeyAndFile(t *testing.T) {
 				certstest.Write(t, filepath.Join(dir, file), content)
 			}
 		}
-		_, err := certs.Open(certs.Options{Cert: filepath.Join(dir, "cert.pem"), Key: filepath.Join(dir, "key.pem"), ClientCA: filepath.Join(dir, "ca.pem")})
-		if err == nil {
-			t.Errorf("%s: no error", name)
-			continue
-		}
-		for _, want := range c.want {
-			if !strings.Contains(err.Error(), want) {
-				t.Errorf("%s: got %q, want %q in it", name, err, want)
+		for _, table := range []string{"tls", "admin.tls"} {
+			_, err := certs.Open(certs.Options{Table: table, Cert: filepath.Join(dir, "cert.pem"), Key: filepath.Join(dir, "key.pem"), ClientCA: filepath.Join(dir, "ca.pem")})
+			if err == nil {
+				t.Errorf("%s: no error", name)
+				continue
+			}
+			if table == "admin.tls" && strings.Contains(strings.ReplaceAll(err.Error(), "admin.tls.", ""), "tls.") {
+				t.Errorf("%s: got %q, which names keys of another table", name, err)
+			}
+			for _, want := range c.want {
+				if !strings.Contains(err.Error(), want) {
+					t.Errorf("%s: got %q, want %q in it", name, err, want)
+				}
 			}
 		}
 	}

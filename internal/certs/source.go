@@ -48,7 +48,7 @@ func (s *source) parse(contents [][]byte) (*snapshot, error) {
 func (s *source) askClients(config *tls.Config, authorities []byte) error {
 	pool, err := parseAuthorities(authorities)
 	if err != nil {
-		return fmt.Errorf("tls.client_ca: %w", err)
+		return fmt.Errorf("%s.client_ca: %w", s.options.Table, err)
 	}
 	config.ClientCAs = pool
 	config.ClientAuth = tls.RequireAndVerifyClientCert

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"errors"
 	"net/url"
+
+	"berth/internal/h1/grammar"
 )
 
 var (
@@ -30,7 +32,7 @@ type head struct {
 func (h *head) request(line []byte) error {
 	method, rest, _ := bytes.Cut(line, []byte(" "))
 	target, version, _ := bytes.Cut(rest, []byte(" "))
-	if !isToken(method) || !isVisible(target) || !isVisible(version) {
+	if !grammar.IsToken(method) || !grammar.IsVisible(target) || !grammar.IsVisible(version) {
 		return errRequestLine
 	}
 	switch string(version) {
@@ -68,11 +70,11 @@ func (h *head) field(line []byte) error {
 	}
 	var heed func([]byte) error
 	switch {
-	case sameName(name, "content-length"):
+	case grammar.SameName(name, "content-length"):
 		heed = h.contentLength
-	case sameName(name, "transfer-encoding"):
+	case grammar.SameName(name, "transfer-encoding"):
 		heed = h.transferEncoding
-	case sameName(name, "host"):
+	case grammar.SameName(name, "host"):
 		heed = h.hostField
 	default:
 		return nil
@@ -86,7 +88,7 @@ func (h *head) field(line []byte) error {
 // contentLength takes one number, once. RFC 9112 section 6.3 would merge equal ones, but no client
 // that means well repeats it.
 func (h *head) contentLength(value []byte) error {
-	n, ok := number(value, 10)
+	n, ok := grammar.Number(value, 10)
 	switch {
 	case h.chunked:
 		return errTwoFramings
@@ -103,7 +105,7 @@ func (h *head) transferEncoding(value []byte) error {
 	if h.length != noLength {
 		return errTwoFramings
 	}
-	if h.chunked || h.http10 || !sameName(value, "chunked") {
+	if h.chunked || h.http10 || !grammar.SameName(value, "chunked") {
 		return errCoding
 	}
 	h.chunked = true

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"time"
 
+	"berth/internal/jsonscan"
+
 	"github.com/go-json-experiment/json/jsontext"
 )
 
@@ -78,15 +80,14 @@ func PeekAnswerTo(asked string, data []byte, cut bool) (Answer, error) {
 func peekAnswer(data []byte, cut bool, subscribed *Subscribed, asked string) (Answer, error) {
 	// Some servers begin a JSON body with a byte order mark; browsers and fetch drop it.
 	data = bytes.TrimPrefix(data, []byte("\ufeff"))
-	r := answerReader{reader: read(data), cut: cut, subscribed: subscribed, asked: asked}
-	defer r.release()
-	r.object(messageNames, r.message)
-	r.end()
+	r := answerReader{Scanner: jsonscan.New(data), cut: cut, subscribed: subscribed, asked: asked}
+	r.readMessage()
+	r.End()
 	r.finish()
-	if cut && (errors.Is(r.err, io.ErrUnexpectedEOF) || errors.Is(r.err, io.EOF)) {
-		r.err = nil
+	if cut && errors.Is(r.Err(), io.ErrUnexpectedEOF) {
+		return r.answer, nil
 	}
-	return r.answer, r.err
+	return r.answer, r.Err()
 }
 
 // ResultObject returns the raw result of a response of any length, which it aliases; nil if that is
@@ -112,18 +113,18 @@ func ErrorObject(message []byte) []byte {
 // outcome returns result and error of a response, both nil if it is malformed. A null error is
 // none.
 func outcome(message []byte) (result, failure jsontext.Value) {
-	r := answerReader{reader: read(message)}
-	defer r.release()
-	r.object(messageNames, func(name []byte) {
-		value := r.value()
+	r := answerReader{Scanner: jsonscan.New(message)}
+	o := r.open(messageMembers)
+	for r.next(&o) {
+		value := jsontext.Value(r.Value())
 		switch {
-		case string(name) == "result":
+		case o.member == memberResult:
 			result = value
-		case string(name) == "error" && value.Kind() != 'n':
+		case o.member == memberError && value.Kind() != 'n':
 			failure = value
 		}
-	})
-	if r.end(); r.err != nil {
+	}
+	if !r.End() {
 		return nil, nil
 	}
 	return result, failure

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"berth/internal/jsonscan"
 )
 
 func TestPeekAnswerRefuses(t *testing.T) {
@@ -112,6 +114,8 @@ func TestPeekAnswerRefusesEvenUpToACut(t *testing.T) {
 		`{"id":1,"result":{"resultType":"task",}`,
 		`{"id":1,"result":{}} {`,
 		`<html><body>`,
+		// What is cut off before the colon was named all the same.
+		`{"id":1,"result":{"resultType":"task","taskId":"a","taskId"`,
 	} {
 		if a, err := PeekAnswer([]byte(data), true); err == nil {
 			t.Errorf("%s is read as %s", data, describe(&a))
@@ -155,9 +159,9 @@ func TestMessagesOfABatchThatWasCut(t *testing.T) {
 // readWhole walks a message without judging its shape.
 func readWhole(data []byte, cut bool) (*answerReader, error) {
 	data = bytes.TrimPrefix(data, []byte("\ufeff"))
-	r := &answerReader{reader: read(data), cut: cut}
-	r.object(messageNames, r.message)
-	return r, r.err
+	r := &answerReader{Scanner: jsonscan.New(data), cut: cut}
+	r.readMessage()
+	return r, r.Err()
 }
 
 func FuzzPeekAnswer(f *testing.F) {
@@ -223,6 +227,14 @@ func checkPrefix(t *testing.T, prefix, data []byte) {
 		t.Fatalf("the code of the prefix %q is %d, of %q %d", prefix, part.answer.ErrorCode, data, whole.answer.ErrorCode)
 	}
 }
+
+// Names of members that are read, and so may not stand in their object twice.
+var (
+	messageNames = []string{"id", "method", "params", "result", "error"}
+	taskNames    = []string{"taskId", "status", "statusMessage", "ttlMs", "ttl", "keepAlive"}
+	resultNames  = append([]string{"resultType", "requestState", "nextCursor", "protocolVersion", "task"}, taskNames...)
+	errorNames   = []string{"code"}
+)
 
 // validAnswer tells by encoding/json whether data is one object that names none
 // of the members that are read twice.

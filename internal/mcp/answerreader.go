@@ -2,16 +2,19 @@ package mcp
 
 import (
 	"io"
+	"slices"
 	"strconv"
 	"time"
+
+	"berth/internal/jsonscan"
 
 	"github.com/go-json-experiment/json/jsontext"
 )
 
 // answerReader keeps what stands before the cut of a message that was cut off.
 type answerReader struct {
-	*reader
-	cut    bool   // data is only the beginning
+	jsonscan.Scanner
+	cut    bool   // the text is only the beginning
 	asked  string // id of a task
 	answer Answer
 	result Task // result.taskId and its neighbours
@@ -21,127 +24,194 @@ type answerReader struct {
 	subscribed *Subscribed // nil: it is no message on a subscription's stream
 }
 
-// Members of an answer that are read, and so may not stand there twice.
-var (
-	messageNames = []string{"id", "method", "params", "result", "error"}
-	taskNames    = []string{"taskId", "status", "statusMessage", "ttlMs", "ttl", "keepAlive"}
-	resultNames  = append([]string{"resultType", "requestState", "nextCursor", "protocolVersion", "task"}, taskNames...)
-	errorNames   = []string{"code"}
-)
-
-func (r *answerReader) object(known []string, visit func(name []byte)) {
-	if r.kind() != '{' {
-		if r.token(); r.err == nil {
-			r.err = errNotObject
-		}
-		return
-	}
-	seen := 0 // a bit for each of known
-	for r.token(); r.err == nil && r.kind() != '}'; {
-		name := r.name()
-		for i, k := range known {
-			if string(name) != k {
-				continue
-			}
-			if seen&(1<<i) != 0 {
-				r.err = ambiguousError{reasonDuplicateKey, k}
-				return
-			}
-			seen |= 1 << i
-		}
-		visit(name)
-	}
-	r.token()
+// answerObject is one that an answerReader is in.
+type answerObject struct {
+	known  answerMember // that may not stand there twice
+	seen   answerMember
+	name   []byte       // of the member whose value comes next
+	member answerMember // it; 0: none of known
 }
 
-func (r *answerReader) message(name []byte) {
-	switch string(name) {
-	case "id":
-		r.answer.ID = r.value()
-	case "method":
-		r.text(&r.answer.Method)
-	case "error":
-		// A null error beside a result is JSON-RPC 1.0's way of saying that there is none.
-		r.answer.IsError = r.kind() != 'n'
-		r.answer.Error = r.whole(errorNames, r.errorMember)
-	case "result":
-		r.readResult()
-	case "params":
-		r.readParams()
+func (r *answerReader) open(known answerMember) answerObject {
+	switch r.Kind() {
+	case '{':
+		r.Open('{')
+	case '[':
+		r.Fail(errNotObject)
 	default:
-		r.value()
+		if r.Value(); r.Err() == nil {
+			r.Fail(errNotObject)
+		}
+	}
+	return answerObject{known: known}
+}
+
+// next steps to the next member of o, whose value has then to be read.
+func (r *answerReader) next(o *answerObject) bool {
+	name, ok := r.Name()
+	if !ok {
+		return false
+	}
+	o.name, _ = unquote(name)
+	o.member = memberOf(o.name) & o.known
+	if o.seen&o.member != 0 {
+		r.Fail(ambiguousError{reasonDuplicateKey, string(o.name)})
+		return false
+	}
+	o.seen |= o.member
+	return true
+}
+
+func (r *answerReader) readMessage() {
+	o := r.open(messageMembers)
+	for r.next(&o) {
+		switch o.member {
+		case memberID:
+			r.answer.ID = r.value()
+		case memberMethod:
+			r.text(&r.answer.Method)
+		case memberError:
+			// A null error beside a result is JSON-RPC 1.0's way of saying that there is none.
+			r.answer.IsError = r.Kind() != 'n'
+			r.answer.Error = r.readError()
+		case memberResult:
+			r.answer.HasResult = true
+			r.answer.Result = r.readResult()
+		case memberParams:
+			r.readParams()
+		default:
+			r.value()
+		}
 	}
 }
 
 func (r *answerReader) readParams() {
+	known := taskMembers
 	if r.subscribed != nil {
-		r.ifObject(subscribedNames, r.subscribedMember)
+		known = subscribedMembers
+	}
+	if !r.atObject() {
 		return
 	}
-	r.ifObject(taskNames, func(name []byte) { r.task(&r.params, name) })
+	o := r.open(known)
+	for r.next(&o) {
+		switch o.member {
+		case memberURI:
+			r.text(&r.subscribed.URI)
+		case memberMeta:
+			r.readSubscription()
+		default:
+			r.readTask(&r.params, o.member)
+		}
+	}
 }
 
-func (r *answerReader) readResult() {
-	r.answer.HasResult = true
-	r.answer.Result = r.whole(resultNames, r.resultMember)
-}
-
-// whole visits the members of the next value, and returns its bytes; nil if it is no object, or not
-// all there.
-func (r *answerReader) whole(known []string, visit func(name []byte)) []byte {
-	if r.kind() != '{' {
-		r.value()
+// readResult returns what it has read; nil if that is no object, or not all there.
+func (r *answerReader) readResult() []byte {
+	if !r.atObject() {
 		return nil
 	}
-	from := r.brace()
-	if r.object(known, visit); r.err != nil {
+	from := r.At()
+	o := r.open(resultMembers)
+	for r.next(&o) {
+		switch o.member {
+		case 0:
+			if value := r.value(); string(o.name) == "isError" {
+				r.answer.ToolFailed = value.Kind() == 't'
+			}
+		case memberResultType:
+			r.text(&r.answer.ResultType)
+		case memberState:
+			r.text(&r.answer.RequestState)
+		case memberNextCursor:
+			r.text(&r.answer.NextCursor)
+		case memberVersion:
+			r.text(&r.answer.Version)
+		case memberOwnTask:
+			r.readOwnTask()
+		default:
+			r.readTask(&r.result, o.member)
+		}
+	}
+	return r.since(from)
+}
+
+// readError returns what it has read, as readResult does.
+func (r *answerReader) readError() []byte {
+	if !r.atObject() {
 		return nil
 	}
-	return r.data[from:r.at()]
+	from := r.At()
+	o := r.open(memberCode)
+	for r.next(&o) {
+		if value := r.value(); o.member == memberCode {
+			r.answer.ErrorCode, _ = strconv.Atoi(string(value))
+		}
+	}
+	return r.since(from)
 }
 
-func (r *answerReader) resultMember(name []byte) {
-	switch string(name) {
-	case "resultType":
-		r.text(&r.answer.ResultType)
-	case "isError":
-		r.answer.ToolFailed = r.value().Kind() == 't'
-	case "requestState":
-		r.text(&r.answer.RequestState)
-	case "nextCursor":
-		r.text(&r.answer.NextCursor)
-	case "protocolVersion":
-		r.text(&r.answer.Version)
-	case "task":
-		r.ifObject(taskNames, func(name []byte) { r.task(&r.core, name) })
-	default:
-		r.task(&r.result, name)
+func (r *answerReader) readOwnTask() {
+	if !r.atObject() {
+		return
+	}
+	o := r.open(taskMembers)
+	for r.next(&o) {
+		r.readTask(&r.core, o.member)
 	}
 }
 
-func (r *answerReader) errorMember(name []byte) {
-	if value := r.value(); string(name) == "code" {
-		r.answer.ErrorCode, _ = strconv.Atoi(string(value))
-	}
-}
-
-func (r *answerReader) task(into *Task, name []byte) {
-	switch string(name) {
-	case "taskId":
+// readTask reads the value of one of taskMembers, or passes over any other.
+func (r *answerReader) readTask(into *Task, member answerMember) {
+	switch member {
+	case memberTaskID:
 		r.text(&into.ID)
-	case "status":
+	case memberStatus:
 		r.text(&into.Status)
-	case "ttlMs", "ttl":
+	case memberTTLMs, memberTTL:
 		r.duration(&into.TTL)
-	case "keepAlive":
+	case memberKeepAlive:
 		r.duration(&into.KeepAlive)
 	default:
 		r.value()
 	}
 }
 
+func (r *answerReader) readSubscription() {
+	if !r.atObject() {
+		return
+	}
+	o := r.open(memberSubscription)
+	for r.next(&o) {
+		if value := r.value(); o.member == memberSubscription {
+			r.subscribed.Subscription = slices.Clone(value)
+		}
+	}
+}
+
+// atObject reports whether an object comes next. Anything else it passes over.
+func (r *answerReader) atObject() bool {
+	if r.Kind() == '{' {
+		return true
+	}
+	r.value()
+	return false
+}
+
+// since returns what was read from there on, nil after a fault.
+func (r *answerReader) since(from int) []byte {
+	if r.Err() != nil {
+		return nil
+	}
+	return r.Text()[from:r.At()]
+}
+
 func (r *answerReader) duration(d *time.Duration) {
-	if ms, err := strconv.ParseFloat(string(r.value()), 64); err == nil {
+	value := r.value()
+	if value.Kind() != '0' {
+		return
+	}
+	if ms, err := strconv.ParseFloat(string(value), 64); err == nil {
 		*d = milliseconds(ms)
 	}
 }
@@ -160,25 +230,17 @@ func milliseconds(ms float64) time.Duration {
 
 // value takes a number that reaches up to the cut for cut off: its digits may go on behind it.
 func (r *answerReader) value() jsontext.Value {
-	value := r.reader.value()
-	if r.err == nil && r.cut && value.Kind() == '0' && r.at() == len(r.data) {
-		r.err = io.ErrUnexpectedEOF
+	value := jsontext.Value(r.Value())
+	if r.cut && value != nil && value.Kind() == '0' && r.At() == len(r.Text()) {
+		r.Fail(io.ErrUnexpectedEOF)
 		return nil
 	}
 	return value
 }
 
 func (r *answerReader) text(s *string) {
-	if value := r.value(); r.err == nil {
+	if value := r.value(); value != nil {
 		*s, _ = decoded(value, r.asked)
-	}
-}
-
-func (r *answerReader) ifObject(known []string, visit func(name []byte)) {
-	if r.kind() == '{' {
-		r.object(known, visit)
-	} else {
-		r.value()
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 	"unicode"
+	"unicode/utf8"
 
 	"github.com/go-json-experiment/json/jsontext"
 )
@@ -101,7 +102,20 @@ func (c *Call) CheckRequestState() error {
 
 // IsTaskID reports whether id, of at most limit bytes, is fit for a task.
 func IsTaskID(id string, limit int) bool {
-	return id != "" && len(id) <= limit && !strings.ContainsFunc(id, IsUnfit)
+	return id != "" && len(id) <= limit && !hasUnfit(id)
+}
+
+// hasUnfit looks at runes from the first byte on that is not ASCII.
+func hasUnfit(s string) bool {
+	for i := range len(s) {
+		switch c := s[i]; {
+		case c >= utf8.RuneSelf:
+			return strings.ContainsFunc(s[i:], IsUnfit)
+		case c < ' ', c == unicode.MaxASCII:
+			return true
+		}
+	}
+	return false
 }
 
 // IsUnfit reports whether r has no place in an identifier or on one line of a log. A lone surrogate

@@ -37,16 +37,17 @@ var draftTaskNames = []string{"taskId"}
 // readDraftTask reads the task that a member of `_meta` names. No server acts on what is no object,
 // or names none.
 func readDraftTask(r *reader, id *jsontext.Value) error {
-	if r.kind() != '{' {
-		r.value()
+	if r.Kind() != '{' {
+		r.Value()
 		return nil
 	}
-	return r.object(draftTaskNames, func(name []byte) error {
-		if value := r.value(); string(name) == "taskId" {
+	o := r.open(draftTaskNames)
+	for r.next(&o) {
+		if value := r.Value(); string(o.name) == "taskId" {
 			*id = value
 		}
-		return nil
-	})
+	}
+	return o.fault
 }
 
 // RelatedTask returns the task that an upstream's message says that it belongs to, in `_meta` of its

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"strings"
 
+	"berth/internal/jsonscan"
+
 	"github.com/go-json-experiment/json/jsontext"
 )
 
@@ -51,7 +53,7 @@ func (e *envelope) check() error {
 }
 
 type callReader struct {
-	*reader
+	reader
 	env     envelope
 	call    *Call
 	passed  bool  // params were read where they stood
@@ -60,14 +62,17 @@ type callReader struct {
 
 // peek reads the message in data. On failure the call bears the id, if that could be read.
 func (c *Call) peek(data []byte) error {
-	r := callReader{reader: read(data), call: c}
-	defer r.release()
-	if r.kind() != '{' {
+	r := callReader{reader: reader{Scanner: jsonscan.New(data)}, call: c}
+	if r.Kind() != '{' {
 		return r.notObject()
 	}
-	err := r.object(envelopeNames, r.member)
-	if r.end(); r.err != nil {
-		err = r.err
+	o := r.open(envelopeNames)
+	for r.next(&o) {
+		r.member(o.name)
+	}
+	err := o.fault
+	if !r.End() {
+		err = r.Err()
 	}
 	c.ID = r.env.usableID()
 	if ambiguous, ok := errors.AsType[ambiguousError](err); ok && strings.EqualFold(ambiguous.name, "id") {
@@ -83,37 +88,36 @@ func (c *Call) peek(data []byte) error {
 }
 
 func (r *callReader) notObject() error {
-	r.value()
-	if r.end(); r.err != nil {
+	r.Value()
+	if !r.End() {
 		return errParse()
 	}
 	return errInvalid("the message is not an object", "")
 }
 
 // member reads params in passing where the method, on which their meaning depends, stands before them.
-func (r *callReader) member(name []byte) error {
+func (r *callReader) member(name []byte) {
 	switch string(name) {
 	case "jsonrpc":
-		r.env.version = r.value()
+		r.env.version = r.Value()
 	case "id":
-		r.env.id = r.value()
+		r.env.id = r.Value()
 	case "method":
-		r.env.method = r.value()
+		r.env.method = r.Value()
 		r.call.Method, _ = decoded(r.env.method, "")
 	case "params":
-		if r.passed = r.call.Method != "" && r.kind() == '{'; r.passed {
-			r.refused = r.call.readParams(r.reader)
+		if r.passed = r.call.Method != "" && r.Kind() == '{'; r.passed {
+			r.refused = r.call.readParams(&r.reader)
 		} else {
-			r.env.params = r.value()
+			r.env.params = r.Value()
 		}
 	case "result":
-		r.env.result = r.value()
+		r.env.result = r.Value()
 	case "error":
-		r.env.failure = r.value()
+		r.env.failure = r.Value()
 	default:
-		r.value()
+		r.Value()
 	}
-	return nil
 }
 
 func (r *callReader) fill() error {
@@ -128,7 +132,6 @@ func (r *callReader) fill() error {
 	case r.env.params.Kind() != '{':
 		return nil
 	}
-	params := read(r.env.params)
-	defer params.release()
-	return r.call.readParams(params)
+	params := reader{Scanner: jsonscan.New(r.env.params)}
+	return r.call.readParams(&params)
 }

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 
+	"berth/internal/jsonscan"
+
 	"github.com/go-json-experiment/json/jsontext"
 )
 
@@ -40,17 +42,18 @@ func ParseFilter(raw []byte) (Filter, error) {
 }
 
 func textList(value jsontext.Value) (list []string, ok bool) {
-	list = []string{}
 	if value.Kind() != '[' {
 		return nil, false
 	}
-	r := read(value)
-	defer r.release()
-	for r.token(); r.kind() == '"'; {
-		s, _ := text(r.value())
-		list = append(list, s)
+	s, list := jsonscan.New(value), []string{}
+	for s.Open('['); s.Element(); {
+		if s.Kind() != '"' {
+			return nil, false
+		}
+		own, _ := text(s.Value())
+		list = append(list, own)
 	}
-	return list, r.kind() == ']'
+	return list, s.Err() == nil
 }
 
 func (w Wish) wants() bool {

@@ -7,6 +7,7 @@ import (
 	"iter"
 
 	"berth/internal/build"
+	"berth/internal/jsonscan"
 
 	"github.com/go-json-experiment/json/jsontext"
 )
@@ -19,17 +20,14 @@ func Messages(data []byte) iter.Seq2[[]byte, error] {
 			yield(data, nil)
 			return
 		}
-		r := read(data)
-		defer r.release()
-		for r.token(); r.err == nil && r.kind() != ']'; {
-			if value := r.value(); r.err == nil && !yield(value, nil) {
+		s := jsonscan.New(data)
+		for ok := s.Open('['); ok && s.Element(); {
+			if value := s.Value(); value != nil && !yield(value, nil) {
 				return
 			}
 		}
-		r.token()
-		r.end()
-		if r.err != nil {
-			yield(nil, r.err)
+		if !s.End() {
+			yield(nil, s.Err())
 		}
 	}
 }

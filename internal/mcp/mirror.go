@@ -3,6 +3,8 @@ package mcp
 import (
 	"slices"
 
+	"berth/internal/jsonscan"
+
 	"github.com/go-json-experiment/json/jsontext"
 )
 
@@ -22,10 +24,9 @@ func AddMirrors(tools map[string][]Mirror, result []byte) {
 	if list.Kind() != '[' {
 		return
 	}
-	r := read(list)
-	defer r.release()
-	for r.token(); r.err == nil && r.kind() == '{'; {
-		values, err := loose(r.value(), "name", "inputSchema")
+	s := jsonscan.New(list)
+	for s.Open('['); s.Element() && s.Kind() == '{'; {
+		values, err := loose(s.Value(), "name", "inputSchema")
 		name, ok := text(values[0])
 		if err != nil || !ok {
 			continue

@@ -8,6 +8,8 @@ import (
 	"fmt"
 	"slices"
 
+	"berth/internal/jsonscan"
+
 	"github.com/go-json-experiment/json/jsontext"
 )
 
@@ -22,10 +24,7 @@ const (
 	reasonKeyCase      = "key_case"
 )
 
-var (
-	errTrailing  = errors.New("mcp: data after the JSON value")
-	errNotObject = errors.New("mcp: not an object")
-)
+var errNotObject = errors.New("mcp: not an object")
 
 // members calls visit for each member of the one object in data, in order. It fails on what is no
 // JSON or ambiguous: duplicate names, and names that differ from one of known only in case, which
@@ -67,20 +66,20 @@ func walk(data []byte, known []string, visit func(s span) error) error {
 	if jsontext.Value(data).Kind() != '{' {
 		return errNotObject
 	}
-	r := read(data)
-	defer r.release()
-	fault := r.object(known, func(name []byte) error {
-		s := span{name: name, lead: r.lead}
-		value := r.value()
-		if r.err != nil {
-			return nil
+	r := reader{Scanner: jsonscan.New(data)}
+	o := r.open(known)
+	for r.next(&o) {
+		m := span{name: o.name, lead: r.lead}
+		value := r.Value()
+		if r.Err() != nil {
+			break
 		}
-		s.to = r.at()
-		s.from = s.to - len(value)
-		return visit(s)
-	})
-	r.end()
-	return cmp.Or(r.err, fault)
+		m.to = r.At()
+		m.from = m.to - len(value)
+		o.note(visit(m))
+	}
+	r.End()
+	return cmp.Or(r.Err(), o.fault)
 }
 
 // NarrowListen returns a subscriptions/listen with its taskIds reduced to keep; every other byte
@@ -111,30 +110,31 @@ func memberAt(data []byte, path ...string) jsontext.Value {
 }
 
 func locate(data []byte, path ...string) (from, to int, ok bool) {
-	r := read(data)
-	defer r.release()
+	s := jsonscan.New(data)
 	for _, want := range path {
-		if !r.enter(want) {
+		if !enter(&s, want) {
 			return 0, 0, false
 		}
 	}
-	value := r.value()
-	return r.at() - len(value), r.at(), r.err == nil
+	value := s.Value()
+	return s.At() - len(value), s.At(), s.Err() == nil
 }
 
 // enter steps up to the value of the next object's member of that name, if it has one.
-func (r *reader) enter(name string) bool {
-	if r.kind() != '{' {
+func enter(s *jsonscan.Scanner, name string) bool {
+	if s.Kind() != '{' || !s.Open('{') {
 		return false
 	}
-	r.token()
-	for r.kind() == '"' {
-		if string(r.name()) == name {
+	for {
+		quoted, ok := s.Name()
+		if !ok {
+			return false
+		}
+		if own, _ := unquote(quoted); string(own) == name {
 			return true
 		}
-		r.value()
+		s.Value()
 	}
-	return false
 }
 
 // PollResult returns the result that a tasks/get would have had at the moment of a, in its dialect.

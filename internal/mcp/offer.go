@@ -8,12 +8,11 @@ import (
 
 // Offer is what a server says of itself in the result of initialize or server/discover.
 type Offer struct {
-	Versions     []string // that it names
-	Capabilities []byte   // the JSON object of these
-	Server       string   // its name and version, as a terminal may show them; "": it gives none
+	Versions []string // that it names
+	Server   string   // its name and version, as a terminal may show them; "": it gives none
 }
 
-// OfferIn reads result, which Capabilities aliases.
+// OfferIn reads result.
 func OfferIn(result []byte) Offer {
 	var named struct {
 		Negotiated string   `json:"protocolVersion"`
@@ -25,7 +24,7 @@ func OfferIn(result []byte) Offer {
 	if named.Negotiated != "" {
 		named.Supported = []string{named.Negotiated}
 	}
-	return Offer{Versions: named.Supported, Capabilities: memberAt(result, "capabilities"), Server: serverIn(result)}
+	return Offer{Versions: named.Supported, Server: serverIn(result)}
 }
 
 // serverIn is whom a result names as its server: in initialize's own member, or by the modern era among the

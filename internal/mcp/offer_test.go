@@ -7,14 +7,13 @@ import (
 
 func TestOfferIsWhatAServerSaysOfItself(t *testing.T) {
 	for result, want := range map[string]string{
-		`{"protocolVersion":"2025-11-25","capabilities":{"tools":{ }}}`:                  `[2025-11-25] {"tools":{ }}`,
-		`{"supportedVersions":["2026-07-28","x"],"capabilities":{},"resultType":"done"}`: `[2026-07-28 x] {}`,
-		`{"capabilities":{}}`:                     `[] {}`,
-		`{"protocolVersion":1,"capabilities":{}}`: `[] `,
-		``: `[] `,
+		`{"protocolVersion":"2025-11-25","capabilities":{"tools":{ }}}`:                  `[2025-11-25]`,
+		`{"supportedVersions":["2026-07-28","x"],"capabilities":{},"resultType":"done"}`: `[2026-07-28 x]`,
+		`{"capabilities":{}}`:                     `[]`,
+		`{"protocolVersion":1,"capabilities":{}}`: `[]`,
+		``: `[]`,
 	} {
-		offer := OfferIn([]byte(result))
-		if got := fmt.Sprintf("%v %s", offer.Versions, offer.Capabilities); got != want {
+		if got := fmt.Sprint(OfferIn([]byte(result)).Versions); got != want {
 			t.Errorf("%s: got %s, want %s", result, got, want)
 		}
 	}

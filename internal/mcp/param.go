@@ -11,7 +11,12 @@ import (
 // hasForeignBytes reports whether a header's value holds more than visible ASCII, space and tab
 // (2026-07-28, "Value Encoding").
 func hasForeignBytes(value string) bool {
-	return strings.ContainsFunc(value, func(c rune) bool { return c != '\t' && (c < 0x20 || c > 0x7e) })
+	for i := range len(value) {
+		if c := value[i]; c != '\t' && (c < 0x20 || c > 0x7e) {
+			return true
+		}
+	}
+	return false
 }
 
 // CheckParam holds the header that mirrors a parameter of a tools/call against the argument of that

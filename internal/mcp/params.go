@@ -39,19 +39,20 @@ type rawCall struct {
 // readParams reads the object that comes next.
 func (c *Call) readParams(r *reader) error {
 	field := nameField(c.Method)
-	return r.object(paramsNames(c.Method), func(name []byte) error {
+	o := r.open(paramsNames(c.Method))
+	for r.next(&o) {
 		switch {
-		case string(name) == "_meta":
-			return c.readMeta(r)
-		case string(name) == "notifications" && c.Method == MethodListen:
-			return c.readListen(r)
-		case field != "" && field != "taskId" && string(name) == field:
-			c.raw.name = r.value()
+		case string(o.name) == "_meta":
+			o.note(c.readMeta(r))
+		case string(o.name) == "notifications" && c.Method == MethodListen:
+			o.note(c.readListen(r))
+		case field != "" && field != "taskId" && string(o.name) == field:
+			c.raw.name = r.Value()
 		default:
-			c.setParam(name, r.value())
+			c.setParam(o.name, r.Value())
 		}
-		return nil
-	})
+	}
+	return o.fault
 }
 
 func (c *Call) setParam(name []byte, value jsontext.Value) {
@@ -72,69 +73,73 @@ func (c *Call) setParam(name []byte, value jsontext.Value) {
 }
 
 func (c *Call) readMeta(r *reader) error {
-	if r.kind() != '{' {
-		r.value()
+	if r.Kind() != '{' {
+		r.Value()
 		return nil
 	}
-	return r.object(metaNames, func(name []byte) error {
-		switch string(name) {
+	o := r.open(metaNames)
+	for r.next(&o) {
+		switch string(o.name) {
 		case metaCapabilities:
-			return c.readCapabilities(r)
+			o.note(c.readCapabilities(r))
 		case metaNewTask:
-			return readDraftTask(r, &c.raw.newTaskID)
+			o.note(readDraftTask(r, &c.raw.newTaskID))
 		case metaRelatedTask:
-			return readDraftTask(r, &c.raw.relatedTaskID)
+			o.note(readDraftTask(r, &c.raw.relatedTaskID))
 		case metaVersion:
-			c.raw.version, c.hasMetaVersion = r.value(), true
+			c.raw.version, c.hasMetaVersion = r.Value(), true
 		case "traceparent":
-			c.raw.traceParent = r.value()
+			c.raw.traceParent = r.Value()
 		case "tracestate":
-			c.raw.traceState = r.value()
+			c.raw.traceState = r.Value()
 		case memberProgressToken:
-			if token := r.value(); isToken(token) {
+			if token := r.Value(); isToken(token) {
 				c.ProgressToken = token
 			}
 		default:
-			r.value()
+			r.Value()
 		}
-		return nil
-	})
+	}
+	return o.fault
 }
 
 // readCapabilities looks among what the client declares for the Tasks extension.
 func (c *Call) readCapabilities(r *reader) error {
-	if r.kind() != '{' {
-		c.capabilities = r.value()
+	if r.Kind() != '{' {
+		c.capabilities = r.Value()
 		return nil
 	}
 	c.hasCapabilities = true
-	from := r.brace()
-	err := r.object(nil, func(name []byte) error {
-		if string(name) != "extensions" || r.kind() != '{' {
-			r.value()
-			return nil
+	from := r.At()
+	o := r.open(nil)
+	for r.next(&o) {
+		if string(o.name) == "extensions" && r.Kind() == '{' {
+			o.note(c.readExtensions(r))
+		} else {
+			r.Value()
 		}
-		return c.readExtensions(r)
-	})
-	if r.err == nil {
-		c.capabilities = r.data[from:r.at():r.at()]
 	}
-	return err
+	if r.Err() == nil {
+		c.capabilities = r.Text()[from:r.At():r.At()]
+	}
+	return o.fault
 }
 
 func (c *Call) readExtensions(r *reader) error {
-	return r.object(nil, func(name []byte) error {
-		if value := r.value(); string(name) == TasksExtension && value.Kind() == '{' {
+	o := r.open(nil)
+	for r.next(&o) {
+		kind := r.Kind()
+		if r.Value(); string(o.name) == TasksExtension && kind == '{' {
 			c.DeclaresTasks = true
 		}
-		return nil
-	})
+	}
+	return o.fault
 }
 
 // readListen reads what a subscription asks for.
 func (c *Call) readListen(r *reader) error {
-	filter := r.value()
-	if r.err != nil {
+	filter := r.Value()
+	if r.Err() != nil {
 		return nil
 	}
 	asked, err := ParseFilter(filter)

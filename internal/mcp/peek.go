@@ -3,6 +3,8 @@ package mcp
 import (
 	"errors"
 	"unicode/utf8"
+
+	"berth/internal/jsonscan"
 )
 
 // Message is the body of a client's POST. A copy has the calls of the original.
@@ -37,12 +39,12 @@ func (m *Message) Peek(body []byte, maxBatch int) (id []byte, refused *Error) {
 }
 
 func (m *Message) peekBatch(body []byte, limit int) (id []byte, refused *Error) {
-	r := read(body)
-	defer r.release()
+	s := jsonscan.New(body)
 	var calls []Call
-	for r.token(); r.err == nil && r.kind() != ']'; {
-		value := r.value()
-		if r.err != nil {
+	for more := s.Open('[') && s.Element(); more; {
+		value := s.Value()
+		more = s.Element()
+		if value == nil {
 			break
 		}
 		if len(calls) == limit {
@@ -50,7 +52,7 @@ func (m *Message) peekBatch(body []byte, limit int) (id []byte, refused *Error) 
 		}
 		var call Call
 		if err := call.peek(value); err != nil {
-			if len(calls) == 0 && r.kind() == ']' {
+			if len(calls) == 0 && !more && s.Err() == nil {
 				m.Batch = true
 				return call.ID, refusal(err)
 			}
@@ -58,10 +60,8 @@ func (m *Message) peekBatch(body []byte, limit int) (id []byte, refused *Error) 
 		}
 		calls = append(calls, call)
 	}
-	r.token()
-	r.end()
 	switch {
-	case r.err != nil:
+	case !s.End():
 		return nil, errParse()
 	case len(calls) == 0:
 		return nil, errInvalid("an empty batch", "empty_batch")

@@ -76,29 +76,6 @@ func PeekSubscribed(data []byte, cut bool) (Subscribed, error) {
 	return s, err
 }
 
-// Members of a notification that are read where it stands on a subscription's stream.
-var (
-	subscribedNames     = append([]string{"uri", "_meta"}, taskNames...)
-	subscribedMetaNames = []string{metaSubscription}
-)
-
-func (r *answerReader) subscribedMember(name []byte) {
-	switch string(name) {
-	case "uri":
-		r.text(&r.subscribed.URI)
-	case "_meta":
-		r.ifObject(subscribedMetaNames, r.subscribedMeta)
-	default:
-		r.task(&r.params, name)
-	}
-}
-
-func (r *answerReader) subscribedMeta(name []byte) {
-	if value := r.value(); string(name) == metaSubscription {
-		r.subscribed.Subscription = slices.Clone(value)
-	}
-}
-
 // Members of a filter that the revision names (2026-07-28, subscriptions, "Notification Filter").
 const (
 	filterTools     = "toolsListChanged"

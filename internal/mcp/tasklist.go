@@ -1,8 +1,11 @@
 package mcp
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
+
+	"berth/internal/jsonscan"
 
 	"github.com/go-json-experiment/json/jsontext"
 )
@@ -39,18 +42,16 @@ func ReadTaskList(result []byte) (TaskList, error) {
 
 func readTasks(list jsontext.Value) ([]ListedTask, error) {
 	var tasks []ListedTask
-	r := read(list)
-	defer r.release()
-	for r.token(); r.err == nil && r.kind() != ']'; {
-		t := ListedTask{Raw: r.value()}
-		if r.err == nil {
-			t.ID, r.err = listedID(t.Raw)
+	s := jsonscan.New(list)
+	for s.Open('['); s.Element(); {
+		raw := s.Value()
+		id, err := listedID(raw)
+		if err != nil {
+			return tasks, cmp.Or(s.Err(), err)
 		}
-		if r.err == nil {
-			tasks = append(tasks, t)
-		}
+		tasks = append(tasks, ListedTask{ID: id, Raw: raw})
 	}
-	return tasks, r.err
+	return tasks, s.Err()
 }
 
 // listedID returns the id of a task in a list. A task without one is nobody's.

@@ -3,6 +3,8 @@ package mcp
 import (
 	"errors"
 
+	"berth/internal/jsonscan"
+
 	"github.com/go-json-experiment/json/jsontext"
 )
 
@@ -46,14 +48,13 @@ func toolsIn(message []byte) (tools []listedTool) {
 	if start == end {
 		return nil
 	}
-	r := read(message[start:end])
-	defer r.release()
-	for r.token(); r.kind() != ']'; {
-		value := r.value()
-		if r.err != nil {
+	s := jsonscan.New(message[start:end])
+	for s.Open('['); s.Element(); {
+		value := s.Value()
+		if s.Err() != nil {
 			return nil
 		}
-		t := listedTool{to: start + r.at()}
+		t := listedTool{to: start + s.At()}
 		t.from = t.to - len(value)
 		if t.read(value) == nil {
 			tools = append(tools, t)
@@ -64,8 +65,8 @@ func toolsIn(message []byte) (tools []listedTool) {
 
 // listIn finds result.tools; from and to are equal if there is none, or not one alone.
 func listIn(message []byte) (from, to int) {
-	response, err := named(message, messageNames...)
-	result, failure := response[3], response[4]
+	response, err := named(message, "result", "error", "id", "method", "params")
+	result, failure := response[0], response[1]
 	if err != nil || failure != nil && failure.Kind() != 'n' {
 		return 0, 0
 	}

@@ -86,32 +86,6 @@ func boundedOptions(o redis.UniversalOptions, opts Options) *redis.UniversalOpti
 	return &o
 }
 
-// getCall is what a record is asked for with, in one piece.
-type getCall struct {
-	once
-	cmd  redis.StringCmd
-	args [2]any
-	key  string
-}
-
-func (r *redisEngine) Get(ctx context.Context, key string) (Record, error) {
-	get := &getCall{key: r.prefix + key}
-	get.args = [2]any{"get", &get.key}
-	get.cmd = *redis.NewStringCmd(context.Background(), get.args[:]...)
-	get.Cmder = &get.cmd
-	err := r.carry(ctx, opGet, 0, &get.once)
-	// Not errors.Is: a sentinel that does not know the master says so with a Nil inside of another
-	// error.
-	if err == redis.Nil {
-		return Record{}, ErrNotFound
-	}
-	if err != nil {
-		return Record{}, r.fail(ctx, opGet, err)
-	}
-	record, err := decode(get.cmd.Val())
-	return record, r.fail(ctx, opGet, err)
-}
-
 // shares reports whether an operation goes by a trip: one whose caller has the time for it, and if it writes, one that
 // waits for no replicas, for those answer for what a connection wrote.
 func (r *redisEngine) shares(ctx context.Context, op string) bool {

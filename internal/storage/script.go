@@ -5,8 +5,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/redis/go-redis/v9"
@@ -91,7 +91,7 @@ func (c command) run(replicas int, send func(redis.Cmder) error) (outcome, error
 
 func (o outcome) record(value []byte) (Record, error) {
 	if !o.done {
-		return decode(o.text)
+		return decode([]byte(o.text))
 	}
 	version, err := strconv.ParseUint(o.text, 10, 64)
 	if err != nil {
@@ -116,13 +116,14 @@ func milliseconds(ttl time.Duration) int64 {
 	return int64((ttl-1)/time.Millisecond) + 1
 }
 
-func decode(text string) (Record, error) {
-	digits, value, found := strings.Cut(text, ":")
-	version, err := strconv.ParseUint(digits, 10, 64)
+// decode reads a record as it is kept. The record's value is the rest of data.
+func decode(data []byte) (Record, error) {
+	digits, value, found := bytes.Cut(data, []byte(":"))
+	version, err := strconv.ParseUint(string(digits), 10, 64)
 	if !found || err != nil || version == 0 {
 		return Record{}, errMalformed
 	}
-	return Record{Value: []byte(value), Version: version}, nil
+	return Record{Value: slices.Clip(value), Version: version}, nil
 }
 
 // program is a script, as commands take it: made into any once.

@@ -83,7 +83,8 @@ func (r *redisEngine) GetSome(ctx context.Context, keys []string) ([]Record, err
 			if get.Err() != nil {
 				return get.Err()
 			}
-			record, err := decode(get.Val())
+			value, _ := get.Bytes()
+			record, err := decode(value)
 			if err != nil {
 				return err
 			}

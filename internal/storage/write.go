@@ -26,7 +26,8 @@ type Write struct {
 
 // Each does all of writes in one step: one round trip, or one sync. On one server, or in one process, they are seen
 // together or not at all, by others and by who reads after a crash; on several each of them stands alone, and takes one
-// round trip at the same time as the others. After an error any of them may stand.
+// round trip at the same time as the others. After an error any of them may stand. Once Each has returned nobody else has
+// writes.
 func (s *Store) Each(ctx context.Context, writes []Write) error {
 	together, ok := s.engine.(eachWriter)
 	if _, several := s.engine.(parted); several || !ok {

@@ -8,7 +8,7 @@ import (
 
 	"berth/internal/api"
 	"berth/internal/mcp"
-	"berth/proxy/inbound"
+	"berth/internal/seal"
 )
 
 // DecisionsKept is how many requests are remembered.
@@ -91,7 +91,7 @@ func (d *decision) shown() api.Decision {
 		Source: d.source, Upstream: d.upstream, Outcome: d.outcome, Status: d.status, Attempts: d.attempts,
 	}
 	if d.session != "" {
-		shown.Session = inbound.Digest(d.session)
+		shown.Session = seal.Digest(d.session)
 	}
 	_, shown.Caller, _ = strings.Cut(d.caller, " ")
 	return shown

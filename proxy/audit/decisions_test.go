@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"berth/internal/api"
-	"berth/proxy/inbound"
+	"berth/internal/seal"
 )
 
 func anyOne(*api.Decision) bool { return true }
@@ -57,7 +57,7 @@ func TestADecisionTellsSessionsAndCallersAsDigests(t *testing.T) {
 	last := new(Decisions)
 	noted(t, last, 1)
 	got := last.Last(1, anyOne)[0]
-	if got.Session != inbound.Digest("secret-session") || got.Caller != "abc" || got.ID != "t-1" || got.Method != "tasks/get" || got.Upstream != "a" || got.Source != "lru" || got.Outcome != "ok" {
+	if got.Session != seal.Digest("secret-session") || got.Caller != "abc" || got.ID != "t-1" || got.Method != "tasks/get" || got.Upstream != "a" || got.Source != "lru" || got.Outcome != "ok" {
 		t.Errorf("got %+v", got)
 	}
 }

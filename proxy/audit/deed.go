@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"berth/internal/seal"
 	"berth/internal/trouble"
 	"berth/proxy/inbound"
 )
@@ -69,7 +70,7 @@ func (r *Record) logEvent(e end, event, reason string) {
 	l.set("outcome", e.outcome)
 	l.addWho(r.call)
 	if session := cmp.Or(r.call.Session, r.Session); session != "" {
-		l.set("session", inbound.Digest(session))
+		l.set("session", seal.Digest(session))
 	}
 	if r.span != nil {
 		if trace := r.span.SpanContext().TraceID(); trace.IsValid() {
@@ -110,7 +111,7 @@ func (r *Reporter) ToldOnStream(call *inbound.Call, task, upstream, holder strin
 // addWho adds whom the deed is of.
 func (l *line) addWho(call *inbound.Call) {
 	if call.Principal != "" {
-		l.set("caller", inbound.Digest(call.Principal))
+		l.set("caller", seal.Digest(call.Principal))
 	}
 	l.add("client", call.Address())
 }

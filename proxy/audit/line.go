@@ -10,6 +10,7 @@ import (
 
 	"berth/internal/journal"
 	"berth/internal/mcp"
+	"berth/internal/seal"
 	"berth/proxy/inbound"
 )
 
@@ -132,7 +133,7 @@ func (l *line) addCaller(r *Record) {
 	l.add("client", r.call.Address())
 	l.add("agent", r.call.HTTP.Header.Get("User-Agent"))
 	if session := cmp.Or(r.call.Session, r.Session); session != "" {
-		l.set("session", inbound.Digest(session))
+		l.set("session", seal.Digest(session))
 	}
 	if trace := r.span.SpanContext().TraceID(); trace.IsValid() {
 		l.set("trace", trace.String())

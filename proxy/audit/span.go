@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"berth/internal/mcp"
+	"berth/internal/seal"
 	"berth/internal/wire"
 	"berth/proxy/inbound"
 
@@ -108,7 +109,7 @@ func (r *Record) about() []attribute.KeyValue {
 	add(semconv.McpProtocolVersionKey, r.call.Version())
 	add(semconv.JSONRPCRequestIDKey, idText(r.call.ID))
 	if r.call.Session != "" {
-		add(semconv.McpSessionIDKey, inbound.Digest(r.call.Session))
+		add(semconv.McpSessionIDKey, seal.Digest(r.call.Session))
 	}
 	if r.Code != 0 {
 		add(semconv.RPCResponseStatusCodeKey, strconv.Itoa(r.Code))

@@ -5,9 +5,9 @@ import (
 	"errors"
 
 	"berth/internal/mcp"
+	"berth/internal/seal"
 	"berth/internal/trouble"
 	"berth/internal/wire"
-	"berth/proxy/inbound"
 )
 
 // What unknown ids are called.
@@ -72,5 +72,5 @@ func (r *Record) principal() string {
 	if r.call.Principal == "" {
 		return ""
 	}
-	return inbound.Digest(r.call.Principal)
+	return seal.Digest(r.call.Principal)
 }

@@ -6,6 +6,7 @@ import (
 
 	"berth/internal/exchange"
 	"berth/internal/mcp"
+	"berth/internal/seal"
 	"berth/proxy/inbound"
 	"berth/routing"
 	"berth/sticky"
@@ -66,7 +67,7 @@ func (t *Tasks) provisional(u *routing.Upstream) sticky.Binding {
 		b.Maker = rand.Text()
 	}
 	if t.Call.Session != "" {
-		b.Session = inbound.Digest(t.Call.Session)
+		b.Session = seal.Digest(t.Call.Session)
 	}
 	return b
 }

@@ -1,6 +1,7 @@
 package inbound
 
 import (
+	"net/netip"
 	"slices"
 
 	"berth/internal/mcp"
@@ -14,11 +15,12 @@ type Call struct {
 	Table *Table
 
 	Endpoint  *Endpoint
-	Trusted   bool   // the peer's headers about others are believed
-	Origin    string // of the page that calls, which was let in; "": no page's, or several claimed
-	Principal string // "" is nobody
-	Caller    string // who the request counts for
-	Session   string // Mcp-Session-Id in the legacy era
+	Trusted   bool       // the peer's headers about others are believed
+	From      netip.Addr // where the request comes from; the zero one on a network without addresses
+	Origin    string     // of the page that calls, which was let in; "": no page's, or several claimed
+	Principal string     // "" is nobody
+	Caller    string     // who the request counts for
+	Session   string     // Mcp-Session-Id in the legacy era
 
 	Body     []byte // nil if there is none
 	BodyRead bool   // Body is all of it

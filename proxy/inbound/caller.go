@@ -8,21 +8,21 @@ import (
 	"sync/atomic"
 
 	"berth/internal/connlimit"
+	"berth/internal/seal"
 	"berth/internal/wire"
 )
 
 // callerOf names who a request counts for: its principal, or else the address that
 // it comes from. Callers behind one address are one caller.
-func (t *Table) callerOf(r *wire.Request, principal string, trusted bool) string {
+func (t *Table) callerOf(from netip.Addr, principal string) string {
 	if principal != "" {
-		return "principal " + Digest(principal)
+		return "principal " + seal.Digest(principal)
 	}
-	addr := t.AddressOf(r, trusted)
-	if !addr.IsValid() {
+	if !from.IsValid() {
 		return "address" // all of a network without addresses
 	}
 	var room [64]byte
-	return t.callers.of(connlimit.AppendAddress(append(room[:0], "address "...), addr))
+	return t.callers.of(connlimit.AppendAddress(append(room[:0], "address "...), from))
 }
 
 // callerNames remembers callers' names by what they are, so that one who comes again costs no memory. It
@@ -41,25 +41,20 @@ func (n *callerNames) of(text []byte) string {
 
 var nameSeed = maphash.MakeSeed()
 
-// AddressOf returns the address that a request comes from; the zero one on a network
-// without addresses.
-func (t *Table) AddressOf(r *wire.Request, trusted bool) netip.Addr {
-	peer, err := netip.ParseAddrPort(r.RemoteAddr)
-	if err != nil || !trusted {
-		return peer.Addr()
-	}
-	return t.client(peer.Addr(), r.Header.Values("X-Forwarded-For"))
+// peerOf returns the address of who connected; the zero one on a network without addresses.
+func peerOf(r *wire.Request) netip.Addr {
+	peer, _ := netip.ParseAddrPort(r.RemoteAddr)
+	return peer.Addr()
 }
 
-// Address is AddressOf the request as text, "" for none. Nearly always that begins how the peer's
-// address is given, and is no copy.
+// Address is From as text, "" for none. Nearly always that begins how the peer's address is given,
+// and is no copy.
 func (x *Call) Address() string {
-	addr := x.Table.AddressOf(x.HTTP, x.Trusted)
-	if !addr.IsValid() {
+	if !x.From.IsValid() {
 		return ""
 	}
 	var room [48]byte
-	text, peer := addr.AppendTo(room[:0]), x.HTTP.RemoteAddr
+	text, peer := x.From.AppendTo(room[:0]), x.HTTP.RemoteAddr
 	if n := len(text); n <= len(peer) && peer[:n] == string(text) {
 		return peer[:n]
 	}
@@ -71,16 +66,29 @@ func (x *Call) Address() string {
 // last on backwards, as long as they name trusted proxies: the first that does not is
 // the client. Beyond one that is no address nobody can be believed.
 func (t *Table) client(peer netip.Addr, forwarded []string) netip.Addr {
-	for _, entry := range slices.Backward(strings.Split(strings.Join(forwarded, ","), ",")) {
-		addr, ok := parseForwarded(strings.TrimSpace(entry))
-		if !ok {
-			return peer
-		}
-		if peer = addr; !t.trustsAddress(addr) {
-			return peer
+	for _, line := range slices.Backward(forwarded) {
+		for more := true; more; {
+			var entry string
+			line, entry, more = cutLast(line)
+			addr, ok := parseForwarded(strings.TrimSpace(entry))
+			if !ok {
+				return peer
+			}
+			if peer = addr; !t.trusts(addr) {
+				return peer
+			}
 		}
 	}
 	return peer
+}
+
+// cutLast cuts the last of a list with commas; more says that there are others before it.
+func cutLast(list string) (before, last string, more bool) {
+	i := strings.LastIndexByte(list, ',')
+	if i < 0 {
+		return "", list, false
+	}
+	return list[:i], list[i+1:], true
 }
 
 // parseForwarded reads an entry of X-Forwarded-For. Some proxies add a port.
@@ -97,14 +105,14 @@ func (x Arrival) Recognise() error {
 	if err := x.identify(); err != nil {
 		return err
 	}
-	x.Caller = x.Table.callerOf(x.HTTP, x.Principal, x.Trusted)
+	x.Caller = x.Table.callerOf(x.From, x.Principal)
 	return nil
 }
 
 // RecogniseAs is Recognise of a request whose principal is known; "" is nobody.
 func (x Arrival) RecogniseAs(principal string) {
 	x.Principal = principal
-	x.Caller = x.Table.callerOf(x.HTTP, principal, x.Trusted)
+	x.Caller = x.Table.callerOf(x.From, principal)
 }
 
 // identify finds out who is calling. What may be asked before a client is

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"berth/internal/identity"
+	"berth/internal/seal"
 	"berth/internal/wire"
 	"berth/upgrade"
 )
@@ -242,7 +243,7 @@ func (x *Call) Digests() upgrade.Credentials {
 	}
 	d := upgrade.Credentials{All: digestOfSet(values), Named: digestOfSet(names)}
 	if authorization := x.HTTP.Header.Get("Authorization"); authorization != "" {
-		d.Authorization = Digest(authorization)
+		d.Authorization = seal.Digest(authorization)
 	}
 	return d
 }

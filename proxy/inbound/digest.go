@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"berth/internal/mcp"
-	"berth/internal/seal"
 	"berth/internal/wire"
 )
 
@@ -65,15 +64,11 @@ func IsOfOneCall(name string) bool {
 	return strings.HasPrefix(name, mcp.HeaderParamPrefix)
 }
 
-// Digest is [seal.Digest]: it names a secret without telling it; "" for none.
-func Digest(secret string) string { return seal.Digest(secret) }
-
 // Origins tell where the request comes from: an upstream may let in some addresses only.
 // Believed proxies say it in headers, whose peers say nothing of the client; of anybody
 // else the peer is what upstreams are told.
 func (x *Call) Origins() []string {
-	addr := x.Table.AddressOf(x.HTTP, x.Trusted)
-	all := []string{addr.String()}
+	all := []string{x.From.String()}
 	if x.Trusted {
 		for _, name := range fromWhere {
 			all = append(append(all, name), x.HTTP.Header.Values(name)...)

@@ -39,10 +39,14 @@ func isLoopback(host string) bool {
 // meant for a forward proxy (2025-11-25 and 2026-07-28, "Security Warning").
 func (x Arrival) Guard() error {
 	t, r := x.Table, x.HTTP
+	peer := peerOf(r)
+	x.From = peer
 	if headerLines(r.Header) > t.Limits.Headers {
 		return fault.TooManyHeaders
 	}
-	x.Trusted = t.trusts(r.RemoteAddr)
+	if x.Trusted = t.trusts(peer); x.Trusted {
+		x.From = t.client(peer, r.Header.Values("X-Forwarded-For"))
+	}
 	host := Hostname(r.Host)
 	x.Endpoint = t.endpointFor(host, r.URL.Path)
 	if r.URL.IsAbs() && (x.Endpoint == nil || !x.Endpoint.named(host)) && !(t.Loopback && isLoopback(host)) {

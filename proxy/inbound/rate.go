@@ -57,8 +57,8 @@ func (r *RateRule) concerns(c *mcp.Call) bool {
 func (x *Call) Subject(per Per) string {
 	switch per {
 	case PerAddress:
-		if addr := x.Table.AddressOf(x.HTTP, x.Trusted); addr.IsValid() {
-			return "address " + connlimit.Address(addr)
+		if x.From.IsValid() {
+			return "address " + connlimit.Address(x.From)
 		}
 		return "address"
 	case PerPool:

@@ -17,20 +17,8 @@ type Table struct {
 	callers callerNames // of callers without principals
 }
 
-// trusts reports whether the peer that connected is one whose headers about
-// others are believed.
-func (t *Table) trusts(remote string) bool {
-	if len(t.TrustedProxies) == 0 {
-		return false
-	}
-	peer, err := netip.ParseAddrPort(remote)
-	if err != nil {
-		return false
-	}
-	return t.trustsAddress(peer.Addr())
-}
-
-func (t *Table) trustsAddress(addr netip.Addr) bool {
+// trusts reports whether addr is that of a proxy whose headers about others are believed.
+func (t *Table) trusts(addr netip.Addr) bool {
 	addr = addr.Unmap().WithZone("")
 	return slices.ContainsFunc(t.TrustedProxies, func(prefix netip.Prefix) bool { return prefix.Contains(addr) })
 }

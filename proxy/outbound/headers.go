@@ -68,9 +68,9 @@ func (w Way) Headers() wire.Header {
 // fill is Headers into h, which is empty. Their values come to lie in values, each list cut to its length, so
 // that what is added to one is not added to the next.
 func (w Way) fill(h wire.Header, values []string) []string {
-	listed := inbound.ConnectionNames(w.HTTP.Header)
+	listed, principal := inbound.ConnectionNames(w.HTTP.Header), wire.CanonicalName(w.Endpoint.PrincipalHeader())
 	for name, lines := range w.HTTP.Header {
-		if inbound.IsHopByHop(name) || slices.Contains(listed, name) || w.withholds(name) {
+		if inbound.IsHopByHop(name) || slices.Contains(listed, name) || w.withholds(name, principal) {
 			continue
 		}
 		begin := len(values)
@@ -91,8 +91,9 @@ var (
 	nothing  = slices.Clip([]string{""})
 )
 
-// withholds reports whether a header of the client's does not go upstream.
-func (w Way) withholds(name string) bool {
+// withholds reports whether a header of the client's does not go upstream. principal is the one that names who calls, "" for
+// none.
+func (w Way) withholds(name, principal string) bool {
 	switch name {
 	case mcp.HeaderSession:
 		// Only a session that was found to be the caller's own may be acted in.
@@ -100,8 +101,7 @@ func (w Way) withholds(name string) bool {
 	case mcp.HeaderLastEvent:
 		return w.isModernAlone()
 	}
-	principal := w.Endpoint.PrincipalHeader()
-	return !w.Trusted && (inbound.IsForwarding(name) || principal != "" && name == wire.CanonicalName(principal)) || isLookalike(name, principal)
+	return !w.Trusted && (inbound.IsForwarding(name) || name == principal) || isLookalike(name, principal)
 }
 
 // isModernAlone: a modern GET or DELETE is about no session, and resumes nothing (2026-07-28,

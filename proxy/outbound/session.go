@@ -9,7 +9,6 @@ import (
 	"berth/internal/mcp"
 	"berth/internal/seal"
 	"berth/internal/wire"
-	"berth/proxy/inbound"
 	"berth/routing"
 )
 
@@ -34,7 +33,7 @@ func (w Way) renameSession(h wire.Header) {
 
 // Tag is what stands, in a session that has moved, before the numbers that the
 // session's present upstream makes; see mcp.TagEvent.
-func (w Way) Tag() string { return "berth-" + inbound.Digest(w.Alias)[:8] + "-" }
+func (w Way) Tag() string { return "berth-" + seal.Digest(w.Alias)[:8] + "-" }
 
 func (w Way) untaggedEvent(id string) (string, bool) {
 	return strings.CutPrefix(id, w.Tag())

@@ -4,10 +4,10 @@ import (
 	"errors"
 
 	"berth/internal/mcp"
+	"berth/internal/seal"
 	"berth/internal/wire"
 	"berth/proxy/failover"
 	"berth/proxy/fault"
-	"berth/proxy/inbound"
 	"berth/proxy/outbound"
 	"berth/routing"
 	"berth/sticky"
@@ -47,7 +47,7 @@ func (r *Recorder) BindSession(w outbound.Way, u *routing.Upstream, version, pro
 	defer cancel()
 	router := r.Endpoint.Router
 	key := router.SessionKey(r.Principal, r.NewSession)
-	binding := sticky.Binding{Upstream: u.Name, Session: inbound.Digest(r.NewSession), Version: version, Tasks: promised, Declares: r.Sessions.Declared(r.Call)}
+	binding := sticky.Binding{Upstream: u.Name, Session: seal.Digest(r.NewSession), Version: version, Tasks: promised, Declares: r.Sessions.Declared(r.Call)}
 	handshake := failover.Beginning(w, key, version)
 	if r.bound {
 		router.Bindings.Amend(ctx, key, binding, handshake)

@@ -5,8 +5,8 @@ import (
 	"strings"
 
 	"berth/internal/mcp"
+	"berth/internal/seal"
 	"berth/proxy/fault"
-	"berth/proxy/inbound"
 	"berth/proxy/outbound"
 	"berth/routing"
 	"berth/sticky"
@@ -20,7 +20,7 @@ func (r *Recorder) Creation(w outbound.Way, u *routing.Upstream, a *mcp.Answer, 
 	key := r.Endpoint.Router.TaskKey(r.Principal, a.Task.ID)
 	binding := sticky.Binding{Upstream: u.Name, Dialect: a.Dialect.String(), Status: a.Task.Status, Alias: r.At.Alias, Tool: r.tool(), Origin: origin}
 	if r.Session != "" {
-		binding.Session = inbound.Digest(r.Session)
+		binding.Session = seal.Digest(r.Session)
 	}
 	err := r.Endpoint.Router.Bind(ctx, key, binding, a.Task.TTL)
 	if errors.Is(err, sticky.ErrOwned) {

@@ -14,6 +14,7 @@
 //	ledger.go, live.go                   what a task has in the store, from its making to its end
 //	records.go, call.go, oncekeys.go     records with their outcomes, calls, idempotency keys
 //	lists.go, sessions.go, asks.go       what can be found without a task's id
+//	overlooked.go                        what cannot, and is met by its id
 //	queues.go, turn.go, rounds.go        who waits for a place at an upstream, in which order
 //	line.go, waits.go                    one line of them, and who of this process is to look
 //	epoch.go, word.go, clock.go          what the store is trusted with, and its time

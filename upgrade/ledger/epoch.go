@@ -22,6 +22,7 @@ type Epoch struct {
 	clock   *Clock
 	lists   Lists
 	holder  string
+	begun   time.Time
 	Life    time.Duration // of a lease
 	Woken   chan struct{} // holds one: the next beat is due at once
 	Renewal chan struct{} // holds one: so is the next renewal of the lease

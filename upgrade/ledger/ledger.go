@@ -33,23 +33,24 @@ type Store interface {
 
 // Ledger is what a deployment's store holds of its tasks, as one process sees and keeps it.
 type Ledger struct {
-	Store    Store
-	Holder   string // this process
-	Records  Records
-	Lists    Lists
-	Asks     Asks
-	Once     OnceKeys
-	Sessions Sessions
-	Queues   *Queues
-	Pauses   *Pauses
-	Notices  *Notices
-	Clock    *Clock
-	Epoch    *Epoch
-	Lease    *Lease
-	Backlog  *Backlog
-	Quota    *Quota
-	Outbox   *Outbox
-	IDs      *task.IDs
+	Store      Store
+	Holder     string // this process
+	Records    Records
+	Lists      Lists
+	Asks       Asks
+	Once       OnceKeys
+	Sessions   Sessions
+	Queues     *Queues
+	Pauses     *Pauses
+	Notices    *Notices
+	Clock      *Clock
+	Epoch      *Epoch
+	Lease      *Lease
+	Backlog    *Backlog
+	Quota      *Quota
+	Outbox     *Outbox
+	Overlooked *Overlooked
+	IDs        *task.IDs
 }
 
 // New returns what is in a store. holder is this process's name, no other one's; if it is "", one is made.
@@ -61,9 +62,10 @@ func New(s Store, holder string, keys *seal.Keyring, life time.Duration, kept Bo
 		Clock: &Clock{store: s}, Backlog: newBacklog(), Quota: newQuota(kept), IDs: task.NewIDs(keys),
 	}
 	outbox.clock, l.Queues, l.Pauses = l.Clock, newQueues(l.Lists), &Pauses{store: s}
+	l.Overlooked = &Overlooked{l: l, met: map[string]overlooked{}}
 	l.Notices = newNotices(s, l.Holder, l.Queues, l.Pauses)
 	l.Sessions = Sessions{l.Lists, l.Records, l.Notices}
-	l.Epoch = &Epoch{store: s, clock: l.Clock, lists: l.Lists, holder: l.Holder, Life: life, Woken: make(chan struct{}, 1), Renewal: make(chan struct{}, 1)}
+	l.Epoch = &Epoch{store: s, clock: l.Clock, lists: l.Lists, holder: l.Holder, begun: time.Now(), Life: life, Woken: make(chan struct{}, 1), Renewal: make(chan struct{}, 1)}
 	l.Lease = newLease(l.Lists, l.Holder, life, l.Epoch.word)
 	return l
 }
@@ -101,10 +103,15 @@ func (l *Ledger) TakeOn(ctx context.Context, t *task.Task) error {
 // a flush this may come before the beat that notices it, and be the last thing that the
 // process does.
 func (l *Ledger) ListHeld(ctx context.Context, id string, life time.Duration) error {
-	if err := l.Lists.AddHolder(ctx, l.Holder); err != nil {
+	return l.listAs(ctx, l.Holder, id, life)
+}
+
+// listAs lists a task as a holder's, and the holder, for life.
+func (l *Ledger) listAs(ctx context.Context, holder, id string, life time.Duration) error {
+	if err := l.Lists.AddHolder(ctx, holder); err != nil {
 		return err
 	}
-	return l.Lists.Add(ctx, l.Lists.TasksOf(l.Holder), id, life+Spare, 0)
+	return l.Lists.Add(ctx, l.Lists.TasksOf(holder), id, life+Spare, 0)
 }
 
 // stayAlive sees to it that others take this process for alive. Who is taken for dead takes

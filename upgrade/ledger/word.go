@@ -44,9 +44,12 @@ func later(a, b time.Time) time.Time {
 
 // IsStable reports whether the store is well, and has been for as long as a lease lives.
 func (e *Epoch) IsStable() bool {
-	health := e.store.Health()
-	return health.Healthy && time.Since(e.keptSince(health.Since)) >= e.Life
+	return e.store.Health().Healthy && time.Since(e.keptSince(e.watched())) >= e.Life
 }
+
+// watched is since when this process has watched the store, and found it well. Its connection may be older than its
+// tasks: what was lost before they began nobody noticed.
+func (e *Epoch) watched() time.Time { return later(e.store.Health().Since, e.begun) }
 
 // word is what this process says of the store.
 func (e *Epoch) word(ctx context.Context) (Word, error) {
@@ -54,7 +57,7 @@ func (e *Epoch) word(ctx context.Context) (Word, error) {
 		return Word{}, err
 	}
 	now := e.clock.Now()
-	return Word{Since: now.Add(-time.Since(e.keptSince(e.store.Health().Since))), Said: now}, nil
+	return Word{Since: now.Add(-time.Since(e.keptSince(e.watched()))), Said: now}, nil
 }
 
 // Hear takes the words of other holders, of the dead too whose leases still stand. It has a
@@ -75,7 +78,7 @@ func (e *Epoch) Hear(ctx context.Context, holders []string) {
 // something, or be away, knows better; and no word is good after a time of which nobody says
 // anything.
 func (e *Epoch) believe(w Word) bool {
-	health := e.store.Health()
-	silence := health.Since.Sub(e.clock.Here(w.Said))
-	return health.Healthy && silence <= reach(e.Life) && e.take(e.clock.Here(w.Since), health.Since)
+	watched := e.watched()
+	silence := watched.Sub(e.clock.Here(w.Said))
+	return e.store.Health().Healthy && silence <= reach(e.Life) && e.take(e.clock.Here(w.Since), watched)
 }

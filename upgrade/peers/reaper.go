@@ -32,6 +32,9 @@ func (r *reaper) look(ctx context.Context) {
 	}
 	r.last = time.Now()
 	holders, err := r.p.ledger.Store.Members(ctx, r.p.ledger.Lists.Holders())
+	if err == nil {
+		r.p.ledger.Overlooked.Told(ctx, holders)
+	}
 	if err != nil || !r.p.believesStore(ctx, holders) {
 		clear(r.missed)
 		return

@@ -12,7 +12,8 @@ import (
 // reconcile compares the list of this process's tasks with those that it holds. What is
 // listed and not held it sees to as to those of a dead holder: a step was taken of which
 // it never heard, or the store has fallen back to a time when it held them. What is held
-// and not listed is listed again.
+// and not listed is listed again, unless it is another's by now: whoever took this process for dead as it came
+// back has taken the entry with the task.
 func (p *Peers) reconcile(ctx context.Context) {
 	listed, err := p.ledger.Store.Members(ctx, p.ledger.Lists.TasksOf(p.ledger.Holder))
 	if err != nil || p.runner.Calls.Closed() {
@@ -27,7 +28,9 @@ func (p *Peers) reconcile(ctx context.Context) {
 	}
 	runner.SomeAtOnce(slices.Values(listed), func(id string) { p.own(ctx, id) })
 	runner.SomeAtOnce(maps.Values(missing), func(h *runner.Held) {
-		_ = p.ledger.ListHeld(ctx, h.ID, time.Until(h.Expires)) // or with the next beat
+		if p.runner.LookAt(ctx, h.ID); !h.IsFenced() {
+			_ = p.ledger.ListHeld(ctx, h.ID, time.Until(h.Expires)) // or with the next beat
+		}
 	})
 }
 

@@ -102,6 +102,9 @@ func (h *Held) Task() task.Task { return *h.record() }
 // givenUp says why the call was given up, nil if it was not.
 func (h *Held) givenUp() error { return context.Cause(h.ctx) }
 
+// IsFenced reports whether the task was seen to be another berth's, or ended by one.
+func (h *Held) IsFenced() bool { return errors.Is(h.givenUp(), errFenced) }
+
 // Start begins the call, in a goroutine of its own that no client's departure ends. client
 // is nil where the client has the task's handle already.
 func (h *Held) Start(client WaitingClient) {

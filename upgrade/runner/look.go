@@ -157,7 +157,7 @@ func (h *Held) putBack(ctx context.Context) error {
 	if err := l.TakeOn(ctx, &t); err != nil {
 		return err
 	}
-	if t.Principal != "" && !t.Terms.Unlisted {
+	if t.Principal != "" && !t.Terms.Unlisted && !t.State.Terminal() {
 		if err := l.Lists.Add(ctx, l.Lists.LiveOf(t.Pool, t.Principal), t.ID, life+ledger.Spare, 0); err != nil {
 			return err
 		}

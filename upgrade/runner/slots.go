@@ -47,5 +47,8 @@ func (r *Runner) isStray(ctx context.Context, name string) bool {
 		return false
 	}
 	e, err := r.ledger.Records.Get(ctx, id)
+	if err == nil {
+		r.ledger.Overlooked.Meet(&e.Task)
+	}
 	return errors.Is(err, ledger.ErrUnknown) || err == nil && e.Holder != holder
 }

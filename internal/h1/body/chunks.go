@@ -3,6 +3,8 @@ package body
 import (
 	"bytes"
 	"fmt"
+
+	"berth/internal/h1/grammar"
 )
 
 // Bounds, in bytes. A line's is less than net/http's 4 KiB, and so is that of a trailer section, which
@@ -78,11 +80,11 @@ func cutEnd(line []byte) ([]byte, error) {
 // begin takes a chunk's size line (RFC 9112, 7.1).
 func (r *Reader) begin(line []byte) error {
 	digits, extension, _ := bytes.Cut(line, []byte(";"))
-	size, ok := number(digits)
+	size, ok := grammar.Number(digits, 16)
 	if !ok {
 		return wrong("a chunk's size is not a hexadecimal number")
 	}
-	if !isText(extension) {
+	if !grammar.IsText(extension) {
 		return wrong("control character in a chunk's extension")
 	}
 	if r.budget -= len(line) - len(digits); r.budget < 0 {
@@ -105,9 +107,9 @@ func (r *Reader) trailer(line []byte) error {
 	}
 	name, value, found := bytes.Cut(line, []byte(":"))
 	switch {
-	case !found || !isToken(name):
+	case !found || !grammar.IsToken(name):
 		return wrong("a trailer field is not a name, a colon and a value")
-	case !isText(value):
+	case !grammar.IsText(value):
 		return wrong("control character in a trailer field")
 	case r.bars != nil && r.bars(name):
 		return wrong("a trailer field that belongs into the head")

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 	"testing/iotest"
+
+	"berth/internal/h1/grammar"
 )
 
 // source is a connection on which text comes, as slow as it is told to.
@@ -58,7 +60,7 @@ func TestABodyTakesItsOwnBytesAlone(t *testing.T) {
 	}
 }
 
-func chunks(r *Reader, src Source) { r.Chunks(src, Misplaced) }
+func chunks(r *Reader, src Source) { r.Chunks(src, grammar.Misplaced) }
 
 func TestABodyUpToTheConnectionsEnd(t *testing.T) {
 	both(t, "hello", func(t *testing.T, src *bufio.Reader) {

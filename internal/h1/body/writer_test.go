@@ -6,6 +6,8 @@ import (
 	"io"
 	"strings"
 	"testing"
+
+	"berth/internal/h1/grammar"
 )
 
 func TestWhatIsWrittenInChunksIsReadSo(t *testing.T) {
@@ -31,7 +33,7 @@ func TestNothingIsAllocated(t *testing.T) {
 	if n := testing.AllocsPerRun(100, func() {
 		in.Reset(text)
 		src.Reset(in)
-		for r.Chunks(src, Misplaced); r.err == nil && !r.Whole(); {
+		for r.Chunks(src, grammar.Misplaced); r.err == nil && !r.Whole(); {
 			_, _ = r.Read(p)
 		}
 	}); n > 0 || !r.Whole() {

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"berth/internal/exchange"
+	"berth/internal/h1/grammar"
 	"berth/internal/wire"
 
 	"golang.org/x/net/http/httpguts"
@@ -16,7 +17,7 @@ import (
 // connection's end.
 func appendHead(b []byte, r *exchange.Request) (head []byte, keep bool, err error) {
 	method := cmp.Or(r.Method, wire.MethodGet)
-	if !isToken(method) || method == "CONNECT" { // nobody tunnels through an exchange
+	if !grammar.IsToken(method) || method == "CONNECT" { // nobody tunnels through an exchange
 		return nil, false, unfit("method", method)
 	}
 	b = append(append(b, method...), ' ')
@@ -50,7 +51,7 @@ func appendTarget(b []byte, u *url.URL) ([]byte, error) {
 	if u.Opaque != "" && strings.HasPrefix(target, "//") {
 		target = u.Scheme + ":" + target
 	}
-	if !isPlain(target) || !isPlain(query) {
+	if !grammar.IsPlain(target) || !grammar.IsPlain(query) {
 		return nil, unfit("URL", u.Redacted())
 	}
 	b = append(b, target...)
@@ -94,11 +95,11 @@ func appendFields(b []byte, h wire.Header) ([]byte, error) {
 			}
 			values = values[:1]
 		}
-		if !isToken(name) {
+		if !grammar.IsToken(name) {
 			return nil, unfit("header", name)
 		}
 		for _, value := range values {
-			if !isText(value) {
+			if !grammar.IsText(value) {
 				return nil, unfit("value of header", name)
 			}
 			b = append(append(b, name...), ':', ' ')

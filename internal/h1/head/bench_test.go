@@ -22,7 +22,7 @@ func BenchmarkRequest(b *testing.B) {
 	var p Parser
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, err := p.Request(&src, 4<<10); err != nil {
+		if _, err := p.Request(&src, 4<<10, nil); err != nil {
 			b.Fatal(err)
 		}
 	}

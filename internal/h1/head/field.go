@@ -3,6 +3,7 @@ package head
 import (
 	"strings"
 
+	"berth/internal/h1/grammar"
 	"berth/internal/wire"
 
 	"golang.org/x/net/http/httpguts"
@@ -22,7 +23,7 @@ func (p *Parser) field(b []byte, begin, end int) error {
 	for end > value && isBlank(b[end-1]) {
 		end--
 	}
-	if !isText(b[value:end]) {
+	if !grammar.IsText(b[value:end]) {
 		return errControl
 	}
 	p.fields = append(p.fields, field{uint32(begin), uint32(nameEnd), uint32(value), uint32(end)})

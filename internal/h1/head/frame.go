@@ -1,9 +1,10 @@
 package head
 
-import "slices"
+import (
+	"slices"
 
-// maxDigits keeps a length below 1<<60; leading zeros count.
-const maxDigits = 15
+	"berth/internal/h1/grammar"
+)
 
 // frame is what a head says of where its message ends, and whom it is for.
 type frame struct {
@@ -17,15 +18,15 @@ func (f *frame) field(name, value []byte) error {
 	var heed func(*frame, []byte) error
 	switch len(name) {
 	case len("host"):
-		if isName(name, "host") {
+		if grammar.SameName(name, "host") {
 			heed = (*frame).hostField
 		}
 	case len("content-length"):
-		if isName(name, "content-length") {
+		if grammar.SameName(name, "content-length") {
 			heed = (*frame).contentLength
 		}
 	case len("transfer-encoding"):
-		if isName(name, "transfer-encoding") {
+		if grammar.SameName(name, "transfer-encoding") {
 			heed = (*frame).transferEncoding
 		}
 	}
@@ -41,7 +42,7 @@ func (f *frame) field(name, value []byte) error {
 // contentLength takes one number, once. RFC 9112, 6.3 would merge equal ones, but nobody who means well
 // repeats it.
 func (f *frame) contentLength(value []byte) error {
-	n, ok := number(value)
+	n, ok := grammar.Number(value, 10)
 	switch {
 	case f.length == Chunked:
 		return errTwoFramings
@@ -58,7 +59,7 @@ func (f *frame) transferEncoding(value []byte) error {
 	switch {
 	case f.length >= 0:
 		return errTwoFramings
-	case f.length == Chunked || f.http10 || !isName(value, "chunked"):
+	case f.length == Chunked || f.http10 || !grammar.SameName(value, "chunked"):
 		return errCoding
 	}
 	f.length = Chunked
@@ -78,17 +79,4 @@ func (f *frame) completeRequest() error {
 		return errHost
 	}
 	return nil
-}
-
-func number(text []byte) (n int64, ok bool) {
-	if len(text) == 0 || len(text) > maxDigits {
-		return 0, false
-	}
-	for _, c := range text {
-		if c < '0' || c > '9' {
-			return 0, false
-		}
-		n = 10*n + int64(c-'0')
-	}
-	return n, true
 }

@@ -1,11 +1,15 @@
 package head
 
-import "bytes"
+import (
+	"bytes"
+
+	"berth/internal/h1/grammar"
+)
 
 // requestLine returns where the method and the target end (RFC 9112, 3).
 func (p *Parser) requestLine(line []byte) (method, target int, err error) {
 	method = bytes.IndexByte(line, ' ')
-	if method <= 0 || !isToken(line[:method]) {
+	if method <= 0 || !grammar.IsToken(line[:method]) {
 		return 0, 0, errRequestLine
 	}
 	length := bytes.IndexByte(line[method+1:], ' ')
@@ -14,7 +18,7 @@ func (p *Parser) requestLine(line []byte) (method, target int, err error) {
 	}
 	target = method + 1 + length
 	version := line[target+1:]
-	if !isVisible(line[method+1:target]) || !isVisible(version) {
+	if !grammar.IsVisible(line[method+1:target]) || !grammar.IsVisible(version) {
 		return 0, 0, errRequestLine
 	}
 	return method, target, p.version(version)
@@ -25,7 +29,7 @@ const phrase = len("HTTP/1.1 200 ")
 
 // statusLine returns the status (RFC 9112, 4). The blank before a phrase that is none may be missing.
 func (p *Parser) statusLine(line []byte) (status int, err error) {
-	if len(line) < phrase-1 || line[phrase-5] != ' ' || len(line) >= phrase && line[phrase-1] != ' ' || !isText(line) {
+	if len(line) < phrase-1 || line[phrase-5] != ' ' || len(line) >= phrase && line[phrase-1] != ' ' || !grammar.IsText(line) {
 		return 0, errStatusLine
 	}
 	for _, digit := range line[phrase-4 : phrase-1] {

@@ -15,7 +15,8 @@ type Parser struct {
 	header wire.Header
 	values []string // what the header's lists lie in
 	fields []field
-	at     int // bytes of the head that were judged
+	at     int    // bytes of the head that were judged
+	waits  func() // is called before the connection is read; nil: nobody is
 
 	frame    frame
 	target   target
@@ -26,10 +27,11 @@ type Parser struct {
 // field is where a field lies in its head.
 type field struct{ name, nameEnd, value, end uint32 }
 
-// Request reads a request's head of at most limit bytes. The error is io.EOF if the connection ended before it,
-// and io.ErrUnexpectedEOF if it did within.
-func (p *Parser) Request(src *buffer.Reader, limit int) (*Request, error) {
+// Request reads a request's head of at most limit bytes. It calls waits, unless that is nil, each time before it has src read on. The
+// error is io.EOF if the connection ended before the head, and io.ErrUnexpectedEOF if it did within.
+func (p *Parser) Request(src *buffer.Reader, limit int, waits func()) (*Request, error) {
 	p.begin()
+	p.waits = waits
 	p.request = Request{}
 	begin, end, err := p.line(src, limit)
 	if err != nil {
@@ -95,7 +97,7 @@ func (p *Parser) Response(src *buffer.Reader, limit int) (*Response, error) {
 func (p *Parser) Forget() {
 	clear(p.header)
 	clear(p.values)
-	p.request, p.response = Request{}, Response{}
+	p.request, p.response, p.waits = Request{}, Response{}, nil
 }
 
 func (p *Parser) begin() {
@@ -103,7 +105,7 @@ func (p *Parser) begin() {
 		p.header = wire.Header{}
 	}
 	clear(p.header)
-	p.at, p.fields, p.values = 0, p.fields[:0], p.values[:0]
+	p.at, p.fields, p.values, p.waits = 0, p.fields[:0], p.values[:0], nil
 	p.frame = frame{length: NoLength}
 }
 
@@ -121,6 +123,9 @@ func (p *Parser) line(src *buffer.Reader, limit int) (begin, end int, err error)
 		}
 		if end = len(b); end >= limit {
 			return 0, 0, ErrTooLong
+		}
+		if p.waits != nil {
+			p.waits()
 		}
 		if err := src.Fill(); err != nil {
 			if err == io.EOF && end > 0 {

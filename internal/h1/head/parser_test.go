@@ -33,7 +33,7 @@ func TestARequestHowEverItsBytesCome(t *testing.T) {
 	for step := 1; step <= len(raw); step++ {
 		var p Parser
 		src := said(t, raw, step)
-		r, err := p.Request(src, 1<<10)
+		r, err := p.Request(src, 1<<10, nil)
 		if err != nil {
 			t.Fatalf("in pieces of %d: %v", step, err)
 		}
@@ -68,7 +68,7 @@ func TestRepeatedNames(t *testing.T) {
 			want[strings.ToUpper(string(name))] += fmt.Sprint(i)
 		}
 		var p Parser
-		r, err := p.Request(said(t, raw+"\r\n", 100), 1<<10)
+		r, err := p.Request(said(t, raw+"\r\n", 100), 1<<10, nil)
 		if err != nil || len(r.Header) != len(want) {
 			t.Fatalf("%s: got %v, %v", names, r, err)
 		}

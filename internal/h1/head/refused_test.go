@@ -73,7 +73,7 @@ func TestHeadsThatAreRefused(t *testing.T) {
 	} {
 		for _, step := range []int{len(raw) + 1, 1, 2, 7} {
 			var p Parser
-			if _, err := p.Request(said(t, raw, step), 1<<10); !errors.Is(err, want) {
+			if _, err := p.Request(said(t, raw, step), 1<<10, nil); !errors.Is(err, want) {
 				t.Errorf("%q in pieces of %d: got %v, want %v", raw, step, err, want)
 			}
 		}
@@ -85,10 +85,10 @@ func TestTheLimitIsTheHeads(t *testing.T) {
 	raw := "GET / HTTP/1.1\r\nHost: a\r\n\r\n"
 	for step := 1; step <= len(raw); step++ {
 		var p Parser
-		if _, err := p.Request(said(t, raw+raw, step), len(raw)); err != nil {
+		if _, err := p.Request(said(t, raw+raw, step), len(raw), nil); err != nil {
 			t.Errorf("in pieces of %d: %v", step, err)
 		}
-		if _, err := p.Request(said(t, raw+raw, step), len(raw)-1); err != ErrTooLong {
+		if _, err := p.Request(said(t, raw+raw, step), len(raw)-1, nil); err != ErrTooLong {
 			t.Errorf("in pieces of %d: %v", step, err)
 		}
 	}
@@ -105,7 +105,7 @@ func TestTargets(t *testing.T) {
 		"GET / HTTP/1.1\r\nHost:\r\n\r\n":            "||/",
 	} {
 		var p Parser
-		r, err := p.Request(said(t, raw, 100), 1<<10)
+		r, err := p.Request(said(t, raw, 100), 1<<10, nil)
 		if err != nil {
 			t.Errorf("%q: %v", raw, err)
 			continue
@@ -121,9 +121,9 @@ func TestEachRequestHasItsURL(t *testing.T) {
 	const raw = "GET /a HTTP/1.1\r\nHost: c\r\n\r\n"
 	var p Parser
 	src := said(t, raw+raw, 100)
-	r, _ := p.Request(src, 1<<10)
+	r, _ := p.Request(src, 1<<10, nil)
 	r.URL.Path = "/b"
-	if r, err := p.Request(src, 1<<10); err != nil || r.URL.Path != "/a" {
+	if r, err := p.Request(src, 1<<10, nil); err != nil || r.URL.Path != "/a" {
 		t.Errorf("got %v, %v", r.URL, err)
 	}
 }
@@ -132,9 +132,9 @@ func TestEachRequestHasItsURL(t *testing.T) {
 func TestStringsMayBeKept(t *testing.T) {
 	var p Parser
 	src := said(t, "GET /a HTTP/1.1\r\nHost: c\r\nX-Y: one\r\n\r\nGET /b HTTP/1.1\r\nHost: d\r\nX-Y: two\r\n\r\n", 1000)
-	r, _ := p.Request(src, 1<<10)
+	r, _ := p.Request(src, 1<<10, nil)
 	target, value := r.Target, r.Header.Get("X-Y")
-	if _, err := p.Request(src, 1<<10); err != nil || target != "/a" || value != "one" {
+	if _, err := p.Request(src, 1<<10, nil); err != nil || target != "/a" || value != "one" {
 		t.Errorf("got %q, %q, %v", target, value, err)
 	}
 }
@@ -143,7 +143,7 @@ func TestStringsMayBeKept(t *testing.T) {
 func TestNamesAreCanonical(t *testing.T) {
 	for _, name := range []string{"x", "X-", "-x", "mcp_name", "MCP-PROTOCOL-VERSION", "a1b-c2D", "x--y", "!#$%&'*+-.^_`|~"} {
 		var p Parser
-		r, err := p.Request(said(t, "GET / HTTP/1.0\r\n"+name+": y\r\n\r\n", 100), 1<<10)
+		r, err := p.Request(said(t, "GET / HTTP/1.0\r\n"+name+": y\r\n\r\n", 100), 1<<10, nil)
 		if err != nil || r.Header.Get(name) != "y" {
 			t.Errorf("%q: got %v, %v", name, r, err)
 		}

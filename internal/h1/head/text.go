@@ -32,53 +32,6 @@ func canonicalize(line []byte) int {
 	return len(line)
 }
 
-func isToken(text []byte) bool {
-	for _, c := range text {
-		if canonical[0][c] == 0 {
-			return false
-		}
-	}
-	return len(text) > 0
-}
-
-// isName tells whether two names are one to a reader who takes letters without case and the underscore for a
-// hyphen, as CGI does. want is in lower case.
-func isName(name []byte, want string) bool {
-	if len(name) != len(want) {
-		return false
-	}
-	for i, c := range name {
-		if 'A' <= c && c <= 'Z' {
-			c += 'a' - 'A'
-		}
-		if c != want[i] && (c != '_' || want[i] != '-') {
-			return false
-		}
-	}
-	return true
-}
-
-// isVisible: elsewhere in Latin-1 there are characters that some readers of a request line take for
-// blanks.
-func isVisible(text []byte) bool {
-	for _, c := range text {
-		if c <= ' ' || c > '~' {
-			return false
-		}
-	}
-	return len(text) > 0
-}
-
-// isText tells whether text may stand in a field's value (RFC 9110, 5.5).
-func isText(text []byte) bool {
-	for _, c := range text {
-		if c < ' ' && c != '\t' || c == 0x7f {
-			return false
-		}
-	}
-	return true
-}
-
 func isBlank(c byte) bool { return c == ' ' || c == '\t' }
 
 // isPath tells a target that is a path from one that names an authority.

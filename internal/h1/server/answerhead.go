@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"berth/internal/h1/grammar"
 	"berth/internal/wire"
 )
 
@@ -156,7 +157,7 @@ func (a *answer) statusLine(status int) {
 }
 
 func (a *answer) fields(name string, values []string) {
-	if !isName(name) {
+	if !grammar.IsToken(name) {
 		return
 	}
 	for _, value := range values {
@@ -168,23 +169,18 @@ func (a *answer) fields(name string, values []string) {
 func (a *answer) field(name, value string) {
 	out := append(append(a.out.bytes, name...), ": "...)
 	begin := len(out)
-	out = append(out, strings.Trim(value, " \t")...)
-	for i, c := range out[begin:] {
-		if c == '\r' || c == '\n' || c == 0 {
-			out[begin+i] = ' '
+	if value != "" && (isBlank(value[0]) || isBlank(value[len(value)-1])) {
+		value = strings.Trim(value, " \t")
+	}
+	out = append(out, value...)
+	if !grammar.IsText(value) {
+		for i, c := range out[begin:] {
+			if c == '\r' || c == '\n' || c == 0 {
+				out[begin+i] = ' '
+			}
 		}
 	}
-	a.out.bytes = append(out, crlf...)
+	a.out.bytes = append(out, "\r\n"...)
 }
 
-// isName reports whether a field may be called that (RFC 9110, 5.1).
-func isName(name string) bool {
-	for i := range len(name) {
-		switch c := name[i]; {
-		case 'a' <= c && c <= 'z', 'A' <= c && c <= 'Z', '0' <= c && c <= '9', c == '-':
-		case strings.IndexByte("!#$%&'*+.^_`|~", c) < 0:
-			return false
-		}
-	}
-	return name != ""
-}
+func isBlank(c byte) bool { return c == ' ' || c == '\t' }

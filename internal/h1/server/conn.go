@@ -1,7 +1,6 @@
 package server
 
 import (
-	"bytes"
 	"crypto/tls"
 	"fmt"
 	"net"
@@ -30,6 +29,9 @@ type conn struct {
 	remote  string
 	tls     *tls.ConnectionState // nil: none
 
+	awaitsHead bool   // its time runs
+	headWaits  func() // awaitHead, kept since making it allocates
+
 	sighting *sighting // nil: the lookout does not see the connection, or has not been asked to
 
 	departure atomic.Pointer[departure] // of the request that is served; nil: none is
@@ -38,6 +40,7 @@ type conn struct {
 func newConn(s *Server, inner net.Conn) *conn {
 	c := &conn{server: s, net: inner}
 	c.reading.set, c.writing.set = inner.SetReadDeadline, inner.SetWriteDeadline
+	c.headWaits = c.awaitHead
 	c.in.Reset(inner)
 	return c
 }
@@ -51,9 +54,7 @@ func (c *conn) serve() {
 	if !c.shakeHands() {
 		return
 	}
-	if d := c.server.options.HeaderRead; d > 0 {
-		c.reading.exactly(time.Now().Add(d))
-	}
+	c.awaitHead()
 	if c.in.WaitReadable() != nil {
 		return
 	}
@@ -75,10 +76,16 @@ func (c *conn) await() bool {
 	if c.in.Buffered() == 0 && !c.rest() {
 		return false
 	}
-	if d := c.server.options.HeaderRead; d > 0 && !bytes.Contains(c.in.Bytes(), []byte("\r\n\r\n")) {
+	c.awaitsHead = false
+	return true
+}
+
+// awaitHead lets the time run that a head has, once more of it is to come.
+func (c *conn) awaitHead() {
+	if d := c.server.options.HeaderRead; d > 0 && !c.awaitsHead {
+		c.awaitsHead = true
 		c.reading.exactly(time.Now().Add(d))
 	}
-	return true
 }
 
 // rest waits for the connection to be of use again.

@@ -3,7 +3,7 @@ package server
 import (
 	"sync"
 
-	"berth/internal/h1/body"
+	"berth/internal/h1/grammar"
 	"berth/internal/h1/head"
 	"berth/internal/wire"
 
@@ -22,7 +22,7 @@ var turns = sync.Pool{New: func() any { return &turn{answer: answer{header: wire
 
 // serve reads a request, and answers it. It reports whether the connection may have another.
 func (t *turn) serve(c *conn) bool {
-	asked, err := t.parser.Request(&c.in, c.server.options.MaxHead)
+	asked, err := t.parser.Request(&c.in, c.server.options.MaxHead, c.headWaits)
 	if err != nil {
 		c.refuse(err)
 		return false
@@ -54,7 +54,7 @@ func (t *turn) begin(c *conn, asked *head.Request) {
 		c.in.Release() // the handler may take long
 	case head.Chunked:
 		length, t.body.chunked = -1, true
-		t.body.reader.Chunks(&c.in, body.Misplaced)
+		t.body.reader.Chunks(&c.in, grammar.Misplaced)
 	default:
 		t.body.reader.Length(&c.in, length)
 	}

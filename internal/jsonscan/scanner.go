@@ -1,0 +1,187 @@
+package jsonscan
+
+import (
+	"errors"
+	"fmt"
+	"io"
+)
+
+// SyntaxError is the place of the first byte that no JSON has there.
+type SyntaxError int
+
+func (e SyntaxError) Error() string { return fmt.Sprintf("jsonscan: no JSON at byte %d", int(e)) }
+
+// Why a text is not read that is no wrong JSON.
+var (
+	ErrDepth    = errors.New("jsonscan: nested too deeply")
+	ErrTrailing = errors.New("jsonscan: data after the JSON value")
+)
+
+// maxDepth is how deeply objects and arrays may nest, as in encoding/json.
+const maxDepth = 10_000
+
+// Scanner stands in a text, before a value, a member or an element. Its zero value is an empty text's. After a fault
+// it does not move any further, and tells of nothing.
+type Scanner struct {
+	text  []byte
+	at    int
+	depth int
+	more  bool // something stands before in the object or array that is open
+	fault error
+}
+
+// New returns a scanner before the one value in text.
+func New(text []byte) Scanner { return Scanner{text: text} }
+
+// Text is what the scanner walks.
+func (s *Scanner) Text() []byte { return s.text }
+
+// At is where the scanner stands: behind what was read last, or at the next value once Kind has looked at it.
+func (s *Scanner) At() int { return s.at }
+
+// Depth is how many objects and arrays are open.
+func (s *Scanner) Depth() int { return s.depth }
+
+// Err is why the text cannot be read any further; nil while it can. It is io.ErrUnexpectedEOF where the text just ends.
+func (s *Scanner) Err() error { return s.fault }
+
+// Fail has the scanner stop for a reason of its caller's, whatever it has come to itself.
+func (s *Scanner) Fail(reason error) { s.fault = reason }
+
+// Kind is the first byte of the value that comes next: '{', '[', '"', 't', 'f', 'n', or '0' for all numbers; 0 after a fault,
+// and another one where no value begins.
+func (s *Scanner) Kind() byte {
+	if s.fault != nil || !s.skipBlank() {
+		return 0
+	}
+	return kindOf(s.text[s.at])
+}
+
+func kindOf(first byte) byte {
+	if first == '-' || first-'0' < 10 {
+		return '0'
+	}
+	return first
+}
+
+// Value passes over the value that comes next, and returns it; nil after a fault.
+func (s *Scanner) Value() []byte {
+	if s.fault != nil || !s.skipBlank() {
+		return nil
+	}
+	from := s.at
+	if !s.to(skip(s.text, from, maxDepth-s.depth)) {
+		return nil
+	}
+	s.more = true
+	return s.text[from:s.at:s.at]
+}
+
+// Open enters the object ('{') or array ('[') that comes next. What is no such is a fault.
+func (s *Scanner) Open(bracket byte) bool {
+	switch {
+	case s.fault != nil || !s.skipBlank():
+		return false
+	case s.text[s.at] != bracket:
+		s.fault = SyntaxError(s.at)
+		return false
+	case s.depth == maxDepth:
+		s.fault = ErrDepth
+		return false
+	}
+	s.at++
+	s.depth++
+	s.more = false
+	return true
+}
+
+// Name steps over the name of the next member of the open object and returns it, in its quotes; ok is false
+// where the object has ended, which leaves it, and after a fault. A name whose value cannot be read is still told.
+func (s *Scanner) Name() (name []byte, ok bool) {
+	if !s.next('}') {
+		return nil, false
+	}
+	from := s.at
+	if s.text[from] != '"' {
+		s.fault = SyntaxError(from)
+		return nil, false
+	}
+	if !s.to(skipString(s.text, from)) {
+		return nil, false
+	}
+	name = s.text[from:s.at:s.at]
+	if s.skipBlank() {
+		if s.text[s.at] == ':' {
+			s.at++
+		} else {
+			s.fault = SyntaxError(s.at)
+		}
+	}
+	return name, true
+}
+
+// to has the scanner stand where something ends, if that is no fault.
+func (s *Scanner) to(end int) bool {
+	if end < 0 {
+		s.fault = faultOf(end, s.text)
+		return false
+	}
+	s.at = end
+	return true
+}
+
+// Element steps to the next element of the open array, which is then read as any value; false where the array has ended,
+// which leaves it, and after a fault.
+func (s *Scanner) Element() bool { return s.next(']') }
+
+// next steps over a comma, where there has to be one, or out of what bracket closes.
+func (s *Scanner) next(bracket byte) bool {
+	if s.fault != nil || !s.skipBlank() {
+		return false
+	}
+	switch c := s.text[s.at]; {
+	case c == bracket:
+		s.at++
+		s.depth--
+		s.more = true
+		return false
+	case !s.more:
+		return true
+	case c != ',':
+		s.fault = SyntaxError(s.at)
+		return false
+	}
+	s.at++
+	if !s.skipBlank() {
+		return false
+	}
+	if s.text[s.at] == bracket {
+		s.fault = SyntaxError(s.at)
+		return false
+	}
+	return true
+}
+
+// End reports whether nothing stands behind the value but blanks, and nothing was wrong before. Anything else there is a
+// fault, ErrTrailing.
+func (s *Scanner) End() bool {
+	if s.fault != nil {
+		return false
+	}
+	if s.at = blank(s.text, s.at); s.at < len(s.text) {
+		s.fault = ErrTrailing
+	}
+	return s.fault == nil
+}
+
+// skipBlank reports whether something follows, and takes it for a fault if nothing does.
+func (s *Scanner) skipBlank() bool {
+	if s.at < len(s.text) && s.text[s.at] > ' ' {
+		return true
+	}
+	if s.at = blank(s.text, s.at); s.at == len(s.text) {
+		s.fault = io.ErrUnexpectedEOF
+		return false
+	}
+	return true
+}

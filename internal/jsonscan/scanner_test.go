@@ -1,0 +1,96 @@
+package jsonscan
+
+import (
+	"errors"
+	"io"
+	"strings"
+	"testing"
+)
+
+func TestScannerHandsOutViews(t *testing.T) {
+	text := []byte(` { "a" : [1, "x\"y"] , "b\u0063" : {"c":null} } `)
+	s := New(text)
+	s.Open('{')
+	name, ok := s.Name()
+	value := s.Value()
+	if !ok || string(name) != `"a"` || string(value) != `[1, "x\"y"]` || &value[0] != &text[s.At()-len(value)] {
+		t.Errorf("got %s, %s, %v", name, value, ok)
+	}
+	name, ok = s.Name()
+	if kind := s.Kind(); !ok || string(name) != `"b\u0063"` || kind != '{' || text[s.At()] != '{' {
+		t.Errorf("got %s, %c at %d", name, kind, s.At())
+	}
+	s.Value()
+	if _, ok = s.Name(); ok || s.Depth() != 0 || !s.End() {
+		t.Errorf("got %v, depth %d, %v", ok, s.Depth(), s.Err())
+	}
+}
+
+// A text that ends too early is told from one that is wrong: who reads only a beginning goes by it.
+func TestScannerTellsACutFromAFault(t *testing.T) {
+	const text = `{"a":[-1.5e+7,true,{"b":"\u00e9\n"}],"c":null}`
+	for end := range len(text) {
+		s := New([]byte(text[:end]))
+		if s.Value(); !errors.Is(s.Err(), io.ErrUnexpectedEOF) {
+			t.Errorf("cut after %q: %v", text[:end], s.Err())
+		}
+		s = New([]byte(text[:end] + "\x00"))
+		if s.Value(); !errors.As(s.Err(), new(SyntaxError)) {
+			t.Errorf("broken after %q: %v", text[:end], s.Err())
+		}
+	}
+}
+
+func TestScannerStopsAtTheDepthThatOthersStopAt(t *testing.T) {
+	nested := func(n int) []byte { return []byte(strings.Repeat(`[{"x":`, n/2) + "1" + strings.Repeat(`}]`, n/2)) }
+	for depth, want := range map[int]error{maxDepth: nil, maxDepth + 2: ErrDepth} {
+		passed := New(nested(depth))
+		passed.Value()
+		opened := New(nested(depth))
+		for opened.Kind() == '[' && opened.Open('[') && opened.Element() && opened.Open('{') {
+			opened.Name()
+		}
+		half := New(nested(depth))
+		for range 33 {
+			_ = half.Open('[') && half.Element() && half.Open('{')
+			half.Name()
+		}
+		half.Value()
+		for how, s := range map[string]*Scanner{"passed over": &passed, "opened": &opened, "half opened": &half} {
+			if !errors.Is(s.Err(), want) {
+				t.Errorf("%d deep, %s: got %v, want %v", depth, how, s.Err(), want)
+			}
+		}
+	}
+}
+
+func TestScannerStaysWhereItHasFailed(t *testing.T) {
+	s := New([]byte(`[1,]`))
+	for s.Open('['); s.Element(); {
+		s.Value()
+	}
+	at, err := s.At(), s.Err()
+	if name, ok := s.Name(); ok || name != nil || s.Value() != nil || s.Kind() != 0 || s.Open('[') || s.Element() || s.End() {
+		t.Error("it goes on")
+	}
+	if err == nil || s.Err() != err || s.At() != at {
+		t.Errorf("got %v at %d, want %v at %d", s.Err(), s.At(), err, at)
+	}
+}
+
+func BenchmarkValue(b *testing.B) {
+	for name, text := range map[string]string{
+		"text":    `"` + strings.Repeat("The quick brown fox jumps over the lazy dog. ", 2000) + `"`,
+		"objects": `[` + strings.Repeat(`{"id":12,"name":"row","tags":["a","b"]},`, 2000) + `{}]`,
+	} {
+		b.Run(name, func(b *testing.B) {
+			b.ReportAllocs()
+			b.SetBytes(int64(len(text)))
+			for data := []byte(text); b.Loop(); {
+				if s := New(data); s.Value() == nil {
+					b.Fatal(s.Err())
+				}
+			}
+		})
+	}
+}

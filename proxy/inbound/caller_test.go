@@ -1,0 +1,64 @@
+package inbound
+
+import (
+	"net/netip"
+	"net/url"
+	"testing"
+
+	"berth/internal/wire"
+)
+
+// guarded is a call from remote, to an endpoint whose trusted proxies are 10.0.0.0/8.
+func guarded(remote string, forwarded ...string) *Call {
+	r := &wire.Request{Method: wire.MethodPost, URL: &url.URL{Path: "/mcp"}, Host: "h", Header: wire.Header{}, RemoteAddr: remote}
+	if forwarded != nil {
+		r.Header["X-Forwarded-For"] = forwarded
+	}
+	call := &Call{HTTP: r, Table: &Table{
+		Endpoints: []*Endpoint{{Path: "/mcp"}}, TrustedProxies: []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8")}, Limits: Limits{}.WithDefaults(),
+	}}
+	_ = Arrival{call}.Guard() // what it refuses has come from somewhere, too
+	return call
+}
+
+// Entries are believed from the last on backwards, over all lines, as long as they name trusted proxies.
+func TestWhereARequestComesFrom(t *testing.T) {
+	for _, c := range []struct {
+		remote    string
+		forwarded []string
+		want      string
+	}{
+		{"192.0.2.7:1", nil, "192.0.2.7"},
+		{"192.0.2.7:1", []string{"192.0.2.8"}, "192.0.2.7"},
+		{"10.0.0.1:1", nil, "10.0.0.1"},
+		{"10.0.0.1:1", []string{""}, "10.0.0.1"},
+		{"10.0.0.1:1", []string{"192.0.2.8"}, "192.0.2.8"},
+		{"10.0.0.1:1", []string{"192.0.2.9, 192.0.2.8 ,10.0.0.2"}, "192.0.2.8"},
+		{"10.0.0.1:1", []string{"192.0.2.9,192.0.2.8", "10.0.0.2"}, "192.0.2.8"},
+		{"10.0.0.1:1", []string{"192.0.2.8", "unknown, 10.0.0.2"}, "10.0.0.2"},
+		{"10.0.0.1:1", []string{"192.0.2.8,"}, "10.0.0.1"},
+		{"10.0.0.1:1", []string{"10.0.0.3,10.0.0.2"}, "10.0.0.3"},
+		{"10.0.0.1:1", []string{"192.0.2.8:443"}, "192.0.2.8"},
+		{"10.0.0.1:1", []string{"[2001:db8::1]"}, "2001:db8::1"},
+		{"10.0.0.1:1", []string{"[2001:db8::1]:443"}, "2001:db8::1"},
+		{"@", []string{"192.0.2.8"}, ""},
+	} {
+		if got := guarded(c.remote, c.forwarded...).Address(); got != c.want {
+			t.Errorf("%s, %q: got %q, want %q", c.remote, c.forwarded, got, c.want)
+		}
+	}
+}
+
+// Who comes straight from a trusted proxy's address, as all do that share berth's machine, costs no memory.
+func TestAnAddressCostsNoAllocation(t *testing.T) {
+	for _, forwarded := range [][]string{nil, {"192.0.2.9, 192.0.2.8, 10.0.0.2"}} {
+		call := guarded("10.0.0.1:1", forwarded...)
+		if n := testing.AllocsPerRun(100, func() {
+			if err := (Arrival{call}).Guard(); err != nil {
+				t.Error(err)
+			}
+		}); n != 0 {
+			t.Errorf("%q: %v allocations", forwarded, n)
+		}
+	}
+}

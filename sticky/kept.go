@@ -1,0 +1,81 @@
+package sticky
+
+import "time"
+
+// kept is a binding as the near cache holds it. Its texts lie in one piece, behind those of its key, so that the
+// collector follows one pointer and not one for each field.
+type kept struct {
+	text          string
+	ends          [keptTexts]uint16 // of the binding's texts in text, one behind another
+	begins        uint16            // the first of them
+	fixed, asked  bool
+	expires, kept instant
+	made, until   int64
+}
+
+const (
+	keptTexts = 15
+
+	// mostKept is how long the texts of a key and its binding may be together; longer ones are not cached.
+	mostKept = 1<<16 - 1
+)
+
+// texts are those of b that differ, in the order in which they are kept.
+func (b *Binding) texts() [keptTexts]*string {
+	return [...]*string{
+		&b.Upstream, &b.Principal, &b.Session, &b.Dialect, &b.Version, &b.Tasks, &b.Declares, &b.Status, &b.Alias, &b.Maker, &b.ID, &b.Tool,
+		&b.Origin, &b.Former, &b.FormerAlias,
+	}
+}
+
+// keep copies key and b, nothing of which is pinned by what it returns; false: they are too long.
+func keep(key Key, b *Binding) (Key, kept, bool) {
+	k := kept{fixed: b.Fixed, asked: b.Asked, expires: instantOf(b.Expires), kept: instantOf(b.Kept), made: b.Made, until: b.Until}
+	var room [512]byte // stays on the stack
+	text := append(append(room[:0], key.Principal...), key.ID...)
+	begins := len(text)
+	var ends [keptTexts]int
+	for i, part := range b.texts() {
+		text = append(text, *part...)
+		ends[i] = len(text)
+	}
+	if len(text) > mostKept {
+		return Key{}, kept{}, false
+	}
+	k.begins = uint16(begins)
+	for i, end := range ends {
+		k.ends[i] = uint16(end)
+	}
+	k.text = string(text)
+	key.Principal, key.ID = k.text[:len(key.Principal)], k.text[len(key.Principal):begins]
+	return key, k, true
+}
+
+// binding is what was kept. The monotonic clock's part of its times is not.
+func (k *kept) binding() (b Binding) {
+	begins := k.begins
+	for i, part := range b.texts() {
+		*part = k.text[begins:k.ends[i]]
+		begins = k.ends[i]
+	}
+	b.Fixed, b.Asked, b.Expires, b.Kept, b.Made, b.Until = k.fixed, k.asked, k.expires.time(), k.kept.time(), k.made, k.until
+	return b
+}
+
+// instant is a time without a place; the zero value is the zero time.
+type instant struct {
+	seconds int64 // since 1970
+	nanos   uint32
+	set     bool
+}
+
+func instantOf(t time.Time) instant {
+	return instant{seconds: t.Unix(), nanos: uint32(t.Nanosecond()), set: !t.IsZero()}
+}
+
+func (i instant) time() time.Time {
+	if !i.set {
+		return time.Time{}
+	}
+	return time.Unix(i.seconds, int64(i.nanos))
+}

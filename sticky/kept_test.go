@@ -1,0 +1,51 @@
+package sticky
+
+import (
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+)
+
+// What the near cache gives back is what it was given, whatever field of a binding it stands in.
+func TestABindingIsKeptWhole(t *testing.T) {
+	at := time.Unix(1_800_000_000, 123_456_789)
+	var whole Binding
+	for i, field := range reflect.ValueOf(&whole).Elem().Fields() {
+		switch v := field.Addr().Interface().(type) {
+		case *string:
+			*v = strings.Repeat(i.Name, 1+len(i.Name)%3)
+		case *time.Time:
+			*v = at.Add(time.Duration(len(i.Name)) * time.Second)
+		case *bool:
+			*v = true
+		case *int64:
+			*v = int64(len(i.Name))
+		default:
+			t.Fatalf("%s: a field of type %T that nobody keeps", i.Name, v)
+		}
+	}
+	for name, b := range map[string]Binding{"whole": whole, "empty": {}, "no principal": {Upstream: "a", ID: "id", Expires: at}} {
+		key := Key{Kind: Task, Pool: "p", Principal: b.Principal, ID: "1"}
+		kept := key
+		kept, k, ok := keep(key, &b)
+		if got := k.binding(); !ok || got != b || kept != key {
+			t.Errorf("%s: got %+v of %+v, want %+v of %+v", name, got, kept, b, key)
+		}
+	}
+	if _, _, ok := keep(Key{ID: strings.Repeat("x", mostKept)}, &Binding{Upstream: "a"}); ok {
+		t.Error("what is too long is kept")
+	}
+}
+
+// Nothing stands under a key whose latest binding is too long to be kept.
+func TestWhatIsTooLongIsNotCached(t *testing.T) {
+	n := newNear(10)
+	e := entry{key: Key{Kind: Task, ID: "1"}, binding: Binding{Upstream: "a", Expires: time.Now().Add(time.Hour)}}
+	n.add(&e)
+	e.binding.Status = strings.Repeat("x", mostKept)
+	n.add(&e)
+	if b, ok := n.get(e.key); ok {
+		t.Errorf("got %q", b.Upstream)
+	}
+}
