@@ -41,7 +41,7 @@ func kinds() []kind {
 		{name: "creation", pace: 1, prepare: calls(upstream.Make), measure: loops, contenders: of(nginx, haproxy, berth, onFile, onRedis)},
 		{name: "tools/list", pace: 1, prepare: repeat(listTools()), measure: loops, contenders: of(nginx, haproxy, berth)},
 		{name: "tls", unit: "a poll", pace: 1, prepare: polls, measure: loops, contenders: of(tls(nginx), tls(haproxy), tls(berth), tls(netHTTP))},
-		{name: "upgraded", unit: "a call, to its outcome", measure: fresh((*bench).measureUpgraded), contenders: of(berth, upgraded, upgradedOver)},
+		{name: "upgraded", unit: "a call, to its outcome", prepare: calls(upstream.Report), measure: fresh((*bench).measureUpgraded), contenders: of(berth, upgraded, upgradedOver)},
 		{name: "events", unit: "an event", pace: 0.05, prepare: events, measure: loops, contenders: of(nginx, haproxy, berth, netHTTP)},
 		{name: "cores", unit: "a poll, the load on the same cores", prepare: polls, measure: (*bench).measureCores, contenders: of(
 			cores(direct, 1), cores(direct, 2), cores(berth, 1), cores(berth, 2))},

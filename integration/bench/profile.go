@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"strings"
 	"sync"
 	"time"
 
@@ -29,7 +30,7 @@ func (b *bench) profileKind() ([]block, error) {
 	}
 	var shares, calls []profile.Column
 	for _, c := range b.present(k) {
-		if c.Product != contender.Berth && c.Product != contender.Nginx || c.Quiet || c.Watched || c.Store != "" {
+		if !b.profiles(c) {
 			continue
 		}
 		c.Profiled = c.Product == contender.Berth
@@ -45,6 +46,18 @@ func (b *bench) profileKind() ([]block, error) {
 		}
 	}
 	return profileBlocks(k.name, shares, calls), nil
+}
+
+// profiles reports whether a contender has a column in the tables. Berths with a store have one where profiles are kept,
+// for who reads those.
+func (b *bench) profiles(c contender.Contender) bool {
+	switch {
+	case c.Quiet, c.Watched:
+		return false
+	case c.Product == contender.Berth:
+		return c.Store == "" || b.pprof != ""
+	}
+	return c.Product == contender.Nginx
 }
 
 func profileBlocks(work string, shares, calls []profile.Column) []block {
@@ -72,7 +85,7 @@ func (b *bench) profileOne(k kind, c contender.Contender) (shares, calls map[str
 		return nil, nil, warm.Err
 	}
 	if c.Profiled {
-		file := filepath.Join(b.site.Dir, "cpu.pprof")
+		file := b.profileFile(k, c)
 		if err := takeProfile(proxy, ops, file); err != nil {
 			return nil, nil, err
 		}
@@ -89,6 +102,15 @@ func (b *bench) profileOne(k kind, c contender.Contender) (shares, calls map[str
 		calls[name] /= float64(result.Units)
 	}
 	return shares, calls, err
+}
+
+// profileFile is where the profile of a contender goes.
+func (b *bench) profileFile(k kind, c contender.Contender) string {
+	if b.pprof == "" {
+		return filepath.Join(b.site.Dir, "cpu.pprof")
+	}
+	name := strings.NewReplacer("/", "-", ", ", "-", " ", "-").Replace(k.name + "-" + c.Name())
+	return filepath.Join(b.pprof, name+".pprof")
 }
 
 // takeProfile has a proxy write a profile of itself under load.

@@ -100,14 +100,18 @@ const (
 )
 
 func (r *redisEngine) Notify(ctx context.Context, topic, message string) error {
-	return r.ask(ctx, opNotify, func(ctx context.Context) error { return r.publish(ctx, topic, message) })
+	return r.fail(ctx, opNotify, r.carry(ctx, opNotify, len(message), r.notice(topic, message)))
 }
 
 // publish tells message to the topic's subscribers, by way of the node whose breaker is asked.
 func (r *redisEngine) publish(ctx context.Context, topic, message string) error {
-	cmd := redis.NewIntCmd(ctx, "publish", r.channel(topic), message)
+	return r.client.Process(ctx, r.notice(topic, message))
+}
+
+func (r *redisEngine) notice(topic, message string) redis.Cmder {
+	cmd := redis.NewIntCmd(context.Background(), "publish", r.channel(topic), message)
 	cmd.SetFirstKeyPos(1)
-	return r.client.Process(ctx, once{cmd})
+	return once{cmd}
 }
 
 // channel is where a topic is spoken of. Databases do not separate channels; names do.

@@ -89,7 +89,16 @@ func boundedOptions(o redis.UniversalOptions, opts Options) *redis.UniversalOpti
 // shares reports whether an operation goes by a trip: one whose caller has the time for it, and if it writes, one that
 // waits for no replicas, for those answer for what a connection wrote.
 func (r *redisEngine) shares(ctx context.Context, op string) bool {
-	if r.trips == nil || op != opGet && (r.replicas > 0 || op != opEach && op != opPutIfAbsent && op != opSwap && op != opPut) {
+	switch op {
+	case opGet:
+	case opEach, opPutIfAbsent, opSwap, opPut, opDelete, opAddMember, opRemoveMember, opNotify:
+		if r.replicas > 0 {
+			return false
+		}
+	default:
+		return false
+	}
+	if r.trips == nil {
 		return false
 	}
 	end, ends := ctx.Deadline()
@@ -140,9 +149,8 @@ func (r *redisEngine) Put(ctx context.Context, key string, value []byte, ttl tim
 }
 
 func (r *redisEngine) Delete(ctx context.Context, key string) error {
-	return r.ask(ctx, opDelete, func(ctx context.Context) error {
-		return r.client.Process(ctx, once{redis.NewIntCmd(ctx, "del", r.prefix+key)})
-	})
+	cmd := redis.NewIntCmd(context.Background(), "del", r.prefix+key)
+	return r.fail(ctx, opDelete, r.carry(ctx, opDelete, 0, once{cmd}))
 }
 
 func (r *redisEngine) Ping(ctx context.Context) error {
