@@ -28,7 +28,12 @@ func newEnd() *end {
 // and their streams go on; answers that begin from now on close their connections, so that
 // a client does not write to one that is about to be closed. It may be called more than
 // once.
-func (p *Proxy) Drain() { p.end.drainOnce.Do(func() { close(p.end.draining) }) }
+func (p *Proxy) Drain() {
+	p.end.drainOnce.Do(func() {
+		close(p.end.draining)
+		p.standing.Drain()
+	})
+}
 
 // ReleaseWaiters ends what waits for the end of a task of berth's own making: with an error that
 // says that it can be asked for again. Call it when what Drain leaves has no time left. It

@@ -75,10 +75,8 @@ func (x *request) beginStream(u *routing.Upstream, response *wire.Response) (*st
 		x.keep() // what berth says there is for all streams of the session
 		way = x.way()
 	}
-	reader := new(exchange.Reader)
-	x.announced.Read(reader, exchange.EventStream, response)
-	pieces, next := readAhead(reader)
-	s := &stream{x: x, u: u, body: response.Body, reader: reader, pieces: pieces, next: next, between: true, news: x.p.sessions.Join(way, &x.decision)}
+	s := &stream{x: x, u: u, body: response.Body, reader: new(exchange.Reader), between: true, news: x.p.sessions.Join(way, &x.decision)}
+	x.announced.Read(s.reader, exchange.EventStream, response)
 	if x.Stands && x.Single() == nil {
 		s.stands = x.stands(standing.Session)
 		s.stands.Hears(u.Name)
@@ -89,8 +87,9 @@ func (x *request) beginStream(u *routing.Upstream, response *wire.Response) (*st
 // relay runs the stream to its end. What has to end with it stands in s: on the stack, of which there are thousands, it
 // would take more.
 func (s *stream) relay() error {
-	defer s.end()
+	s.pieces, s.next = readAhead(s.reader)
 	s.silence = s.x.out.NewKeepAlive()
+	defer s.end()
 	s.leaves, s.stay = s.leaving()
 	return s.run()
 }
@@ -99,11 +98,13 @@ func (s *stream) relay() error {
 // end.
 func (s *stream) end() {
 	s.stay()
-	s.silence.Stop()
+	if s.next != nil {
+		s.silence.Stop()
+		defer close(s.next)
+	}
 	s.stands.End()
 	s.news.Leave()
 	_ = s.body.Close()
-	close(s.next)
 	if s.lease != nil {
 		s.lease.Release()
 	}

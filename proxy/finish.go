@@ -10,17 +10,25 @@ import (
 	"berth/proxy/fault"
 )
 
-// serveAndReport serves the request, come what may.
-func (x *request) serveAndReport() {
+// serveAndReport serves the request, come what may. held: it is, to its end, by others.
+func (x *request) serveAndReport() (held bool) {
 	setDeadlines(x.out.Client, x.HTTP, x.rec.Started.Add(x.Table.Limits.BodyRead))
-	defer x.finish()
+	defer func() {
+		if !held {
+			x.finish(recover())
+		}
+	}()
 	err := x.serve()
 	if x.standing != nil {
-		err = x.standBy() // err is nil
+		if x.standAside() {
+			return true
+		}
+		err = x.standing.relay() // err was nil
 	}
 	if err != nil {
 		x.fail(err)
 	}
+	return false
 }
 
 // setDeadlines prepares a connection for a request, whose body is to be here by then. Errors only
@@ -38,10 +46,10 @@ func setDeadlines(client wire.Client, r *wire.Request, body time.Time) {
 	}
 }
 
-// finish ends the request: it catches a panic, and writes the access record,
+// finish ends the request, of which caught is the panic, nil for none: it writes the access record,
 // the metrics and the span. What net/http still has to write gets its deadline.
-func (x *request) finish() {
-	if caught := recover(); caught != nil {
+func (x *request) finish(caught any) {
+	if caught != nil {
 		// The value may hold anything a client sent; its type and the stack do not.
 		x.p.log.Error("panic while serving a request", "type", fmt.Sprintf("%T", caught), "stack", string(debug.Stack()))
 		x.fail(fault.Internal)

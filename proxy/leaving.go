@@ -11,17 +11,26 @@ import (
 )
 
 // leaving returns a channel that is closed once the stream is to end because its session is to leave
-// the upstream: of streams that stand in sessions which can be opened elsewhere. stop must be called.
+// the upstream. stop must be called.
 func (s *stream) leaving() (leaves <-chan struct{}, stop func()) {
-	if !s.x.Stands || s.x.stays && !s.x.alone || s.x.Single() != nil || !s.x.asCase().MayReopen() {
+	if !s.mayLeave() {
 		return nil, func() {}
 	}
 	left := make(chan struct{})
-	leave := sync.OnceFunc(func() { close(left) })
+	return left, s.onLeaving(sync.OnceFunc(func() { close(left) }))
+}
+
+// mayLeave reports whether the stream stands in a session that can be opened elsewhere.
+func (s *stream) mayLeave() bool {
+	return s.x.Stands && (!s.x.stays || s.x.alone) && s.x.Single() == nil && s.x.asCase().MayReopen()
+}
+
+// onLeaving calls leave when the session of a stream that may leave is to. It must not wait. stop must be called.
+func (s *stream) onLeaving(leave func()) (stop func()) {
 	if s.x.stays {
-		return left, s.onceTakenOver(leave)
+		return s.onceTakenOver(leave)
 	}
-	return left, s.u.OnDrain(func(mark routing.Drain) {
+	return s.u.OnDrain(func(mark routing.Drain) {
 		if mark.MoveSessions {
 			leave()
 		}

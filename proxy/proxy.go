@@ -128,11 +128,26 @@ func (p *Proxy) announcerOf(pool string) *announce.Announcer {
 // Serve serves one request of a client. If the answer is not whole, its connection must be
 // closed: whoever carries it must neither make one up, nor end one that has begun.
 func (p *Proxy) Serve(w wire.Client, r *wire.Request) (whole bool) {
+	return p.ServeUntil(w, r, func() {})
+}
+
+// ServeUntil is Serve that calls over when the request is: by then Serve has returned, or the client
+// was held.
+func (p *Proxy) ServeUntil(w wire.Client, r *wire.Request, over func()) (whole bool) {
 	p.end.serving.Add(1)
-	defer p.end.serving.Add(-1)
+	held := false
+	defer func() {
+		if !held {
+			p.end.serving.Add(-1)
+			over()
+		}
+	}()
 	x := servings.Get().(*serving)
 	x.begin(p, w, r)
-	x.serveAndReport()
+	x.over = over
+	if held = x.serveAndReport(); held {
+		return true
+	}
 	whole = !x.aborted
 	if x.mayBeUsedAgain() {
 		x.end()

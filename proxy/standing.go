@@ -24,10 +24,6 @@ func (x *request) stands(kind string) *standing.Stream {
 	return x.p.standing.Begin(stream)
 }
 
-// standBy relays the stream of a session that was begun. Thousands wait here: the stack of each is short enough for the
-// collector to halve it down to 4 KiB.
-func (x *request) standBy() error { return x.standing.relay() }
-
 // giveBack releases the lease by which a request was sent, or leaves what it holds to the stream that stands by it.
 func (x *request) giveBack(lease *routing.Lease) {
 	if s := x.standing; s != nil && s.lease == nil {

@@ -30,6 +30,7 @@ type generation struct {
 
 	taken []string     // keys of the parts in its use
 	users atomic.Int64 // requests, and one while it is the newest; 0: it has ended
+	over  func()       // leave, kept since making it allocates
 }
 
 // newGeneration makes what cfg asks for. It reads files and opens no connection. One that is not to
@@ -37,6 +38,7 @@ type generation struct {
 func (s *site) newGeneration(cfg config.Config) (*generation, error) {
 	g := &generation{site: s, cfg: cfg, digest: cfg.Digest()}
 	g.users.Store(1)
+	g.over = g.leave
 	if err := g.make(); err != nil {
 		g.drop()
 		return nil, err

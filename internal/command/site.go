@@ -141,8 +141,7 @@ func (s *site) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // Serve is ServeHTTP for berth's own server.
 func (s *site) Serve(w wire.Client, r *wire.Request) (whole bool) {
 	g := s.newest()
-	defer g.leave()
-	return g.proxy.Serve(w, r)
+	return g.proxy.ServeUntil(w, r, g.over)
 }
 
 // newest returns the newest generation, which is to be left.

@@ -110,6 +110,14 @@ func (r *Reader) Next() (Piece, error) {
 	return r.chunk()
 }
 
+// Wait returns when Next has something to tell, or has begun to: of a body that can be waited for. What was handed out is not
+// valid any more, and its memory is given back.
+func (r *Reader) Wait() {
+	if body, ok := r.body.(wire.Waiter); ok && r.events != nil && r.events.Rest() {
+		body.Wait()
+	}
+}
+
 // Ready reports whether Next hands out an event, or the end of their stream, without reading on.
 func (r *Reader) Ready() bool { return r.events != nil && r.events.Ready() }
 

@@ -34,6 +34,9 @@ type EventReader struct {
 	cr    bool // the last byte was CR: an LF that follows belongs to it
 	cut   bool // the event being scanned was cut
 	begun bool // the beginning of the stream was handed out
+
+	lent  *eventBuffer // that buf is; nil: buf is the reader's own
+	rests bool         // memory is given back between events
 }
 
 // What is held of a stream that says nothing: first, and once more than that has come at a time.
@@ -102,11 +105,18 @@ func (er *EventReader) fill() {
 }
 
 func (er *EventReader) makeRoom() {
+	if er.buf == nil && er.rests {
+		er.borrow()
+		return
+	}
 	rest, buf := er.buf[er.from:er.to], er.buf
 	if er.from == 0 || len(buf) < usualBuffer {
 		buf = make([]byte, max(firstBuffer, min(4*len(buf), usualBuffer), 2*len(buf)))
 	}
 	copy(buf, rest)
+	if len(buf) > len(er.buf) {
+		er.giveBack()
+	}
 	er.buf, er.to, er.pos, er.from = buf, len(rest), er.pos-er.from, 0
 }
 

@@ -81,3 +81,18 @@ type Client interface {
 	SetReadDeadline(t time.Time) error
 	SetWriteDeadline(t time.Time) error
 }
+
+// Holder is a Client whose answer can go on when who was asked has returned.
+type Holder interface {
+	Client
+	// Hold keeps the client and its request lent, which may be used from any goroutine, one at a time, until end is called:
+	// once, when the answer is over. whole is as who was asked would return it, which is not heeded then.
+	Hold() (end func(whole bool))
+}
+
+// Waiter is a body that can be waited for.
+type Waiter interface {
+	// Wait returns when Read has something to tell, or would have to wait within what has come. It holds no memory
+	// meanwhile, and little of the stack. The body may be closed while it waits.
+	Wait()
+}

@@ -154,6 +154,13 @@ func (v *vigil) Read(p []byte) (int, error) {
 	return n, err
 }
 
+// Wait implements wire.Waiter, if the answer's body does.
+func (v *vigil) Wait() {
+	if body, ok := v.ReadCloser.(wire.Waiter); ok {
+		body.Wait()
+	}
+}
+
 // Close ends the vigil with the answer's body.
 func (v *vigil) Close() error {
 	v.end()

@@ -33,9 +33,12 @@ func (w *Writer) Header() wire.Header { return w.Client.Header() }
 
 // NewKeepAlive returns the clock of an event stream that begins now.
 func (w *Writer) NewKeepAlive() *KeepAlive {
-	interval := cmp.Or(w.Silence, defaultKeepAlive)
+	interval := w.KeepAlive()
 	return &KeepAlive{interval, time.NewTimer(interval)}
 }
+
+// KeepAlive is how long an event stream may be silent before it gets a comment.
+func (w *Writer) KeepAlive() time.Duration { return cmp.Or(w.Silence, defaultKeepAlive) }
 
 // WriteHeader sends the status, once.
 func (w *Writer) WriteHeader(status int) {

@@ -15,9 +15,10 @@ const (
 
 // Streams are those that stand. The zero value has none.
 type Streams struct {
-	mu   sync.Mutex // guards the fields below
-	all  map[*Stream]bool
-	last uint64
+	mu      sync.Mutex // guards the fields below, and each one's end
+	all     map[*Stream]bool
+	last    uint64
+	drained bool
 }
 
 // What says what a stream is.
@@ -35,6 +36,7 @@ type Stream struct {
 	Since time.Time
 
 	of     *Streams
+	end    func() // is called when streams that stand are to end; nil: whoever runs it sees to that
 	legs   atomic.Pointer[[]string]
 	events atomic.Int64
 }
@@ -50,6 +52,27 @@ func (s *Streams) Begin(what What) *Stream {
 	}
 	s.all[begun] = true
 	return begun
+}
+
+// Drain has the streams end for which EndBy says how, those that are begun later too.
+func (s *Streams) Drain() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.drained = true
+	for stream := range s.all {
+		if stream.end != nil {
+			go stream.end()
+		}
+	}
+}
+
+// EndBy has end called, in a goroutine of its own, when streams that stand are to end. The stream may be over by then.
+func (s *Stream) EndBy(end func()) {
+	s.of.mu.Lock()
+	defer s.of.mu.Unlock()
+	if s.end = end; s.of.drained {
+		go end()
+	}
 }
 
 // End takes the stream away.

@@ -23,3 +23,22 @@ func TestWhatIsNoStreamCountsNothing(t *testing.T) {
 	none.Sent()
 	none.End()
 }
+
+// Draining ends the streams that stand, and those that are begun later; one that is over, or says nothing, is left alone.
+func TestDrainEndsStreamsThatSayHow(t *testing.T) {
+	var all Streams
+	ended := make(chan string, 4)
+	early, over, silent := all.Begin(What{}), all.Begin(What{}), all.Begin(What{})
+	early.EndBy(func() { ended <- "early" })
+	over.EndBy(func() { ended <- "over" })
+	over.End()
+	all.Drain()
+	if got := <-ended; got != "early" {
+		t.Errorf("%s was ended, want early", got)
+	}
+	silent.End()
+	all.Begin(What{}).EndBy(func() { ended <- "late" })
+	if got := <-ended; got != "late" {
+		t.Errorf("%s was ended, want late", got)
+	}
+}

@@ -140,11 +140,27 @@ func (a *answer) Read(p []byte) (int, error) {
 			err = cause
 		}
 	}
+	a.endRead()
+	return n, err
+}
+
+// Wait implements wire.Waiter.
+func (a *answer) Wait() {
+	if !a.state.CompareAndSwap(open, reading) {
+		return
+	}
+	if body := &a.conn.body; !body.Whole() && body.Err() == nil {
+		_ = (*source)(a.conn).wait() // what is wrong shows when it is read
+	}
+	a.endRead()
+}
+
+// endRead ends a read, and the exchange if it was closed meanwhile.
+func (a *answer) endRead() {
 	if !a.state.CompareAndSwap(reading, open) {
 		a.state.Store(closed)
 		a.conn.end(false)
 	}
-	return n, err
 }
 
 // Close ends the exchange. It may be called while Read waits, which fails then.

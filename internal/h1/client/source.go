@@ -13,14 +13,20 @@ func (s *source) Read(p []byte) (int, error) {
 	}
 }
 
+// wait returns when a byte can be taken, or none will ever. It waits without memory.
+func (s *source) wait() error {
+	for {
+		if err := s.in.WaitReadable(); err == nil || !(*conn)(s).goesOn(err) {
+			return err
+		}
+	}
+}
+
 // Peek implements body.Source. It waits without memory.
 func (s *source) Peek(n int) ([]byte, error) {
 	for {
 		if n > 0 && s.in.Buffered() == 0 {
-			if err := s.in.WaitReadable(); err != nil {
-				if (*conn)(s).goesOn(err) {
-					continue
-				}
+			if err := s.wait(); err != nil {
 				return nil, err
 			}
 		}

@@ -38,20 +38,45 @@ func (l lending) Serve(w wire.Client, r *wire.Request) bool {
 		own.Header = wire.Header{}
 	}
 	c := &lentClient{Client: w}
-	defer func() {
+	c.end = func() {
 		c.over.Store(true)
 		spoil(own.Header)
 		at = url.URL{Path: "/" + spoilt}
 		own = wire.Request{Method: spoilt, Host: spoilt, Header: own.Header, URL: &at, RemoteAddr: spoilt}
 		own.WithContext(context.Background())
+	}
+	defer func() {
+		if !c.held {
+			c.end()
+		}
 	}()
+	if holder, ok := w.(wire.Holder); ok {
+		return l.to.Serve(&lentHolder{c, holder}, &own)
+	}
 	return l.to.Serve(c, &own)
+}
+
+// lentHolder is a client that may be held.
+type lentHolder struct {
+	*lentClient
+	holder wire.Holder
+}
+
+func (h *lentHolder) Hold() (end func(whole bool)) {
+	over := h.holder.Hold()
+	h.held = true
+	return func(whole bool) {
+		h.end()
+		over(whole)
+	}
 }
 
 // lentClient is the client of one request.
 type lentClient struct {
 	wire.Client
 	over atomic.Bool
+	held bool
+	end  func()
 }
 
 func (c *lentClient) lent() wire.Client {
@@ -97,6 +122,13 @@ type lentAnswer struct {
 	lent   *wire.Response
 	header wire.Header
 	over   atomic.Bool
+}
+
+// Wait implements wire.Waiter.
+func (a *lentAnswer) Wait() {
+	if body, ok := a.ReadCloser.(wire.Waiter); ok {
+		body.Wait()
+	}
 }
 
 func (a *lentAnswer) Close() error {

@@ -44,6 +44,8 @@ type answer struct {
 	written int64
 	err     error // of the connection
 
+	hold *hold // by whom it was asked; nil: it is over when he returns
+
 	out  output // what is to be sent
 	held output // body that came before its framing was known
 }

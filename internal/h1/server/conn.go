@@ -47,28 +47,41 @@ func newConn(s *Server, inner net.Conn) *conn {
 
 // serve serves requests until one was the last.
 func (c *conn) serve() {
-	defer c.end()
+	isHeld := false
+	defer func() {
+		if !isHeld {
+			c.end(recover())
+		}
+	}()
+	isHeld = c.begin() && c.serveAll()
+}
+
+// begin waits for the first request. It reports whether there is one.
+func (c *conn) begin() bool {
 	if address := c.net.RemoteAddr(); address != nil {
 		c.remote = address.String()
 	}
 	if !c.shakeHands() {
-		return
+		return false
 	}
 	c.awaitHead()
-	if c.in.WaitReadable() != nil {
-		return
-	}
-	for c.serveNext() && c.await() {
-	}
+	return c.in.WaitReadable() == nil
 }
 
-// serveNext serves the request that has begun to come, and reports whether another may.
-func (c *conn) serveNext() bool {
-	t := turns.Get().(*turn)
-	again := t.serve(c)
-	t.forget()
-	turns.Put(t)
-	return again
+// serveAll serves the request that has begun to come, and those after it. It reports whether the last one's answer is held:
+// then the connection is another goroutine's.
+func (c *conn) serveAll() bool {
+	for {
+		switch turns.Get().(*turn).serve(c) {
+		case held:
+			return true
+		case last:
+			return false
+		}
+		if !c.await() {
+			return false
+		}
+	}
 }
 
 // await waits for the next request to begin, whose head has its time from then on.
@@ -126,9 +139,9 @@ func (c *conn) cut() {
 	}
 }
 
-// end closes the connection, come what may.
-func (c *conn) end() {
-	if caught := recover(); caught != nil {
+// end closes the connection, come what may. caught is what its goroutine has panicked with; nil: it has not.
+func (c *conn) end(caught any) {
+	if caught != nil {
 		// The value may hold anything that a client sent; its type and the stack do not.
 		c.server.options.Logger.Error("panic while serving a connection", "type", fmt.Sprintf("%T", caught), "stack", string(debug.Stack()))
 	}

@@ -20,18 +20,27 @@ type turn struct {
 
 var turns = sync.Pool{New: func() any { return &turn{answer: answer{header: wire.Header{}}} }}
 
-// serve reads a request, and answers it. It reports whether the connection may have another.
-func (t *turn) serve(c *conn) bool {
+// next is what follows on a turn.
+type next uint8
+
+const (
+	last    next = iota // the connection ends
+	another             // it may have another one
+	held                // who holds the answer goes on with the connection
+)
+
+// serve reads a request, and answers it.
+func (t *turn) serve(c *conn) next {
 	asked, err := t.parser.Request(&c.in, c.server.options.MaxHead, c.headWaits)
 	if err != nil {
 		c.refuse(err)
-		return false
+		return t.drop()
 	}
 	t.begin(c, asked)
 	if len(asked.Header["Expect"]) > 0 && !t.expect(asked) {
 		t.answer.finish()
 		c.linger()
-		return false
+		return t.drop()
 	}
 	d := departures.Next()
 	d.conn, d.whole = c, asked.Length == 0
@@ -41,10 +50,35 @@ func (t *turn) serve(c *conn) bool {
 		d.end()
 	}
 	whole := c.server.options.Handler.Serve(&t.answer, &t.request)
+	if h := t.answer.hold; h != nil {
+		if !h.leave(t) {
+			return held
+		}
+		whole = h.whole
+	}
+	return t.over(c, whole)
+}
+
+// drop ends a turn that nobody has served.
+func (t *turn) drop() next {
+	t.forget()
+	turns.Put(t)
+	return last
+}
+
+// over ends a turn that is served.
+func (t *turn) over(c *conn, whole bool) next {
+	d := t.answer.departure
 	d.end()
 	d.stopWatching()
 	c.departure.Store(nil)
-	return t.end(c, whole)
+	again := t.end(c, whole)
+	t.forget()
+	turns.Put(t)
+	if again {
+		return another
+	}
+	return last
 }
 
 func (t *turn) begin(c *conn, asked *head.Request) {
