@@ -7,6 +7,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httputil"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -187,8 +188,14 @@ func plainGreet(f *rig) *http.Request {
 	return f.request(f.t.Context(), http.MethodPost, message("tools/call", `"name":"greet","arguments":{"name":"x"},"_meta":{`+metaVersion+`}`), modernHeader("tools/call", "greet")...)
 }
 
-// madeOf is the task that a call becomes.
-func madeOf(f *rig, req *http.Request) string { return f.do(req).parsed().Result.TaskID }
+// madeOf is the task that a call becomes, whose upstream has answered.
+func madeOf(f *rig, req *http.Request) string {
+	id := f.do(req).parsed().Result.TaskID
+	f.eventually("nothing is under way", func() bool {
+		return !slices.ContainsFunc(f.pool.Upstreams(), func(u *routing.Upstream) bool { return u.InFlight() > 0 })
+	})
+	return id
+}
 
 func drain(f *rig, names ...string) {
 	marks := map[string]routing.Drain{}

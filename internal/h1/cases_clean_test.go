@@ -21,6 +21,7 @@ func clean() []requestCase {
 		ok("HEAD then another", "HEAD / HTTP/1.1\r\nHost: a\r\n\r\n"+get, "200 200", "HEAD / |GET /next "),
 		ok("close, then another that nobody reads", "GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n"+get, "200", "GET / "),
 		ok("close in a list", "GET / HTTP/1.1\r\nHost: a\r\nConnection: x, Close\r\n\r\n"+get, "200", "GET / "),
+		ok("close behind a blank", "GET / HTTP/1.1\r\nHost: a\r\nConnection: 0 Close\r\n\r\n"+get, "200", "GET / "),
 		ok("chunked", post(chunked, "3\r\nabc\r\n0A\r\n0123456789\r\n0\r\n\r\n"), "200", "POST /mcp abc0123456789"),
 		ok("chunked in capitals", post("TRANSFER-ENCODING: Chunked\n", "1\r\na\r\n0\r\n\r\n"), "200", "POST /mcp a"),
 		ok("chunked then another", post(chunked, "3\r\nabc\r\n0\r\n\r\n")+get, "200 200", "POST /mcp abc|GET /next "),

@@ -120,27 +120,37 @@ func (c *conn) writeRest() {
 	}
 }
 
-// endWriting reports whether the request was written whole, and sees to it that nobody writes any more. If its connection could
-// be used again, it waits a little for that: who wrote may not have heard yet that all is written.
+// endWriting reports whether the request was written whole, and sees to it that nobody writes any more.
 func (c *conn) endWriting(usable bool) bool {
 	whole := usable
-	if c.done != nil {
-		limit := lastWrite
-		if !usable {
-			limit = 0
-		}
-		timer := time.NewTimer(limit)
-		select {
-		case <-c.done:
-		case <-timer.C:
-			whole = false
-			_ = c.net.Close()
-			<-c.done
-		}
-		timer.Stop()
+	if c.done != nil && !c.hasWritten(usable) {
+		whole = false
+		_ = c.net.Close()
+		<-c.done
 	}
 	whole = whole && c.broken == nil
 	c.letGo()
 	c.writing = writing{}
 	return whole
+}
+
+// hasWritten reports whether nobody writes any more. If the connection could be used again, it waits a little for that: who wrote
+// may not have heard yet that all is written.
+func (c *conn) hasWritten(usable bool) bool {
+	if !usable {
+		select {
+		case <-c.done:
+			return true
+		default:
+			return false
+		}
+	}
+	timer := time.NewTimer(lastWrite)
+	defer timer.Stop()
+	select {
+	case <-c.done:
+		return true
+	case <-timer.C:
+		return false
+	}
 }

@@ -56,7 +56,7 @@ func (p *Parser) message(text string) (Message, error) {
 		m.Minor = 0
 	}
 	if connection := m.Header["Connection"]; connection != nil || p.frame.http10 {
-		m.Close = httpguts.HeaderValuesContainsToken(connection, "close") ||
+		m.Close = SaysClose(connection) ||
 			p.frame.http10 && !httpguts.HeaderValuesContainsToken(connection, "keep-alive")
 	}
 	if m.Length != Chunked {
@@ -64,6 +64,19 @@ func (p *Parser) message(text string) (Message, error) {
 	}
 	delete(m.Header, "Transfer-Encoding")
 	return m, dropTrailer(m.Header)
+}
+
+// SaysClose reports whether one of the words of Connection is close. Blanks part words as commas do: who leaves a comma out
+// has the connection closed rather than kept.
+func SaysClose(connection []string) bool {
+	for _, value := range connection {
+		for word := range strings.FieldsFuncSeq(value, func(r rune) bool { return r == ',' || r == ' ' || r == '\t' }) {
+			if strings.EqualFold(word, "close") {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // all are the values of a name up to the nth field.

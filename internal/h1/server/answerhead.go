@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"berth/internal/h1/grammar"
+	"berth/internal/h1/head"
 	"berth/internal/wire"
 )
 
@@ -33,7 +34,7 @@ func (a *answer) beginHead() {
 		case "Content-Length", "Transfer-Encoding":
 			continue
 		case "Connection":
-			if a.given.connection = true; saysClose(values) {
+			if a.given.connection = true; head.SaysClose(values) {
 				a.closing = true
 				continue
 			}
@@ -56,17 +57,6 @@ func (a *answer) announce(values []string) {
 	} else {
 		a.given.length = false
 	}
-}
-
-func saysClose(values []string) bool {
-	for _, value := range values {
-		for part := range strings.SplitSeq(value, ",") {
-			if strings.EqualFold(strings.Trim(part, " \t"), "close") {
-				return true
-			}
-		}
-	}
-	return false
 }
 
 // decide completes the head: how the body ends is known by now. ended: all of it was written.
