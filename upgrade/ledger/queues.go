@@ -212,16 +212,17 @@ func (q *Queues) Remove(ctx context.Context, t *task.Task) {
 	names, _ := q.lists.store.Members(ctx, q.lists.WaitingIn(t.QueueName())) // what stays is pruned
 	for _, name := range names {
 		if ReadTurn(name).ID == t.ID {
-			q.RemoveAs(ctx, t, name)
+			_ = q.RemoveAs(ctx, t, name)
 		}
 	}
 }
 
 // RemoveAs takes a name out of the line that task stands in.
-func (q *Queues) RemoveAs(ctx context.Context, t *task.Task, name string) {
+func (q *Queues) RemoveAs(ctx context.Context, t *task.Task, name string) error {
 	queue := t.QueueName()
-	q.lists.Remove(ctx, q.lists.WaitingIn(queue), name)
+	err := q.lists.store.RemoveMember(ctx, q.lists.WaitingIn(queue), name)
 	q.change(queue, func(l *line) { l.leave(name) })
+	return err
 }
 
 // Position returns where a call stands in its queue, from 1; 0 if it is in none.
@@ -236,6 +237,12 @@ func (q *Queues) Position(ctx context.Context, t *task.Task) int {
 // PlacesOf begins the names of the places that a holder takes for a task. No two are
 // named alike: what is given back late must not be what was taken since.
 func PlacesOf(id, holder string) string { return id + " " + holder + " " }
+
+// LeaveLine takes the call of a task, which stands in its line under that name, out of it as soon as the store
+// takes that.
+func (l *Ledger) LeaveLine(ctx context.Context, t *task.Task, name string) {
+	l.Backlog.Do(ctx, func(ctx context.Context) error { return l.Queues.RemoveAs(ctx, t, name) })
+}
 
 // FreeSlot gives a place back, as soon as the store takes it.
 func (l *Ledger) FreeSlot(ctx context.Context, list, name string) {

@@ -68,7 +68,7 @@ func inTurn(names []string) []Turn {
 
 // Stand has a task stand in its line for life, behind those of its caller, and returns its turn,
 // and how many come before it. own is the turn that it had before, if it had one. It fails while
-// nobody can say who waits.
+// nobody can say who waits; the turn is the one that the task has then.
 func (q *Queues) Stand(ctx context.Context, t *task.Task, own Turn, life time.Duration) (turn Turn, at int, err error) {
 	name := t.QueueName()
 	if q.known(name) {
@@ -78,15 +78,16 @@ func (q *Queues) Stand(ctx context.Context, t *task.Task, own Turn, life time.Du
 	}
 	q.doubt(name) // others may have come by now, and rounds are given by who is there
 	if err := q.look(ctx, name); err != nil {
-		return Turn{}, 0, err
+		return own, 0, err
 	}
 	stands, at, doubled := q.find(name, t.ID)
 	switch {
 	case at >= 0 && !doubled:
 		return stands, at, nil
 	case at >= 0: // it leaves its place for one of a later round
-		q.lists.Remove(ctx, q.lists.WaitingIn(name), stands.Name)
-		q.change(name, func(l *line) { l.leave(stands.Name) })
+		if err := q.RemoveAs(ctx, t, stands.Name); err != nil {
+			return stands, 0, err // with two names it would leave one of them behind
+		}
 		own = Turn{}
 	} // else it is its first look, or an outage has lost the entry
 	if own.Name == "" {

@@ -88,11 +88,11 @@ func (sl *slot) leaveQueue(t *task.Task) {
 // all, the first first: whoever has taken one leaves the turn to the next.
 func (sl *slot) try(ctx context.Context, pool *routing.Pool, t *task.Task, waits *ledger.Waits, tried []*routing.Upstream) (place, error) {
 	queues := sl.h.l.Queues
-	turn, at, err := queues.Stand(ctx, t, sl.turn, time.Until(sl.h.Expires))
-	if err != nil {
+	var at int
+	var err error
+	if sl.turn, at, err = queues.Stand(ctx, t, sl.turn, time.Until(sl.h.Expires)); err != nil {
 		return place{}, nil
 	}
-	sl.turn = turn
 	if at >= t.Terms.Slots*choices(pool, t) {
 		if front, ok := queues.ToPrune(t.QueueName()); ok {
 			sl.h.r.pruneQueue(ctx, t, front)
@@ -113,8 +113,11 @@ func (sl *slot) try(ctx context.Context, pool *routing.Pool, t *task.Task, waits
 	switch {
 	case err != nil:
 	case taken.Lease != nil:
+		ctx := context.WithoutCancel(ctx) // also if the call is given up by now
 		queues.NoteRound(ctx, t.QueueName(), sl.turn, time.Until(sl.h.Expires)+ledger.Spare)
-		sl.unqueue(ctx, t)
+		if !sl.h.isLeft() { // who takes it over has its turn
+			sl.unqueue(ctx, t)
+		}
 	case len(tried) > 0:
 		waits.Pass(t.ID, choices(pool, t))
 	case waits.Found(call) && at == 0:
@@ -134,7 +137,7 @@ func choices(pool *routing.Pool, t *task.Task) int {
 // unqueue takes the call's task out of its line.
 func (sl *slot) unqueue(ctx context.Context, t *task.Task) {
 	if sl.turn.Name != "" {
-		sl.h.l.Queues.RemoveAs(ctx, t, sl.turn.Name)
+		sl.h.l.LeaveLine(ctx, t, sl.turn.Name)
 		sl.turn = ledger.Turn{}
 	}
 }

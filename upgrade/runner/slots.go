@@ -18,7 +18,7 @@ func (r *Runner) pruneQueue(ctx context.Context, t *task.Task, other ledger.Turn
 	}
 	e, err := r.ledger.Records.Get(ctx, other.ID)
 	if errors.Is(err, ledger.ErrUnknown) || err == nil && e.Holder == "" {
-		r.ledger.Queues.RemoveAs(ctx, t, other.Name)
+		_ = r.ledger.Queues.RemoveAs(ctx, t, other.Name) // or another time
 	}
 }
 
