@@ -1,7 +1,9 @@
 package proxy_test
 
 import (
+	"bufio"
 	"fmt"
+	"net"
 	"net/http"
 	"slices"
 	"strings"
@@ -56,6 +58,26 @@ func TestEachRequestLeavesOneRecord(t *testing.T) {
 	want(t, map[string]any{"method": "response", "status": 202})
 	b.send("BREW", "/mcp", "")
 	want(t, map[string]any{"http": "BREW", "method": "BREW", "status": 405, "outcome": "refused"})
+}
+
+// Who leaves a standing stream leaves a record that blames no upstream.
+func TestWhoLeavesAStandingStreamIsNoFaultOfTheUpstream(t *testing.T) {
+	b := start(t, setup{upstreams: 1})
+	session := b.open("2025-11-25")
+	b.record()
+	conn, err := net.Dial("tcp", b.address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	fmt.Fprintf(conn, "GET /mcp HTTP/1.1\r\nHost: localhost\r\nAccept: text/event-stream\r\nMcp-Session-Id: %s\r\nMcp-Protocol-Version: 2025-11-25\r\n\r\n", session)
+	if answer, err := http.ReadResponse(bufio.NewReader(conn), nil); err != nil || answer.StatusCode != http.StatusOK {
+		t.Fatalf("got %v, %v, want a stream", answer, err)
+	}
+	conn.Close()
+	if got := b.record(); got["outcome"] != "client_gone" || strings.Contains(fmt.Sprint(got["error"]), "upstream") {
+		t.Errorf("got %v", got)
+	}
 }
 
 // TestRecordSaysWhoAskedAndHow: what an operator follows a client by, through berth and

@@ -75,7 +75,7 @@ func (a *aside) relayNext() bool {
 		return false
 	}
 	done, err := a.takeAll(&next)
-	if !done && a.gone {
+	if !done && a.gone || err != nil && a.x.ctx.Err() != nil { // what broke off may have done so because of the client
 		done, err = true, fault.ErrClientGone
 	}
 	if done {

@@ -34,7 +34,9 @@ func TestContradictionsReachNoUpstream(t *testing.T) {
 		"two versions":             {get, append(modernHeader("tasks/get", one), "Mcp-Protocol-Version", "2025-11-25")},
 		"another version":          {get, []string{"Mcp-Protocol-Version", "2027-01-01", "Mcp-Method", "tasks/get", "Mcp-Name", one}},
 		"a legacy version":         {get, []string{"Mcp-Protocol-Version", "2025-11-25", "Mcp-Method", "tasks/get", "Mcp-Name", one}},
-		"another resource":         {modernMessage("resources/read", `"uri":"file:///a"`), modernHeader("resources/read", "file:///b")},
+		"half a character":         {modernMessage("tools/call", `"name":"\ud800"`), modernHeader("tools/call", sentinel("\uFFFD"))},
+		"half a character beside one that is lost": {modernMessage("tools/call", `"name":"\ufffd\ud800"`), modernHeader("tools/call", sentinel("\uFFFD\uFFFD"))},
+		"another resource":                         {modernMessage("resources/read", `"uri":"file:///a"`), modernHeader("resources/read", "file:///b")},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := b.post(c.body, c.header...)

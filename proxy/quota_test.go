@@ -260,4 +260,9 @@ func TestHeaderLinesAreBounded(t *testing.T) {
 	if r := b.post(message("ping", ""), header[:40]...); r.status != 200 {
 		t.Errorf("got %v, want 200", r)
 	}
+	for lines, want := range map[int]int{30: 404, 31: 431} { // Host is one of them
+		if r := b.raw("GET /x HTTP/1.1\r\nHost: localhost\r\n" + strings.Repeat("X-L: a\r\n", lines-1) + "\r\n"); r.status != want {
+			t.Errorf("%d lines: got %v, want %d", lines, r, want)
+		}
+	}
 }

@@ -42,7 +42,7 @@ type Call struct {
 	NewTaskID     string // the id that the client gives the task which the request is to become (see MakesTask)
 	RelatedTaskID string // the task that a message of the first draft belongs to (SEP-1686, 4.7)
 
-	badName         bool   // the mirrored member is there and no string
+	badName         bool   // the mirrored member is there and no string, or not the same one to all
 	badTaskID       bool   // params.taskId is no string
 	badCursor       bool   // params.cursor is there and no string
 	badRequestState bool   // params.requestState is there and no string

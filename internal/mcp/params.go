@@ -1,6 +1,11 @@
 package mcp
 
-import "github.com/go-json-experiment/json/jsontext"
+import (
+	"strings"
+	"unicode/utf8"
+
+	"github.com/go-json-experiment/json/jsontext"
+)
 
 // The members of params on which the route of a call, or the permission for it, rests.
 var (
@@ -158,6 +163,7 @@ func (c *Call) readListen(r *reader) error {
 func (c *Call) decode(version, name string) {
 	c.metaVersion, _ = decoded(c.raw.version, version)
 	c.Name, c.badName = decoded(c.raw.name, name)
+	c.badName = c.badName || isAmbiguous(c.raw.name, c.Name)
 	c.TaskID, c.badTaskID = decoded(c.raw.taskID, name)
 	c.Cursor, c.badCursor = decoded(c.raw.cursor, "")
 	c.RequestState, c.badRequestState = decoded(c.raw.requestState, "")
@@ -166,6 +172,16 @@ func (c *Call) decode(version, name string) {
 	c.NewTaskID, c.badNewTaskID = decoded(c.raw.newTaskID, "")
 	c.hasNewTaskID = c.raw.newTaskID != nil
 	c.RelatedTaskID, _ = decoded(c.raw.relatedTaskID, "")
+}
+
+// isAmbiguous reports whether a string that was read has half a character in it, which is U+FFFD here and may be something else to
+// who reads it next: two of them could be told different names.
+func isAmbiguous(value jsontext.Value, read string) bool {
+	if !strings.ContainsRune(read, utf8.RuneError) {
+		return false
+	}
+	_, err := jsontext.AppendUnquote(nil, value)
+	return err != nil
 }
 
 // decoded returns the string in value, or like where that is the same; bad is another kind.

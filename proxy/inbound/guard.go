@@ -10,7 +10,7 @@ import (
 )
 
 func headerLines(h wire.Header) int {
-	n := 0
+	n := 1 // Host, which does not stand among the others
 	for _, values := range h {
 		n += len(values)
 	}
