@@ -100,18 +100,14 @@ const (
 )
 
 func (r *redisEngine) Notify(ctx context.Context, topic, message string) error {
-	return r.fail(ctx, opNotify, r.carry(ctx, opNotify, len(message), r.notice(topic, message)))
+	return r.ask(ctx, opNotify, func(ctx context.Context) error { return r.publish(ctx, topic, message) })
 }
 
 // publish tells message to the topic's subscribers, by way of the node whose breaker is asked.
 func (r *redisEngine) publish(ctx context.Context, topic, message string) error {
-	return r.client.Process(ctx, r.notice(topic, message))
-}
-
-func (r *redisEngine) notice(topic, message string) redis.Cmder {
-	cmd := redis.NewIntCmd(context.Background(), "publish", r.channel(topic), message)
+	cmd := redis.NewIntCmd(ctx, "publish", r.channel(topic), message)
 	cmd.SetFirstKeyPos(1)
-	return once{cmd}
+	return r.client.Process(ctx, once{cmd})
 }
 
 // channel is where a topic is spoken of. Databases do not separate channels; names do.

@@ -89,16 +89,7 @@ func boundedOptions(o redis.UniversalOptions, opts Options) *redis.UniversalOpti
 // shares reports whether an operation goes by a trip: one whose caller has the time for it, and if it writes, one that
 // waits for no replicas, for those answer for what a connection wrote.
 func (r *redisEngine) shares(ctx context.Context, op string) bool {
-	switch op {
-	case opGet:
-	case opEach, opPutIfAbsent, opSwap, opPut, opDelete, opAddMember, opRemoveMember, opNotify:
-		if r.replicas > 0 {
-			return false
-		}
-	default:
-		return false
-	}
-	if r.trips == nil {
+	if r.trips == nil || op != opGet && (r.replicas > 0 || op != opEach && op != opPutIfAbsent && op != opSwap && op != opPut) {
 		return false
 	}
 	end, ends := ctx.Deadline()
@@ -149,8 +140,9 @@ func (r *redisEngine) Put(ctx context.Context, key string, value []byte, ttl tim
 }
 
 func (r *redisEngine) Delete(ctx context.Context, key string) error {
-	cmd := redis.NewIntCmd(context.Background(), "del", r.prefix+key)
-	return r.fail(ctx, opDelete, r.carry(ctx, opDelete, 0, once{cmd}))
+	return r.ask(ctx, opDelete, func(ctx context.Context) error {
+		return r.client.Process(ctx, once{redis.NewIntCmd(ctx, "del", r.prefix+key)})
+	})
 }
 
 func (r *redisEngine) Ping(ctx context.Context) error {

@@ -66,29 +66,33 @@ var (
 
 func (r *redisEngine) AddMember(ctx context.Context, list, member string, ttl time.Duration, most int) error {
 	var w *write
-	err := addMemberProgram.run(func(by, program any) error {
-		w = newWrite(redis.NewCmd(context.Background(), by, program, 1, r.prefix+list, member, milliseconds(ttl), most, min(r.replicas, 1)))
-		return r.carry(ctx, opAddMember, 0, w)
+	err := r.ask(ctx, opAddMember, func(ctx context.Context) error {
+		err := addMemberProgram.run(func(by, program any) error {
+			w = newWrite(redis.NewCmd(ctx, by, program, 1, r.prefix+list, member, milliseconds(ttl), most, min(r.replicas, 1)))
+			return r.client.Process(ctx, w)
+		})
+		if err != nil {
+			return err
+		}
+		if done, err := w.answer.Int(); err != nil || done == 0 {
+			return err
+		}
+		return w.confirmed(r.replicas)
 	})
-	if err != nil {
-		return r.fail(ctx, opAddMember, err)
-	}
-	switch done, err := w.answer.Int(); {
-	case err != nil:
-		return r.fail(ctx, opAddMember, err)
-	case done == 0:
+	if done, _ := w.answer.Int(); err == nil && done == 0 {
 		return ErrFull
 	}
-	return r.fail(ctx, opAddMember, w.confirmed(r.replicas))
+	return err
 }
 
 func (r *redisEngine) RemoveMember(ctx context.Context, list, member string) error {
-	w := newWrite(redis.NewCmd(context.Background(), "zrem", r.prefix+list, member))
-	err := r.carry(ctx, opRemoveMember, 0, w)
-	if err == nil {
-		err = w.confirmed(r.replicas)
-	}
-	return r.fail(ctx, opRemoveMember, err)
+	return r.ask(ctx, opRemoveMember, func(ctx context.Context) error {
+		w := newWrite(redis.NewCmd(ctx, "zrem", r.prefix+list, member))
+		if err := r.client.Process(ctx, w); err != nil {
+			return err
+		}
+		return w.confirmed(r.replicas)
+	})
 }
 
 func (r *redisEngine) Members(ctx context.Context, list string) ([]string, error) {

@@ -197,15 +197,10 @@ func TestWhatGoesByItself(t *testing.T) {
 	}{
 		"a read":                    {r, t.Context(), opGet, true},
 		"a creation":                {r, t.Context(), opEach, true},
-		"a member":                  {r, t.Context(), opAddMember, true},
-		"a member that goes":        {r, t.Context(), opRemoveMember, true},
-		"a record that goes":        {r, t.Context(), opDelete, true},
-		"a notice":                  {r, t.Context(), opNotify, true},
 		"a list":                    {r, t.Context(), opListing, false},
 		"a read in a hurry":         {r, short, opGet, false},
 		"a read of what is durable": {durable, t.Context(), opGet, true},
 		"a durable creation":        {durable, t.Context(), opEach, false},
-		"a durable member":          {durable, t.Context(), opAddMember, false},
 		"of a cluster":              {&redisEngine{}, t.Context(), opGet, false},
 	} {
 		if got := tc.r.shares(tc.ctx, tc.op); got != tc.want {
