@@ -45,7 +45,7 @@ func kinds() []kind {
 		{name: "upgraded", unit: "a call, to its outcome", prepare: calls(upstream.Report), measure: fresh((*bench).measureUpgraded), contenders: of(berth, upgraded, upgradedOver)},
 		{name: "events", unit: "an event", pace: 0.05, prepare: events, measure: loops, contenders: of(nginx, haproxy, berth, netHTTP)},
 		{name: "cores", unit: "a poll, the load on the same cores", prepare: polls, measure: (*bench).measureCores, contenders: of(
-			cores(direct, 1), cores(direct, 2), cores(berth, 1), cores(berth, 2))},
+			cores(direct, 1), cores(direct, 2), cores(passthrough, 1), cores(passthrough, 2), cores(berth, 1), cores(berth, 2))},
 		{name: "held", measure: fresh((*bench).measureHeld), contenders: of(upgraded, upgradedOver)},
 		{name: "streams", unit: "an event", pace: 3, measure: fresh((*bench).measureStreams), contenders: of(nginx, haproxy, berth, netHTTP)},
 		{name: "million-polls", measure: among.measure, contenders: of(few, many)},
