@@ -59,7 +59,7 @@ func (b *binder) collides(ctx context.Context, e *entry) bool {
 	if !b.local.collides(e) {
 		return false
 	}
-	b.metrics.bound(ctx, e.key.Kind, outcomeCollision)
+	b.metrics.bound(e.key.Kind, outcomeCollision)
 	return true
 }
 
@@ -79,7 +79,7 @@ func (b *binder) make(ctx context.Context, making []entry, writes []storage.Writ
 	for i := len(making) - 1; i >= 0; i-- {
 		var outcome string
 		outcome, err = b.settle(ctx, &making[i], &writes[i], away)
-		b.metrics.bound(ctx, making[i].key.Kind, outcome)
+		b.metrics.bound(making[i].key.Kind, outcome)
 	}
 	return err
 }

@@ -9,7 +9,7 @@ import (
 // ErrUnknown, or wraps storage.ErrUnavailable or ctx's.
 func (b *Bindings) Lookup(ctx context.Context, key Key) (Binding, Source, error) {
 	binding, source, err := b.finder.lookup(ctx, key, false)
-	b.metrics.lookup(ctx, key.Kind, source, err)
+	b.metrics.lookup(key.Kind, source, err)
 	return binding, source, err
 }
 

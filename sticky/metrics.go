@@ -1,7 +1,6 @@
 package sticky
 
 import (
-	"context"
 	"errors"
 
 	"berth/internal/series"
@@ -19,12 +18,9 @@ const (
 )
 
 type metrics struct {
-	lookups  metric.Int64Counter
-	bindings metric.Int64Counter
-	lost     metric.Int64Counter
-
-	ofLookups  *series.Sets[counted]
-	ofBindings *series.Sets[counted]
+	lookups  *series.Kept[counted, series.Count]
+	bindings *series.Kept[counted, series.Count]
+	lost     series.Count
 }
 
 // counted is what look-ups and bindings are counted by: a kind, and where it was found or what
@@ -34,37 +30,36 @@ type counted struct {
 	by   string
 }
 
-func setsBy(label string) *series.Sets[counted] {
-	return series.NewSets(func(c counted) []attribute.KeyValue {
+func countsBy(label string, counter metric.Int64Counter) *series.Kept[counted, series.Count] {
+	return series.KeepCounts(counter, func(c counted) []attribute.KeyValue {
 		return []attribute.KeyValue{attribute.String("kind", string(c.kind)), attribute.String(label, c.by)}
 	})
 }
 
 func newMetrics(provider metric.MeterProvider) *metrics {
 	meter := series.Meter(provider, "berth/sticky")
-	m := &metrics{ofLookups: setsBy("source"), ofBindings: setsBy("outcome")}
 	// Creating an instrument fails on a malformed name only.
-	m.lookups, _ = meter.Int64Counter("berth.lookups", metric.WithDescription("Look-ups of bindings, by where they were found."))
-	m.bindings, _ = meter.Int64Counter("berth.bindings", metric.WithDescription("Bindings made; local: the store was away; collision: two upstreams gave out one id."))
-	m.lost, _ = meter.Int64Counter("berth.bindings.refreshes_dropped", metric.WithDescription("Refreshes of bindings dropped because too many waited; the next answer tells anew."))
+	lookups, _ := meter.Int64Counter("berth.lookups", metric.WithDescription("Look-ups of bindings, by where they were found."))
+	bindings, _ := meter.Int64Counter("berth.bindings", metric.WithDescription("Bindings made; local: the store was away; collision: two upstreams gave out one id."))
+	lost, _ := meter.Int64Counter("berth.bindings.refreshes_dropped", metric.WithDescription("Refreshes of bindings dropped because too many waited; the next answer tells anew."))
 	kinds := series.Of("kind", string(Task), string(Session), string(Claim), string(Affinity), string(Hint))
-	series.Begin(m.bindings, kinds, series.Of("outcome", outcomeStored, outcomeLocal, outcomeWrittenBack, outcomeCollision))
-	series.Begin(m.lost)
-	return m
+	series.Begin(bindings, kinds, series.Of("outcome", outcomeStored, outcomeLocal, outcomeWrittenBack, outcomeCollision))
+	series.Begin(lost)
+	return &metrics{countsBy("source", lookups), countsBy("outcome", bindings), series.CountOf(lost)}
 }
 
-func (m *metrics) lookup(ctx context.Context, kind Kind, source Source, err error) {
+func (m *metrics) lookup(kind Kind, source Source, err error) {
 	switch {
 	case errors.Is(err, ErrUnknown):
 		source = "unknown"
 	case err != nil:
 		source = "unavailable"
 	}
-	m.lookups.Add(ctx, 1, m.ofLookups.Of(counted{kind, string(source)}).Add...)
+	m.lookups.Of(counted{kind, string(source)}).Add(1)
 }
 
-func (m *metrics) bound(ctx context.Context, kind Kind, outcome string) {
-	m.bindings.Add(ctx, 1, m.ofBindings.Of(counted{kind, outcome}).Add...)
+func (m *metrics) bound(kind Kind, outcome string) {
+	m.bindings.Of(counted{kind, outcome}).Add(1)
 }
 
-func (m *metrics) dropped() { m.lost.Add(context.Background(), 1) }
+func (m *metrics) dropped() { m.lost.Add(1) }

@@ -66,6 +66,6 @@ func (w *writeBack) one(ctx context.Context, e entry) error {
 		outcome = outcomeCollision
 	}
 	w.local.pending.settle(e)
-	w.metrics.bound(ctx, e.key.Kind, outcome)
+	w.metrics.bound(e.key.Kind, outcome)
 	return nil
 }

@@ -35,28 +35,28 @@ func TestEveryKnownCombinationBeginsAtZero(t *testing.T) {
 	}
 }
 
-func TestSetsAreBuiltOnceAndBounded(t *testing.T) {
-	built := map[int]int{}
-	sets := NewSets(func(n int) []attribute.KeyValue {
-		built[n]++
-		return []attribute.KeyValue{attribute.Int("n", n)}
-	})
+func TestSeriesAreLookedUpOnceAndBounded(t *testing.T) {
+	made := map[int]int{}
 	reader := sdkmetric.NewManualReader()
 	counter, _ := sdkmetric.NewMeterProvider(sdkmetric.WithReader(reader), sdkmetric.WithCardinalityLimit(0)).Meter("t").Int64Counter("c")
+	kept := KeepCounts(counter, func(n int) []attribute.KeyValue {
+		made[n]++
+		return []attribute.KeyValue{attribute.Int("n", n)}
+	})
 	for range 2 {
-		for n := range maxSets + 1 {
-			counter.Add(t.Context(), 1, sets.Of(n).Add...)
+		for n := range maxKept + 1 {
+			kept.Of(n).Add(1)
 		}
 	}
-	if built[0] != 1 || built[maxSets-1] != 1 || built[maxSets] != 2 {
-		t.Errorf("built %d, %d and, beyond the bound, %d times", built[0], built[maxSets-1], built[maxSets])
+	if made[0] != 1 || made[maxKept-1] != 1 || made[maxKept] != 2 {
+		t.Errorf("made %d, %d and, beyond the bound, %d times", made[0], made[maxKept-1], made[maxKept])
 	}
 	var all metricdata.ResourceMetrics
 	if err := reader.Collect(t.Context(), &all); err != nil {
 		t.Fatal(err)
 	}
 	points := all.ScopeMetrics[0].Metrics[0].Data.(metricdata.Sum[int64]).DataPoints
-	if len(points) != maxSets+1 {
+	if len(points) != maxKept+1 {
 		t.Errorf("%d series", len(points))
 	}
 	for _, point := range points {
@@ -66,14 +66,12 @@ func TestSetsAreBuiltOnceAndBounded(t *testing.T) {
 	}
 }
 
-func TestAKnownSetCostsNoAllocation(t *testing.T) {
+func TestAKnownSeriesCostsNoAllocation(t *testing.T) {
 	type labels struct{ pool, method string }
-	sets := NewSets(func(l labels) []attribute.KeyValue {
-		return []attribute.KeyValue{attribute.String("pool", l.pool), attribute.String("method", l.method)}
-	})
-	sets.Of(labels{"main", "tasks/get"})
-	var got Set
-	if n := testing.AllocsPerRun(100, func() { got = sets.Of(labels{"main", "tasks/get"}) }); n != 0 || len(got.Add) != 1 {
+	kept := Keep(func(l labels) *labels { return &l })
+	kept.Of(labels{"main", "tasks/get"})
+	var got *labels
+	if n := testing.AllocsPerRun(100, func() { got = kept.Of(labels{"main", "tasks/get"}) }); n != 0 || got.pool != "main" {
 		t.Errorf("%v allocations for %v", n, got)
 	}
 }

@@ -48,20 +48,19 @@ var durationBuckets = []float64{.0005, .001, .0025, .005, .01, .025, .05, .1, .2
 
 type metrics struct {
 	errors   metric.Int64Counter
-	duration metric.Float64Histogram
-
-	ofDurations *series.Sets[string]
+	duration *series.Kept[string, series.Times] // by operation
 }
 
 func newMetrics(provider metric.MeterProvider, healthy func() bool) *metrics {
 	meter := series.Meter(provider, "berth/internal/storage")
-	m := &metrics{ofDurations: series.NewSets(func(op string) []attribute.KeyValue { return []attribute.KeyValue{operation(op)} })}
+	m := new(metrics)
 	// Creating an instrument fails on a malformed name only.
 	m.errors, _ = meter.Int64Counter("berth.store.errors",
 		metric.WithDescription("Operations that found the store unavailable."), metric.WithUnit("{operation}"))
-	m.duration, _ = meter.Float64Histogram("berth.store.operation.duration",
+	duration, _ := meter.Float64Histogram("berth.store.operation.duration",
 		metric.WithDescription("How long the store took, for what it was asked."), metric.WithUnit("s"),
 		metric.WithExplicitBucketBoundaries(durationBuckets...))
+	m.duration = series.Keep(func(op string) series.Times { return series.TimesOf(duration, operation(op)) })
 	series.Gauge(meter, "berth.store.healthy", "1 while the store answers, else 0.", "", func() int64 {
 		if healthy() {
 			return 1
@@ -79,7 +78,7 @@ func (m *metrics) record(ctx context.Context, op string, took time.Duration, err
 		m.errors.Add(ctx, 1, metric.WithAttributes(operation(op), attribute.String("reason", string(f.reason))))
 	}
 	if !failed || f.reason != reasonBreakerOpen && f.reason != reasonBusy {
-		m.duration.Record(ctx, took.Seconds(), m.ofDurations.Of(op).Record...)
+		m.duration.Of(op).Record(took.Seconds())
 	}
 }
 

@@ -17,9 +17,6 @@ import (
 // a client that varies a label costs exactness and not memory.
 const maxSeries = 1000
 
-// durationBuckets, in seconds, are those that the semantic conventions for MCP recommend.
-var durationBuckets = []float64{0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 30, 60, 120, 300}
-
 func newRegistry(version, revision string) *prometheus.Registry {
 	build := prometheus.NewGauge(prometheus.GaugeOpts{
 		Name: "berth_build_info",
@@ -41,7 +38,9 @@ func newRegistry(version, revision string) *prometheus.Registry {
 }
 
 func (t *Telemetry) startMetrics(res *resource.Resource) error {
+	own := new(meters)
 	reader, err := otelprometheus.New(
+		otelprometheus.WithProducer(own),
 		otelprometheus.WithRegisterer(t.registry),
 		otelprometheus.WithTranslationStrategy(otlptranslator.UnderscoreEscapingWithSuffixes),
 		// Three labels more on every series would say nothing: all scopes are ours.
@@ -54,16 +53,11 @@ func (t *Telemetry) startMetrics(res *resource.Resource) error {
 		sdkmetric.WithReader(reader),
 		sdkmetric.WithResource(res),
 		sdkmetric.WithCardinalityLimit(maxSeries),
-		sdkmetric.WithView(durationView),
-		// The text format cannot carry exemplars, so none are gathered.
+		// The text format cannot carry exemplars, so none are gathered; own instruments gather none.
 		sdkmetric.WithExemplarFilter(exemplar.AlwaysOffFilter),
 	)
-	t.meters = provider
+	own.MeterProvider = provider
+	t.meters = own
 	t.stop = append(t.stop, provider.Shutdown)
 	return nil
 }
-
-var durationView = sdkmetric.NewView(
-	sdkmetric.Instrument{Name: "mcp.*.duration", Kind: sdkmetric.InstrumentKindHistogram, Unit: "s"},
-	sdkmetric.Stream{Aggregation: sdkmetric.AggregationExplicitBucketHistogram{Boundaries: durationBuckets}},
-)

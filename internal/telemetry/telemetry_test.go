@@ -35,7 +35,7 @@ func start(t *testing.T, o Options, env map[string]string) *Telemetry {
 	return tel
 }
 
-func setEnvironment(t *testing.T, env map[string]string) {
+func setEnvironment(t testing.TB, env map[string]string) {
 	t.Helper()
 	for _, name := range []string{
 		"OTEL_SDK_DISABLED", "OTEL_SERVICE_NAME", "OTEL_RESOURCE_ATTRIBUTES", "OTEL_TRACES_EXPORTER", "OTEL_TRACES_SAMPLER",

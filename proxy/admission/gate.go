@@ -49,11 +49,10 @@ type Gate struct {
 	rates    *rates
 
 	log      *slog.Logger
-	counter  metric.Int64Counter
-	ofCount  *series.Sets[string]
-	refused  series.Tally // the same, by reason
-	lastShed atomic.Int64 // when the process last had no room, in nanoseconds since the epoch
-	shedding atomic.Bool  // said so in the log
+	turned   *series.Kept[string, series.Count] // away, by reason
+	refused  series.Tally                       // the same, by reason
+	lastShed atomic.Int64                       // when the process last had no room, in nanoseconds since the epoch
+	shedding atomic.Bool                        // said so in the log
 }
 
 // New returns the gate of a process. The limits have their defaults; without meters nothing is
@@ -65,7 +64,6 @@ func New(l inbound.Limits, meters metric.MeterProvider, log *slog.Logger) *Gate 
 		streams: limit.NewGauge(0, 0),
 		memory:  limit.NewMemory(),
 		log:     log,
-		ofCount: series.NewSets(func(why string) []attribute.KeyValue { return []attribute.KeyValue{attribute.String("reason", why)} }),
 	}
 	g.SetLimits(l)
 	g.measure(series.Meter(meters, "berth/proxy"))
@@ -89,9 +87,10 @@ func (g *Gate) SetLimits(l inbound.Limits) {
 
 // measure makes the instruments, which fails on a malformed name only.
 func (g *Gate) measure(meter metric.Meter) {
-	g.counter, _ = meter.Int64Counter("berth.shed", metric.WithDescription("Requests turned away: no room (503), or their caller takes too much (429)."))
+	counter, _ := meter.Int64Counter("berth.shed", metric.WithDescription("Requests turned away: no room (503), or their caller takes too much (429)."))
 	g.rates = newRates(meter)
-	series.Begin(g.counter, series.Of("reason", reasons...))
+	series.Begin(counter, series.Of("reason", reasons...))
+	g.turned = series.KeepCounts(counter, func(why string) []attribute.KeyValue { return []attribute.KeyValue{attribute.String("reason", why)} })
 	series.Gauge(meter, "berth.calls.open", "Calls under way, of limits.in_flight.", "", g.calls.Held)
 	series.Gauge(meter, "berth.streams.open", "Streams that stand, of limits.streams.", "", g.streams.Held)
 	series.Gauge(meter, "berth.bodies.bytes", "Memory that request bodies hold, of limits.buffered.", "", g.bodies.Held)

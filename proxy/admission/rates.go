@@ -13,17 +13,16 @@ import (
 
 // rates counts what rules about tools have to do.
 type rates struct {
-	limited metric.Int64Counter
-	alone   metric.Int64Counter
-	ofRule  *series.Sets[string]
-	refused series.Tally // by rule
+	limited *series.Kept[string, series.Count] // by rule
+	alone   *series.Kept[string, series.Count] // by rule
+	refused series.Tally                       // by rule
 }
 
 func newRates(meter metric.Meter) *rates {
-	r := &rates{ofRule: series.NewSets(func(rule string) []attribute.KeyValue { return []attribute.KeyValue{attribute.String("rule", rule)} })}
-	r.limited, _ = meter.Int64Counter("berth.rate.limited", metric.WithDescription("Requests turned away: tools are called more often than a rule allows."))
-	r.alone, _ = meter.Int64Counter("berth.rate.alone", metric.WithDescription("Requests that a rule counted in this process alone, because the store was away."))
-	return r
+	ofRule := func(rule string) []attribute.KeyValue { return []attribute.KeyValue{attribute.String("rule", rule)} }
+	limited, _ := meter.Int64Counter("berth.rate.limited", metric.WithDescription("Requests turned away: tools are called more often than a rule allows."))
+	alone, _ := meter.Int64Counter("berth.rate.alone", metric.WithDescription("Requests that a rule counted in this process alone, because the store was away."))
+	return &rates{limited: series.KeepCounts(limited, ofRule), alone: series.KeepCounts(alone, ofRule)}
 }
 
 // Charge counts the tools that the request calls by the rules that concern it, in their order. The
@@ -33,10 +32,10 @@ func (g *Gate) Charge(ctx context.Context, call *inbound.Call) error {
 		name := c.Rule.Limit.Name
 		wait, alone := c.Rule.Limit.Take(ctx, call.Subject(c.Rule.Per), c.Calls)
 		if alone {
-			g.rates.alone.Add(ctx, 1, g.rates.ofRule.Of(name).Add...)
+			g.rates.alone.Of(name).Add(1)
 		}
 		if wait > 0 {
-			g.rates.limited.Add(ctx, 1, g.rates.ofRule.Of(name).Add...)
+			g.rates.limited.Of(name).Add(1)
 			g.rates.refused.Add(name)
 			return after(fault.TooManyToolCalls, wait)
 		}

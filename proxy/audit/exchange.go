@@ -56,8 +56,8 @@ func (r *Record) exchanged(e Exchange, errorType string, now time.Time) {
 	if e.span.IsRecording() {
 		e.span.SetAttributes(r.about()...)
 	}
-	labels := durationLabels{r.call.PoolName(), r.call.MethodLabel(), errorType, e.upstream.Name}
-	r.reporter.exchanges.Inst().Record(r.ctx, now.Sub(e.started).Seconds(), r.reporter.ofDurations.Of(labels).Record...)
+	labels := exchangeLabels{r.call.PoolName(), r.call.MethodLabel(), errorType, e.upstream.Name}
+	r.reporter.exchanges.Of(labels).Record(now.Sub(e.started).Seconds())
 	endWith(e.span, errorType)
 }
 

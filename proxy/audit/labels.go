@@ -4,6 +4,7 @@ import (
 	"strconv"
 
 	"berth/internal/mcp"
+	"berth/internal/series"
 	"berth/sticky"
 
 	"go.opentelemetry.io/otel/attribute"
@@ -19,13 +20,14 @@ const (
 	DropOther   Drop = "other"   // a request, or no message
 )
 
-// requestLabels are what a request is counted by.
+// requestLabels are what a request is counted and timed by.
 type requestLabels struct {
 	pool, method string
 	era          mcp.Era
 	source       sticky.Source
 	outcome      string
-	class        int // the status' first digit; 0 where nobody was answered
+	errorType    string // "": it went well
+	class        int    // the status' first digit; 0 where nobody was answered
 }
 
 func (l requestLabels) attributes() []attribute.KeyValue {
@@ -46,20 +48,32 @@ func statusClass(class int) string {
 	return strconv.Itoa(class) + "xx"
 }
 
-// durationLabels are what requests, and exchanges with upstreams, are timed by.
-type durationLabels struct {
-	pool, method string
-	errorType    string // "": it went well
-	upstream     string // "": of a request
+// ofDuration are the attributes by which requests are timed.
+func (l requestLabels) ofDuration() []attribute.KeyValue {
+	return ofDuration(l.pool, l.method, l.errorType)
 }
 
-func (l durationLabels) attributes() []attribute.KeyValue {
-	attributes := []attribute.KeyValue{attribute.String("pool", l.pool), semconv.McpMethodNameKey.String(l.method)}
-	if l.errorType != "" {
-		attributes = append(attributes, semconv.ErrorTypeKey.String(l.errorType))
-	}
-	if l.upstream != "" {
-		attributes = append(attributes, attribute.String("upstream", l.upstream))
+// requestSeries are the series that a request counts in.
+type requestSeries struct {
+	count series.Count
+	took  series.Times
+}
+
+// exchangeLabels are what exchanges with upstreams are timed by.
+type exchangeLabels struct {
+	pool, method string
+	errorType    string // "": it went well
+	upstream     string
+}
+
+func (l exchangeLabels) attributes() []attribute.KeyValue {
+	return append(ofDuration(l.pool, l.method, l.errorType), attribute.String("upstream", l.upstream))
+}
+
+func ofDuration(pool, method, errorType string) []attribute.KeyValue {
+	attributes := []attribute.KeyValue{attribute.String("pool", pool), semconv.McpMethodNameKey.String(method)}
+	if errorType != "" {
+		attributes = append(attributes, semconv.ErrorTypeKey.String(errorType))
 	}
 	return attributes
 }

@@ -45,18 +45,15 @@ type Reporter struct {
 	troubles *trouble.Book
 	deeds    *auditlog.Log // nil: it is off
 
-	requests   metric.Int64Counter
-	operations mcpconv.ServerOperationDuration
-	exchanges  mcpconv.ClientOperationDuration
-	moves      metric.Int64Counter
-	missing    metric.Int64Counter
-	cuts       metric.Int64Counter
-	streams    metric.Int64UpDownCounter
-	crossed    metric.Int64Counter
-	drops      metric.Int64Counter
+	requests  *series.Kept[requestLabels, requestSeries]
+	exchanges *series.Kept[exchangeLabels, series.Times]
 
-	ofRequests  *series.Sets[requestLabels]
-	ofDurations *series.Sets[durationLabels]
+	moves   metric.Int64Counter
+	missing metric.Int64Counter
+	cuts    metric.Int64Counter
+	streams metric.Int64UpDownCounter
+	crossed metric.Int64Counter
+	drops   metric.Int64Counter
 }
 
 // New returns a reporter for requests to the endpoints.
@@ -66,14 +63,12 @@ func New(endpoints []*inbound.Endpoint, o Options) *Reporter {
 	}
 	_, untraced := o.Tracer.(tracenoop.TracerProvider)
 	r := &Reporter{
-		warn:        o.Logger,
-		last:        o.Last,
-		troubles:    o.Troubles,
-		deeds:       o.Deeds,
-		tracer:      o.Tracer.Tracer("berth/proxy"),
-		traces:      !untraced,
-		ofRequests:  series.NewSets(requestLabels.attributes),
-		ofDurations: series.NewSets(durationLabels.attributes),
+		warn:     o.Logger,
+		last:     o.Last,
+		troubles: o.Troubles,
+		deeds:    o.Deeds,
+		tracer:   o.Tracer.Tracer("berth/proxy"),
+		traces:   !untraced,
 	}
 	if o.Access != nil {
 		r.access = o.Access.Handler()
@@ -87,15 +82,19 @@ func New(endpoints []*inbound.Endpoint, o Options) *Reporter {
 
 // instrument makes the instruments, which fails on a malformed name only.
 func (r *Reporter) instrument(meter metric.Meter) {
-	r.requests, _ = meter.Int64Counter("berth.requests", metric.WithDescription("Requests of clients."))
+	requests, _ := meter.Int64Counter("berth.requests", metric.WithDescription("Requests of clients."))
 	r.moves, _ = meter.Int64Counter("berth.sessions.moved", metric.WithDescription("Sessions that lost their upstream and were to be opened on another."))
 	r.cuts, _ = meter.Int64Counter("berth.drain.cut", metric.WithDescription("Requests still under way when the time to drain was over."))
 	r.missing, _ = meter.Int64Counter("berth.headers.missing", metric.WithDescription("Headers that requests lacked and that were taken from the body: what headers = strict would refuse."))
-	r.operations, _ = mcpconv.NewServerOperationDuration(meter)
-	r.exchanges, _ = mcpconv.NewClientOperationDuration(meter)
+	operations, _ := mcpconv.NewServerOperationDuration(meter)
+	exchanges, _ := mcpconv.NewClientOperationDuration(meter)
 	r.streams, _ = meter.Int64UpDownCounter("berth.subscription.streams", metric.WithDescription("Subscriptions that stand at upstreams; shared ones serve several clients."))
 	r.drops, _ = meter.Int64Counter("berth.subscription.dropped", metric.WithDescription("Messages on subscriptions' streams that no client is told."))
 	r.crossed, _ = meter.Int64Counter("berth.crossed_answers", metric.WithDescription("Responses to other requests in answers to berth's own requests, dropped."))
+	r.requests = series.Keep(func(l requestLabels) requestSeries {
+		return requestSeries{series.CountOf(requests, l.attributes()...), series.TimesOf(operations.Inst(), l.ofDuration()...)}
+	})
+	r.exchanges = series.Keep(func(l exchangeLabels) series.Times { return series.TimesOf(exchanges.Inst(), l.attributes()...) })
 }
 
 // begin has a pool's counters of events stand at 0. Requests are not among them: what they are
@@ -117,8 +116,9 @@ func (r *Reporter) Begin(call *inbound.Call) Record {
 // served counts and times a request.
 func (r *Reporter) served(x *Record, e end) {
 	pool, method := x.call.PoolName(), x.call.MethodLabel()
-	r.requests.Add(x.ctx, 1, r.ofRequests.Of(requestLabels{pool, method, x.call.Era(), x.Source, e.outcome, x.Status / 100}).Add...)
-	r.operations.Inst().Record(x.ctx, e.took.Seconds(), r.ofDurations.Of(durationLabels{pool, method, e.errorType, ""}).Record...)
+	of := r.requests.Of(requestLabels{pool, method, x.call.Era(), x.Source, e.outcome, e.errorType, x.Status / 100})
+	of.count.Add(1)
+	of.took.Record(e.took.Seconds())
 	if e.outcome == outcomeCut {
 		add(r.cuts, 1, pool, semconv.McpMethodNameKey.String(method))
 	}
