@@ -76,7 +76,8 @@ func (e *explaining) newTask(ctx context.Context) error {
 		return err
 	}
 	trail := new(routing.Trail)
-	d, err := x.Endpoint.Router.Decide(ctx, e.query(trail))
+	var d routing.Decision
+	err := x.Endpoint.Router.Decide(ctx, new(e.query(trail)), &d)
 	e.trail(trail)
 	if err == nil && d.Owner == nil {
 		e.candidates(d, false)
@@ -125,7 +126,7 @@ func (e *explaining) trail(t *routing.Trail) {
 // routed is about a request that goes where routing says.
 func (e *explaining) routed(ctx context.Context) error {
 	x, trail := e.x, new(routing.Trail)
-	err := x.decide(e.query(trail))
+	err := x.decide(new(e.query(trail)))
 	e.trail(trail)
 	if err != nil {
 		if errors.Is(err, routing.ErrWouldAsk) {
