@@ -33,7 +33,7 @@ soak: setup ## every real client through two berths on one Redis that fails at r
 	go test -race -timeout=0 -tags=e2e,soak -run='^TestSoak' -v ./integration -soak=$(SOAK)
 
 BENCH ?=
-bench: ## what berth costs beside ReverseProxy, nginx and HAProxy, in BENCH=--quick about a minute; docs/dev/performance.md
+bench: ## what berth costs beside nginx, HAProxy and plain Go, in BENCH=--quick about a minute; docs/dev/performance.md
 	integration/setup/bench.sh
 	go run ./integration/bench $(BENCH)
 

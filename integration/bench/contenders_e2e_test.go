@@ -3,6 +3,7 @@
 package main
 
 import (
+	"slices"
 	"testing"
 	"time"
 
@@ -51,7 +52,7 @@ func works(t *testing.T, b *bench, k kind, c contender.Contender) {
 		}
 		return nil
 	})
-	if err != nil || told != (c.Product == contender.Berth || c.Product == contender.ReverseProxy) {
+	if err != nil || told != slices.Contains([]string{contender.Berth, contender.ReverseProxy, contender.Passthrough}, c.Product) {
 		t.Errorf("allocations: told %v, %v", told, err)
 	}
 }

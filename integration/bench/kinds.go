@@ -11,6 +11,7 @@ import (
 var (
 	direct       = contender.Contender{Product: contender.Direct}
 	reverseProxy = contender.Contender{Product: contender.ReverseProxy}
+	passthrough  = contender.Contender{Product: contender.Passthrough}
 	nginx        = contender.Contender{Product: contender.Nginx}
 	haproxy      = contender.Contender{Product: contender.HAProxy}
 	berth        = contender.Contender{Product: contender.Berth}
@@ -34,9 +35,9 @@ func kinds() []kind {
 	among := &among{stays: make(map[contender.Contender]known)}
 	return []kind{
 		{name: "tasks/get", pace: often, prepare: polls, measure: loops, contenders: of(
-			direct, reverseProxy, nginx, haproxy, berth, netHTTP, onRedis, quiet(nginx), quiet(berth), watched)},
+			direct, reverseProxy, passthrough, nginx, haproxy, berth, netHTTP, onRedis, quiet(nginx), quiet(berth), watched)},
 		{name: "tools/call", pace: often, prepare: calls(upstream.Echo), measure: loops, contenders: of(
-			direct, reverseProxy, nginx, haproxy, berth, netHTTP)},
+			direct, reverseProxy, passthrough, nginx, haproxy, berth, netHTTP)},
 		{name: "miss", unit: "a poll that misses the LRU", pace: 1, prepare: polls, measure: loops, contenders: of(nginx, missing)},
 		{name: "creation", pace: 1, prepare: calls(upstream.Make), measure: loops, contenders: of(nginx, haproxy, berth, onFile, onRedis)},
 		{name: "tools/list", pace: 1, prepare: repeat(listTools()), measure: loops, contenders: of(nginx, haproxy, berth)},
@@ -44,7 +45,7 @@ func kinds() []kind {
 		{name: "upgraded", unit: "a call, to its outcome", prepare: calls(upstream.Report), measure: fresh((*bench).measureUpgraded), contenders: of(berth, upgraded, upgradedOver)},
 		{name: "events", unit: "an event", pace: 0.05, prepare: events, measure: loops, contenders: of(nginx, haproxy, berth, netHTTP)},
 		{name: "cores", unit: "a poll, the load on the same cores", prepare: polls, measure: (*bench).measureCores, contenders: of(
-			cores(direct, 1), cores(direct, 2), cores(berth, 1), cores(berth, 2))},
+			cores(direct, 1), cores(direct, 2), cores(passthrough, 1), cores(passthrough, 2), cores(berth, 1), cores(berth, 2))},
 		{name: "held", measure: fresh((*bench).measureHeld), contenders: of(upgraded, upgradedOver)},
 		{name: "streams", unit: "an event", pace: 3, measure: fresh((*bench).measureStreams), contenders: of(nginx, haproxy, berth, netHTTP)},
 		{name: "million-polls", measure: among.measure, contenders: of(few, many)},

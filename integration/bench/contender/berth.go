@@ -69,10 +69,11 @@ func (c Contender) berth(s Site, address, redis string) (*exec.Cmd, error) {
 	return command, nil
 }
 
-func (c Contender) reverseProxy(s Site, address string) *exec.Cmd {
+// plain has one of the bench's own programs run, which have no settings.
+func (s Site) plain(program, scheme, address string) *exec.Cmd {
 	args := []string{address, filepath.Join(s.Dir, metricsSocket)}
 	for _, u := range s.Upstreams {
-		args = append(args, "http://"+u.Address)
+		args = append(args, scheme+u.Address)
 	}
-	return exec.Command(s.Programs.ReverseProxy, args...)
+	return exec.Command(program, args...)
 }

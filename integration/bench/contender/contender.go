@@ -13,6 +13,7 @@ import (
 const (
 	Direct       = "direct"
 	ReverseProxy = "ReverseProxy"
+	Passthrough  = "passthrough"
 	Nginx        = "nginx"
 	HAProxy      = "HAProxy"
 	Berth        = "berth"
@@ -61,7 +62,7 @@ func (c Contender) Name() string {
 
 // Programs are the paths of what is started; "" is missing.
 type Programs struct {
-	Berth, ReverseProxy, Nginx, HAProxy, Redis string
+	Berth, ReverseProxy, Passthrough, Nginx, HAProxy, Redis string
 }
 
 // Has reports whether the contender's program is there.
@@ -102,7 +103,9 @@ func (c Contender) commandFor(s Site, address, redis string) (command *exec.Cmd,
 		command, err = c.haproxy(s, address)
 		return command, "", err
 	case ReverseProxy:
-		return c.reverseProxy(s, address), metricsSocket, nil
+		return s.plain(s.Programs.ReverseProxy, "http://", address), metricsSocket, nil
+	case Passthrough:
+		return s.plain(s.Programs.Passthrough, "", address), metricsSocket, nil
 	default:
 		command, err = c.berth(s, address, redis)
 		return command, metricsSocket, err

@@ -5,15 +5,14 @@
 package main
 
 import (
-	"fmt"
 	"log"
-	"net"
 	"net/http"
 	"net/http/httputil"
 	"net/url"
 	"os"
-	"runtime"
 	"sync/atomic"
+
+	"berth/integration/bench/mallocs"
 )
 
 func main() {
@@ -28,11 +27,7 @@ func main() {
 		}
 		upstreams = append(upstreams, u)
 	}
-	metrics, err := net.Listen("unix", os.Args[2])
-	if err != nil {
-		log.Fatal(err)
-	}
-	go func() { log.Fatal(http.Serve(metrics, http.HandlerFunc(serveMetrics))) }()
+	go func() { log.Fatal(mallocs.Serve(os.Args[2])) }()
 	log.Fatal(http.ListenAndServe(os.Args[1], newProxy(upstreams)))
 }
 
@@ -45,11 +40,4 @@ func newProxy(upstreams []*url.URL) http.Handler {
 		},
 		Transport: &http.Transport{DisableCompression: true, MaxIdleConnsPerHost: 4096},
 	}
-}
-
-// serveMetrics serves the counter of allocations as berth serves its own.
-func serveMetrics(w http.ResponseWriter, _ *http.Request) {
-	var stats runtime.MemStats
-	runtime.ReadMemStats(&stats)
-	fmt.Fprintf(w, "go_memstats_mallocs_total %d\n", stats.Mallocs)
 }

@@ -1,0 +1,84 @@
+package proxy
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"berth/internal/mcp"
+	"berth/internal/storage"
+	"berth/proxy/tasks"
+	"berth/routing"
+)
+
+func (e *explaining) ownTask(ctx context.Context) error {
+	x := e.x
+	if err := tasks.CheckMayAsk(x.Call, nil); err != nil {
+		return err
+	}
+	if x.Session != "" && x.Era() == mcp.EraLegacy {
+		trail := new(routing.Trail)
+		err := x.Endpoint.Router.FindSession(ctx, e.query(trail))
+		e.trail(trail)
+		if errors.Is(err, routing.ErrUnknownSession) {
+			return err
+		}
+	}
+	task, err := x.p.options.Tasks.Peek(ctx, x.Single().TaskID, x.Asker())
+	if err != nil {
+		e.step("record", resultOf(err), "")
+		return err
+	}
+	detail := "state " + string(task.State)
+	if task.Upstream != "" {
+		detail += ", upstream " + task.Upstream
+	}
+	if task.Holder != "" {
+		detail += ", held by berth " + task.Holder
+		e.told.Owner = task.Holder
+	}
+	e.step("record", "found", detail)
+	if !e.byID && !x.p.access.Caller(x.way()).IsCreator(task) {
+		e.step("credentials", "would be judged", "they are not those that made the task: upstreams are asked whether they take them")
+	}
+	e.answer("berth made the task: any berth answers from the store, whoever holds its call")
+	return nil
+}
+
+func resultOf(err error) string {
+	if errors.Is(err, storage.ErrUnavailable) {
+		return "unavailable"
+	}
+	return "not found"
+}
+
+func (e *explaining) newTask(ctx context.Context) error {
+	x := e.x
+	if err := tasks.CheckServed(x.Call, nil); err != nil {
+		return err
+	}
+	if _, err := x.OnceKey(); err != nil {
+		return err
+	}
+	trail := new(routing.Trail)
+	var d routing.Decision
+	err := x.Endpoint.Router.Decide(ctx, new(e.query(trail)), &d)
+	e.trail(trail)
+	if err == nil && d.Owner == nil {
+		e.candidates(d, false)
+	}
+	if d.Owner != nil {
+		e.told.Owner = d.Owner.Name
+	}
+	rule := x.p.tasks.Rule(x.Call)
+	detail := "with a task"
+	if rule.After > 0 {
+		detail = fmt.Sprintf("with the result if it comes within %v, else with a task", rule.After)
+	}
+	if rule.Concurrency > 0 {
+		detail += fmt.Sprintf("; the call may wait in its line: %d at once for each upstream", rule.Concurrency)
+	}
+	e.answer("a rule of [[upgrade]] names the tool, and the client takes tasks")
+	e.told.Answer.Detail = detail
+	return nil
+}
