@@ -69,7 +69,8 @@ func (x *request) leaveLost() (done bool, err error) {
 type rootOfTask struct{ x *request }
 
 func (r rootOfTask) Preferred() string {
-	d, err := r.x.Endpoint.Router.Decide(r.x.ctx, r.x.query())
+	var d routing.Decision
+	err := r.x.Endpoint.Router.Decide(r.x.ctx, new(r.x.query()), &d)
 	switch {
 	case err != nil:
 		return ""

@@ -42,7 +42,7 @@ func (e *explaining) trail(t *routing.Trail) {
 
 func (e *explaining) routed(ctx context.Context) error {
 	x, trail := e.x, new(routing.Trail)
-	err := x.decide(e.query(trail))
+	err := x.decide(new(e.query(trail)))
 	e.trail(trail)
 	if err != nil {
 		if errors.Is(err, routing.ErrWouldAsk) {

@@ -61,7 +61,8 @@ func (e *explaining) newTask(ctx context.Context) error {
 		return err
 	}
 	trail := new(routing.Trail)
-	d, err := x.Endpoint.Router.Decide(ctx, e.query(trail))
+	var d routing.Decision
+	err := x.Endpoint.Router.Decide(ctx, new(e.query(trail)), &d)
 	e.trail(trail)
 	if err == nil && d.Owner == nil {
 		e.candidates(d, false)

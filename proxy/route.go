@@ -24,13 +24,14 @@ func (x *request) routed() error {
 
 // route finds the owner of what the request is about, if it has one.
 func (x *request) route() error {
-	return x.decide(x.query())
+	q := x.query()
+	return x.decide(&q)
 }
 
 // decide is route by another query of the request's.
-func (x *request) decide(q routing.Query) error {
-	d, err := x.Endpoint.Router.Decide(x.ctx, q)
-	if err != nil {
+func (x *request) decide(q *routing.Query) error {
+	var d routing.Decision // the fleet is asked from what x was before
+	if err := x.Endpoint.Router.Decide(x.ctx, q, &d); err != nil {
 		return err
 	}
 	x.decision = d
@@ -57,11 +58,12 @@ func (x *request) traceOrigin() {
 	if !x.AboutTask || !x.rec.IsTraced() || x.decision.Task.ID == "" {
 		return
 	}
-	binding := x.decision.TaskBinding
-	if binding.Upstream == "" {
-		binding, _, _ = x.Endpoint.Router.Bindings.Lookup(x.ctx, x.decision.Task) // none has no origin
+	origin := x.decision.TaskBinding().Origin
+	if x.decision.TaskBinding().Upstream == "" {
+		binding, _, _ := x.Endpoint.Router.Bindings.Lookup(x.ctx, x.decision.Task) // none has no origin
+		origin = binding.Origin
 	}
-	x.rec.ComesFrom(binding.Origin)
+	x.rec.ComesFrom(origin)
 }
 
 // query is what the router needs to know of the request.

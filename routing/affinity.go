@@ -18,12 +18,9 @@ type Affinity struct {
 func (r *Router) byAffinity(ctx context.Context, q *Query, d *Decision) {
 	for _, value := range q.Affinity {
 		a := Affinity{Key: r.AffinityKey(q.Principal, value)}
-		binding, source, err := r.binding(ctx, q.Trail, a.Key)
-		if err == nil {
-			a.Binding = binding
-		}
+		source, _ := r.binding(ctx, q.Trail, &a.Key, &a.Binding)
 		if owner := r.Pool.Find(a.Binding.Upstream); d.Owner == nil && owner != nil {
-			d.Owner, d.Source, d.Key, d.Binding = owner, source, a.Key, binding
+			d.Owner, d.Source, d.Key, d.Binding = owner, source, a.Key, a.Binding
 		}
 		d.Affinities = append(d.Affinities, a)
 	}

@@ -40,9 +40,11 @@ func benchedRouter(b *testing.B) *routing.Router {
 func benchmarkDecide(b *testing.B, call mcp.Call) {
 	r := benchedRouter(b)
 	q := routing.Query{Calls: []mcp.Call{call}}
+	var d routing.Decision
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, err := r.Decide(b.Context(), q); err != nil {
+		d = routing.Decision{}
+		if err := r.Decide(b.Context(), &q, &d); err != nil {
 			b.Fatal(err)
 		}
 	}

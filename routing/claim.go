@@ -58,7 +58,7 @@ func claimOf(key sticky.Key, binding sticky.Binding) sticky.Binding {
 
 // Observe notes a task's state as its owner just told it, as sticky.Bindings.Observe
 // does. A claim lives as long as the binding that it guards.
-func (r *Router) Observe(key sticky.Key, current sticky.Binding, seen sticky.Seen) {
+func (r *Router) Observe(key sticky.Key, current *sticky.Binding, seen sticky.Seen) {
 	if next, changed := r.Bindings.Observe(key, current, seen); changed {
 		r.extendClaim(key, next)
 	}
@@ -85,7 +85,9 @@ func (r *Router) isForeign(ctx context.Context, t *Trail, key sticky.Key) (bool,
 	if !r.claims(key.Kind) {
 		return false, nil
 	}
-	claim, _, err := r.binding(ctx, t, key.Claim())
+	claimed := key.Claim()
+	var claim sticky.Binding
+	_, err := r.binding(ctx, t, &claimed, &claim)
 	if errors.Is(err, sticky.ErrUnknown) {
 		return false, nil
 	}

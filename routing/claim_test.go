@@ -34,11 +34,11 @@ func TestClaimsLiveAsLongAsWhatTheyGuard(t *testing.T) {
 			alice := f.query(poll)
 			alice.Principal = "alice"
 			d := routes(t, f.Router, alice, "b", sticky.SourceBound)
-			f.Observe(key, d.TaskBinding, sticky.Seen{Status: "working", TTL: time.Hour})
+			f.Observe(key, d.TaskBinding(), sticky.Seen{Status: "working", TTL: time.Hour})
 			synctest.Wait()
 			mallory := f.query(poll)
 			mallory.Principal = "mallory"
-			if _, err := f.Decide(ctx, mallory); !errors.Is(err, routing.ErrUnknownTask) {
+			if err := f.Decide(ctx, &mallory, new(routing.Decision)); !errors.Is(err, routing.ErrUnknownTask) {
 				t.Fatalf("another principal: got %v, want %v", err, routing.ErrUnknownTask)
 			}
 		}

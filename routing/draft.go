@@ -17,7 +17,8 @@ func (r *Router) byNewTask(ctx context.Context, q *Query, call *mcp.Call, d *Dec
 	if err != nil {
 		return err
 	}
-	binding, source, err := r.lookUp(ctx, q.Trail, key)
+	var binding sticky.Binding
+	source, err := r.lookUp(ctx, q.Trail, &key, &binding)
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
@@ -29,7 +30,7 @@ func (r *Router) byNewTask(ctx context.Context, q *Query, call *mcp.Call, d *Dec
 	if owner == nil {
 		return ErrOwnerGone
 	}
-	d.found(owner, source, key, binding)
+	d.found(owner, source, key, &binding)
 	return nil
 }
 
@@ -50,32 +51,36 @@ func (r *Router) newTaskKey(ctx context.Context, q *Query, call *mcp.Call) (stic
 // no error.
 func (r *Router) byRelatedTask(ctx context.Context, q *Query, call *mcp.Call, d *Decision) {
 	key := r.key(sticky.Task, q.Principal, call.RelatedTaskID)
-	binding, source, err := r.lookUp(ctx, q.Trail, key)
+	var binding sticky.Binding
+	source, err := r.lookUp(ctx, q.Trail, &key, &binding)
 	if owner := r.Pool.Find(binding.Upstream); err == nil && owner != nil {
-		d.found(owner, source, key, binding)
+		d.found(owner, source, key, &binding)
 	}
 }
 
 // LookUp looks a task or session up as sticky.Bindings.Lookup does. Where a client made the id,
 // or the fleet was asked for it, its binding counts only while no other principal has a claim
 // to it: a server may have given the same id to somebody else since.
-func (r *Router) LookUp(ctx context.Context, key sticky.Key) (sticky.Binding, sticky.Source, error) {
-	return r.lookUp(ctx, nil, key)
+func (r *Router) LookUp(ctx context.Context, key sticky.Key) (binding sticky.Binding, source sticky.Source, err error) {
+	source, err = r.lookUp(ctx, nil, &key, &binding)
+	return binding, source, err
 }
 
-func (r *Router) lookUp(ctx context.Context, t *Trail, key sticky.Key) (sticky.Binding, sticky.Source, error) {
-	binding, source, err := r.binding(ctx, t, key)
-	if err != nil || !binding.ClientMade() && !binding.Asked {
-		return binding, source, err
+// lookUp is LookUp into what the caller has; the zero binding with an error.
+func (r *Router) lookUp(ctx context.Context, t *Trail, key *sticky.Key, into *sticky.Binding) (sticky.Source, error) {
+	source, err := r.binding(ctx, t, key, into)
+	if err != nil || !into.ClientMade() && !into.Asked {
+		return source, err
 	}
-	foreign, err := r.isForeign(ctx, t, key)
+	foreign, err := r.isForeign(ctx, t, *key)
 	if err == nil && foreign {
 		err = sticky.ErrUnknown
 	}
 	if err != nil {
-		return sticky.Binding{}, "", err
+		*into = sticky.Binding{}
+		return "", err
 	}
-	return binding, source, nil
+	return source, nil
 }
 
 // BindNew makes binding.Upstream the owner of a task whose id the client made, before that

@@ -149,7 +149,8 @@ func (f *fleet) bind(t *testing.T, key sticky.Key, upstream string) {
 // routes fails the test unless the request goes to upstream, found in source.
 func routes(t *testing.T, r *routing.Router, q routing.Query, upstream string, source sticky.Source) routing.Decision {
 	t.Helper()
-	d, err := r.Decide(t.Context(), q)
+	var d routing.Decision
+	err := r.Decide(t.Context(), &q, &d)
 	if err != nil || d.Owner == nil || d.Owner.Name != upstream || d.Source != source {
 		t.Errorf("Decide: got owner %v, source %q, %v, want %s, %q", d.Owner, d.Source, err, upstream, source)
 	}
@@ -159,7 +160,8 @@ func routes(t *testing.T, r *routing.Router, q routing.Query, upstream string, s
 // refuses fails the test unless the request cannot be routed because of want.
 func refuses(t *testing.T, r *routing.Router, q routing.Query, want error) {
 	t.Helper()
-	d, err := r.Decide(t.Context(), q)
+	var d routing.Decision
+	err := r.Decide(t.Context(), &q, &d)
 	if !errors.Is(err, want) {
 		t.Errorf("Decide: got %v, %v, want %v", d.Owner, err, want)
 	}
@@ -168,7 +170,8 @@ func refuses(t *testing.T, r *routing.Router, q routing.Query, want error) {
 // unbound fails the test unless the request is work for anybody.
 func unbound(t *testing.T, r *routing.Router, q routing.Query) routing.Decision {
 	t.Helper()
-	d, err := r.Decide(t.Context(), q)
+	var d routing.Decision
+	err := r.Decide(t.Context(), &q, &d)
 	if err != nil || d.Owner != nil || d.Source != routing.SourcePicked {
 		t.Errorf("Decide: got %v, %q, %v, want unbound work", d.Owner, d.Source, err)
 	}

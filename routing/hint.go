@@ -14,10 +14,9 @@ func (r *Router) preferred(ctx context.Context, q *Query) string {
 	if hint == "" {
 		return ""
 	}
-	binding, _, err := r.binding(ctx, q.Trail, r.key(sticky.Hint, q.Principal, hint))
-	if err != nil {
-		return ""
-	}
+	key := r.key(sticky.Hint, q.Principal, hint)
+	var binding sticky.Binding
+	_, _ = r.binding(ctx, q.Trail, &key, &binding) // none is nobody's
 	return binding.Upstream
 }
 

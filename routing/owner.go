@@ -13,18 +13,21 @@ import (
 // byTask sets the owner of the task that a call is about.
 func (r *Router) byTask(ctx context.Context, q *Query, call *mcp.Call, d *Decision) error {
 	key := r.key(sticky.Task, q.Principal, call.TaskID)
-	err := r.byOwner(ctx, q, key, call, d)
-	d.Task, d.TaskBinding = key, d.Binding
-	return err
+	if err := r.byOwner(ctx, q, key, call, d); err != nil {
+		return err
+	}
+	d.Task = key
+	return nil
 }
 
 // byOwner looks key up and, if the map cannot tell, asks the fleet. call is about the task that
 // key names; nil for a session.
 func (r *Router) byOwner(ctx context.Context, q *Query, key sticky.Key, call *mcp.Call, d *Decision) error {
-	binding, source, missing := r.lookUp(ctx, q.Trail, key)
+	d.reset()
+	source, missing := r.lookUp(ctx, q.Trail, &key, &d.Binding)
 	if missing == nil {
-		if u := r.owner(ctx, q.Trail, binding.Upstream); u != nil {
-			d.found(u, source, key, binding)
+		if u := r.owner(ctx, q.Trail, d.Binding.Upstream); u != nil {
+			d.Owner, d.Source, d.Key = u, source, key
 			return nil
 		}
 		missing = ErrOwnerGone
@@ -94,8 +97,8 @@ func (q *Query) learned(u *Upstream, call *mcp.Call) sticky.Binding {
 	default:
 		binding.Dialect = mcp.DialectCore.String()
 	}
-	if u.Name == q.home.Upstream {
-		binding.Alias = q.home.Alias // it was asked under that name
+	if u.Name == q.home.upstream {
+		binding.Alias = q.home.alias // it was asked under that name
 	}
 	return binding
 }
@@ -106,13 +109,13 @@ func (r *Router) learn(ctx context.Context, key sticky.Key, binding sticky.Bindi
 	if errors.Is(missing, ErrOwnerGone) {
 		r.Bindings.Unbind(ctx, key)
 	}
-	d.found(u, SourceAsked, key, binding)
+	d.found(u, SourceAsked, key, &binding)
 	if err := r.Bind(ctx, key, binding, 0); !errors.Is(err, sticky.ErrOwned) {
 		return
 	}
 	standing, source, err := r.Bindings.Lookup(ctx, key)
 	if owner := r.Pool.Find(standing.Upstream); err == nil && owner != nil {
-		d.found(owner, source, key, standing)
+		d.found(owner, source, key, &standing)
 	}
 }
 

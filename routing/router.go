@@ -42,8 +42,11 @@ type Query struct {
 
 	Trail *Trail // not nil: it is only asked what would be decided, and this is told why
 
-	home sticky.Binding // of the session that a task is looked for in; zero: none
+	home home // of the session that a task is looked for in; zero: none
 }
+
+// home is where a session is: what its sticky.Binding says.
+type home struct{ upstream, alias string }
 
 // Inquirer is a request whose id the map does not know.
 type Inquirer interface {
@@ -66,17 +69,14 @@ type Questions struct {
 
 // Decision says where a request goes.
 type Decision struct {
-	Owner   *Upstream      // nil: unbound work
-	Prefer  string         // unbound work: the upstream that issued its cursor or requestState
-	GoesOn  bool           // it was a requestState: that one has begun the work
-	Source  sticky.Source  // where the owner was found
-	Key     sticky.Key     // of the binding that decided; zero for unbound work
-	Binding sticky.Binding // the binding that decided
-	Task    sticky.Key     // of the task that the call is about, if it is about one
-
-	// TaskBinding is the task's own binding, if it was looked up: not in a session
-	// without principals that never moved, which decides alone.
-	TaskBinding sticky.Binding
+	Owner   *Upstream       // nil: unbound work
+	Prefer  string          // unbound work: the upstream that issued its cursor or requestState
+	GoesOn  bool            // it was a requestState: that one has begun the work
+	Source  sticky.Source   // where the owner was found
+	Key     sticky.Key      // of the binding that decided; zero for unbound work
+	Binding sticky.Binding  // the binding that decided
+	Task    sticky.Key      // of the task that the call is about, if it is about one
+	beside  *sticky.Binding // the binding of Task, where another one decided; nil: it was not looked up
 
 	// Alias is the Binding.Alias that holds at Owner: what the session is called there.
 	// "": what the client calls it.
@@ -96,9 +96,31 @@ type Decision struct {
 	Affinities []Affinity
 }
 
+// TaskBinding is the binding of Task. It is the zero one where that was not looked up: in a session without principals that
+// never moved, which decides alone. It must not be changed.
+func (d *Decision) TaskBinding() *sticky.Binding {
+	switch {
+	case d.Task.ID != "" && d.Key.Kind == sticky.Task:
+		return &d.Binding
+	case d.beside != nil:
+		return d.beside
+	}
+	return &unbound
+}
+
+var unbound sticky.Binding // is never written
+
 // found has the request go to the owner that key is bound to.
-func (d *Decision) found(owner *Upstream, source sticky.Source, key sticky.Key, binding sticky.Binding) {
-	*d = Decision{Owner: owner, Source: source, Key: key, Binding: binding, Made: d.Made}
+func (d *Decision) found(owner *Upstream, source sticky.Source, key sticky.Key, binding *sticky.Binding) {
+	d.reset()
+	d.Owner, d.Source, d.Key, d.Binding = owner, source, key, *binding
+}
+
+// reset forgets what was found before, of another call of a batch.
+func (d *Decision) reset() {
+	if d.Owner != nil {
+		*d = Decision{Made: d.Made}
+	}
 }
 
 // Router routes the calls of one pool.
@@ -110,20 +132,21 @@ type Router struct {
 	Recover    bool             // with principals: ask the fleet for ids the map does not know
 }
 
-// Decide finds the owner of what the request is about, or none for unbound work.
+// Decide finds the owner of what the request is about, or none for unbound work, and writes that to d, which
+// is the zero one before, and with an error.
 // Errors: those of this file, Inquirer.Missing's, ErrUnclear, ErrBusy, a refusal of
 // Questions that nobody contradicts, or one that wraps
 // storage.ErrUnavailable: then nobody can say whether the id exists.
-func (r *Router) Decide(ctx context.Context, q Query) (d Decision, err error) {
+func (r *Router) Decide(ctx context.Context, q *Query, d *Decision) (err error) {
 	if q.Session != "" && !initializes(q.Calls) {
-		err = r.bySession(ctx, &q, &d)
+		err = r.bySession(ctx, q, d)
 	} else {
-		err = r.byCalls(ctx, &q, &d)
+		err = r.byCalls(ctx, q, d)
 	}
 	if err != nil {
-		return Decision{}, err
+		*d = Decision{}
 	}
-	return d, nil
+	return err
 }
 
 // byCalls finds the owner of what calls without a session are about.

@@ -186,7 +186,7 @@ func TestNothingIsUnknownWhileTheStoreIsAway(t *testing.T) {
 		"legacy":  f.query(legacy("tasks/get", "1")),
 		"session": f.inSession(),
 	} {
-		if _, err := f.Decide(t.Context(), q); !errors.Is(err, storage.ErrUnavailable) {
+		if err := f.Decide(t.Context(), &q, new(routing.Decision)); !errors.Is(err, storage.ErrUnavailable) {
 			t.Errorf("%s: got %v, want ErrUnavailable", name, err)
 		}
 	}
@@ -207,7 +207,7 @@ func TestCallerWhoLeftIsNotAnswered(t *testing.T) {
 		f := newFleet(t, "memory:")
 		ctx, leave := context.WithCancel(t.Context())
 		leave()
-		if _, err := f.Decide(ctx, f.query(modern("tasks/get", "1"))); !errors.Is(err, ctx.Err()) {
+		if err := f.Decide(ctx, new(f.query(modern("tasks/get", "1"))), new(routing.Decision)); !errors.Is(err, ctx.Err()) {
 			t.Errorf("got %v, want %v", err, ctx.Err())
 		}
 		synctest.Wait()

@@ -16,7 +16,7 @@ func TestAPartialPoolDeniesNothing(t *testing.T) {
 		f := newFleet(t, "memory:")
 		f.Pool.SetPartial(true)
 		for _, q := range []routing.Query{f.query(modern("tasks/get", "t1")), f.inSession(legacy("tools/call", ""))} {
-			if _, err := f.Decide(t.Context(), q); !errors.Is(err, routing.ErrUnclear) {
+			if err := f.Decide(t.Context(), &q, new(routing.Decision)); !errors.Is(err, routing.ErrUnclear) {
 				t.Errorf("partial: got %v, want ErrUnclear", err)
 			}
 		}
@@ -52,7 +52,8 @@ func TestWhatIsBoundToASoughtOwnerGoesThere(t *testing.T) {
 	p = routing.NewPool(routing.PoolOptions{Name: f.Pool.Name(), Upstreams: upstreams("a"), Seek: func(context.Context) { p.Replace(upstreams("a", "late")) }})
 	router := *f.Router
 	router.Pool, router.Asker = p, routing.NewAsker(p)
-	d, err := router.Decide(t.Context(), f.query(modern("tasks/get", "t1")))
+	var d routing.Decision
+	err := router.Decide(t.Context(), new(f.query(modern("tasks/get", "t1"))), &d)
 	if err != nil || d.Owner == nil || d.Owner.Name != "late" {
 		t.Errorf("got %+v, %v, want the owner that joined", d, err)
 	}

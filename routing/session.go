@@ -14,7 +14,7 @@ func (r *Router) bySession(ctx context.Context, q *Query, d *Decision) error {
 	if err := r.inUse(ctx, q, d); err != nil {
 		return err
 	}
-	d.Alias, q.home = d.Binding.Alias, d.Binding
+	d.Alias, q.home = d.Binding.Alias, home{d.Binding.Upstream, d.Binding.Alias}
 	if r.Principals && subscribes(q.Calls) && q.Trail == nil {
 		if err := r.narrow(ctx, q, d); err != nil {
 			return err
@@ -69,7 +69,7 @@ func (r *Router) inSession(ctx context.Context, q *Query, call *mcp.Call, d *Dec
 		if err := r.byTask(ctx, q, call, &own); err != nil {
 			return err
 		}
-		d.TaskBinding = own.Binding
+		d.beside = &own.Binding
 	}
 	if d.Binding.Alias == "" {
 		return nil
@@ -89,17 +89,18 @@ func subscribes(calls []mcp.Call) bool {
 // task was made: the upstream that the session moved to does not know it, and would
 // say so for good. A task that the map does not know stays with the session.
 func (r *Router) followTask(ctx context.Context, q *Query, d *Decision) error {
-	if d.TaskBinding.Upstream == "" {
-		own, _, err := r.lookUp(ctx, q.Trail, d.Task)
+	if d.TaskBinding().Upstream == "" {
+		own := new(sticky.Binding)
+		_, err := r.lookUp(ctx, q.Trail, &d.Task, own)
 		if errors.Is(err, sticky.ErrUnknown) {
 			return nil
 		}
 		if err != nil {
 			return denied(sticky.Task, err)
 		}
-		d.TaskBinding = own
+		d.beside = own
 	}
-	switch own := d.TaskBinding; {
+	switch own := d.TaskBinding(); {
 	case own.SameOwner(d.Binding):
 		return nil
 	case len(q.Calls) > 1:

@@ -30,14 +30,14 @@ func (t *Trail) note(what, result, detail string) {
 	t.Steps = append(t.Steps, Step{what, result, detail})
 }
 
-// binding looks key up; for a trail without a trace, and tells it.
-func (r *Router) binding(ctx context.Context, t *Trail, key sticky.Key) (sticky.Binding, sticky.Source, error) {
+// binding looks key up; for a trail without a trace, and tells it. With an error the binding is the zero one.
+func (r *Router) binding(ctx context.Context, t *Trail, key *sticky.Key, into *sticky.Binding) (source sticky.Source, err error) {
 	if t == nil {
-		return r.Bindings.Lookup(ctx, key)
+		return r.Bindings.LookupInto(ctx, key, into)
 	}
-	binding, source, err := r.Bindings.Peek(ctx, key)
-	t.looked(key, binding, source, err, r.Bindings.Shared())
-	return binding, source, err
+	*into, source, err = r.Bindings.Peek(ctx, *key)
+	t.looked(*key, *into, source, err, r.Bindings.Shared())
+	return source, err
 }
 
 // looked tells of a look-up: the places that it went to, the last of which decided.

@@ -78,19 +78,19 @@ func (b Binding) Provisional() bool { return b.ClientMade() && b.Status == "" }
 
 // mayYield reports whether another binding may take the place of b, so that it is looked up
 // in the store each time, as long as that is there.
-func (b Binding) mayYield(kind Kind) bool {
+func (b *Binding) mayYield(kind Kind) bool {
 	return b.rank() < givenOut || kind == Affinity && !b.Fixed
 }
 
 // yieldsTo reports whether next takes the place of b, whichever owners they name: see rank;
 // and what calls carry is worth less than what answers hand out.
-func (b Binding) yieldsTo(next Binding) bool {
+func (b *Binding) yieldsTo(next Binding) bool {
 	return next.Fixed && !b.Fixed || b.rank() < next.rank()
 }
 
 // rank is what a binding is worth: what a client says of an id less than what an upstream
 // tells when it hears the id, and that less than an answer in which one gives it out.
-func (b Binding) rank() int {
+func (b *Binding) rank() int {
 	switch {
 	case b.Provisional():
 		return named

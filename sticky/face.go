@@ -7,15 +7,23 @@ import (
 
 // Lookup returns the binding of key and where it was found. The error is
 // ErrUnknown, or wraps storage.ErrUnavailable or ctx's.
-func (b *Bindings) Lookup(ctx context.Context, key Key) (Binding, Source, error) {
-	binding, source, err := b.finder.lookup(ctx, key, false)
-	b.metrics.lookup(key.Kind, source, err)
+func (b *Bindings) Lookup(ctx context.Context, key Key) (binding Binding, source Source, err error) {
+	source, err = b.LookupInto(ctx, &key, &binding)
 	return binding, source, err
 }
 
+// LookupInto is Lookup that writes the binding where the caller has it, which spares copies. With an error it is the zero
+// one.
+func (b *Bindings) LookupInto(ctx context.Context, key *Key, into *Binding) (Source, error) {
+	source, err := b.finder.lookup(ctx, key, false, into)
+	b.metrics.lookup(key.Kind, source, err)
+	return source, err
+}
+
 // Peek is Lookup for who only wants to know: nothing is counted, and the cache stays as it is.
-func (b *Bindings) Peek(ctx context.Context, key Key) (Binding, Source, error) {
-	return b.finder.lookup(ctx, key, true)
+func (b *Bindings) Peek(ctx context.Context, key Key) (binding Binding, source Source, err error) {
+	source, err = b.finder.lookup(ctx, &key, true, &binding)
+	return binding, source, err
 }
 
 // Reload returns the binding of key as the store has it, whatever the near cache
@@ -75,7 +83,8 @@ func (b *Bindings) Prefer(ctx context.Context, key Key, upstream string) {
 // Unbind forgets key: its owner said that it does not know it any more. Errors
 // are not reported: a binding that stays is found out in the same way again.
 func (b *Bindings) Unbind(ctx context.Context, key Key) {
-	owner, _, _ := b.finder.lookup(ctx, key, false) // none is as good: who reads the list finds out
+	var owner Binding
+	_, _ = b.finder.lookup(ctx, &key, false, &owner) // none is as good: who reads the list finds out
 	b.binder.unbind(ctx, key, owner.Upstream)
 }
 

@@ -7,14 +7,14 @@ import (
 
 // Observe notes a task's state as its owner just told it: a changed status, or a
 // life that is longer now, is written to the store by Run. current is the binding
-// that the call was routed by. It returns the binding as it is kept now, and whether
-// that is another than before.
-func (b *Bindings) Observe(key Key, current Binding, seen Seen) (Binding, bool) {
+// that the call was routed by, and stays as it is. changed is whether another is kept now, which is next.
+func (b *Bindings) Observe(key Key, current *Binding, seen Seen) (next Binding, changed bool) {
 	return b.refresher.observe(key, current, seen)
 }
 
 // Touch notes that a session, or a value of an affinity, is in use. current is the binding that
-// the call was routed by. The store hears of it once a minute at most. Results as of Observe.
+// the call was routed by. The store hears of it once a minute at most. It returns the binding as it is kept now, and
+// whether that is another than before.
 func (b *Bindings) Touch(key Key, current Binding) (Binding, bool) {
 	return b.refresher.touch(key, current)
 }

@@ -51,15 +51,14 @@ func keep(key Key, b *Binding) (Key, kept, bool) {
 	return key, k, true
 }
 
-// binding is what was kept. The monotonic clock's part of its times is not.
-func (k *kept) binding() (b Binding) {
+// fill has b be what was kept. The monotonic clock's part of its times is not.
+func (k *kept) fill(b *Binding) {
 	begins := k.begins
 	for i, part := range b.texts() {
 		*part = k.text[begins:k.ends[i]]
 		begins = k.ends[i]
 	}
 	b.Fixed, b.Asked, b.Expires, b.Kept, b.Made, b.Until = k.fixed, k.asked, k.expires.time(), k.kept.time(), k.made, k.until
-	return b
 }
 
 // instant is a time without a place; the zero value is the zero time.

@@ -29,7 +29,8 @@ func TestABindingIsKeptWhole(t *testing.T) {
 		key := Key{Kind: Task, Pool: "p", Principal: b.Principal, ID: "1"}
 		kept := key
 		kept, k, ok := keep(key, &b)
-		if got := k.binding(); !ok || got != b || kept != key {
+		var got Binding
+		if k.fill(&got); !ok || got != b || kept != key {
 			t.Errorf("%s: got %+v of %+v, want %+v of %+v", name, got, kept, b, key)
 		}
 	}

@@ -14,27 +14,32 @@ type finder struct {
 	flights flights
 }
 
-// lookup is Lookup without its count; one that only peeks leaves the cache as it is.
-func (f *finder) lookup(ctx context.Context, key Key, peeks bool) (binding Binding, _ Source, err error) {
-	if binding, ok := f.local.pending.get(key); ok {
-		return binding, SourceBound, nil
+// lookup is LookupInto without its count; one that only peeks leaves the cache as it is.
+func (f *finder) lookup(ctx context.Context, key *Key, peeks bool, into *Binding) (Source, error) {
+	if f.local.pending.find(key, into) {
+		return SourceBound, nil
 	}
-	cached, ok := f.local.near.look(key, peeks)
-	if ok && !cached.mayYield(key.Kind) {
-		return cached, f.source(SourceLRU), nil
+	ok := f.local.near.look(key, peeks, into)
+	if ok && !into.mayYield(key.Kind) {
+		return f.source(SourceLRU), nil
 	}
-	if peeks {
-		binding, err = f.records.binding(ctx, key)
-	} else {
-		binding, err = f.load(ctx, key)
-	}
+	binding, err := f.fetch(ctx, *key, peeks)
 	if ok && errors.Is(err, storage.ErrUnavailable) {
-		return cached, f.source(SourceLRU), nil
+		return f.source(SourceLRU), nil
 	}
+	*into = binding
 	if err != nil {
-		return Binding{}, "", err
+		return "", err
 	}
-	return binding, f.source(SourceStore), nil
+	return f.source(SourceStore), nil
+}
+
+// fetch asks the store.
+func (f *finder) fetch(ctx context.Context, key Key, peeks bool) (Binding, error) {
+	if peeks {
+		return f.records.binding(ctx, key)
+	}
+	return f.load(ctx, key)
 }
 
 // source is where a binding was found, as look-ups tell it: what nobody else writes to is
@@ -69,17 +74,16 @@ func (f *finder) read(ctx context.Context, key Key) (Binding, error) {
 }
 
 // find peeks at the binding of a task, whoever's it is.
-func (f *finder) find(ctx context.Context, pool, id string) (Key, Binding, error) {
-	key := Key{Kind: Task, Pool: pool, ID: id}
-	binding, _, err := f.lookup(ctx, key, true)
-	if !errors.Is(err, ErrUnknown) {
+func (f *finder) find(ctx context.Context, pool, id string) (key Key, binding Binding, err error) {
+	key = Key{Kind: Task, Pool: pool, ID: id}
+	if _, err = f.lookup(ctx, &key, true, &binding); !errors.Is(err, ErrUnknown) {
 		return key, binding, err
 	}
-	claim, _, err := f.lookup(ctx, key.Claim(), true)
-	if err != nil {
+	claim := key.Claim()
+	if _, err = f.lookup(ctx, &claim, true, &binding); err != nil {
 		return Key{}, Binding{}, err
 	}
-	key.Principal = claim.Principal
-	binding, _, err = f.lookup(ctx, key, true)
+	key.Principal = binding.Principal
+	_, err = f.lookup(ctx, &key, true, &binding)
 	return key, binding, err
 }

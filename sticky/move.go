@@ -14,7 +14,7 @@ func (r *rebinder) move(ctx context.Context, key Key, from, to Binding) (Binding
 	to.Principal, to.Session, to.Made = key.Principal, from.Session, from.Made
 	now := time.Now()
 	to.Expires = now.Add(r.terms.sessionIdle)
-	to.Until = r.terms.countedUntil(Session, to, 0, now)
+	to.Until = r.terms.countedUntil(Session, &to, 0, now)
 	stands, moved := to, entry{key: key, binding: to}
 	r.rolls.add(ctx, moved) // first: whoever dies in between leaves one too many
 	err := r.records.exchange(ctx, key, r.terms.sessionIdle, to, func(standing Binding) error {

@@ -24,32 +24,36 @@ func newNear(size int) *near {
 
 // get returns a binding that has not expired. One that has may live on in the
 // store, extended by another berth: the store is to be asked.
-func (n *near) get(key Key) (Binding, bool) { return n.look(key, false) }
+func (n *near) get(key Key) (binding Binding, ok bool) {
+	ok = n.look(&key, false, &binding)
+	return binding, ok
+}
 
-// look is get; one that only peeks changes nothing, not even what is forgotten next.
-func (n *near) look(key Key, peeks bool) (Binding, bool) {
+// look is get into what the caller has; one that only peeks changes nothing, not even what is forgotten next.
+func (n *near) look(key *Key, peeks bool, into *Binding) bool {
 	if n == nil {
-		return Binding{}, false
+		return false
 	}
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	var k kept
 	var ok bool
 	if peeks {
-		k, ok = n.cache.Peek(key)
+		k, ok = n.cache.Peek(*key)
 	} else {
-		k, ok = n.cache.Get(key)
+		k, ok = n.cache.Get(*key)
 	}
 	if !ok {
-		return Binding{}, false
+		return false
 	}
 	if time.Now().After(k.expires.time()) {
 		if !peeks {
-			n.cache.Remove(key)
+			n.cache.Remove(*key)
 		}
-		return Binding{}, false
+		return false
 	}
-	return k.binding(), true
+	k.fill(into)
+	return true
 }
 
 func (n *near) add(e *entry) { n.put(e, nil) }
@@ -68,8 +72,11 @@ func (n *near) put(e *entry, may func(have Binding) bool) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if may != nil {
-		if have, ok := n.cache.Peek(e.key); ok && !may(have.binding()) {
-			return
+		if have, ok := n.cache.Peek(e.key); ok {
+			var standing Binding
+			if have.fill(&standing); !may(standing) {
+				return
+			}
 		}
 	}
 	if !fits {

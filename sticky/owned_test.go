@@ -65,7 +65,7 @@ func TestATaskCountsUntilItsResultIsGivenOut(t *testing.T) {
 			b.mustBind(t, task(id), "a", ttl)
 		}
 		see := func(id string, seen Seen) {
-			b.Observe(task(id), b.owns(t, "a", task(id), SourceBound), seen)
+			b.Observe(task(id), new(b.owns(t, "a", task(id), SourceBound)), seen)
 			pass(0)
 		}
 		for range 3 {

@@ -17,14 +17,23 @@ type pending struct {
 // Beyond it a binding lives in the near cache only.
 const maxPending = 200_000
 
-func (p *pending) get(key Key) (Binding, bool) {
+func (p *pending) get(key Key) (binding Binding, ok bool) {
+	ok = p.find(&key, &binding)
+	return binding, ok
+}
+
+// find is get into what the caller has.
+func (p *pending) find(key *Key, into *Binding) bool {
 	if p.count.Load() == 0 {
-		return Binding{}, false
+		return false
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	e, ok := p.entries[key]
-	return e.binding, ok
+	e, ok := p.entries[*key]
+	if ok {
+		*into = e.binding
+	}
+	return ok
 }
 
 // add keeps e unless another upstream owns its key already, by a binding that does not

@@ -23,8 +23,8 @@ type refresher struct {
 const maxUpdates = 1024 // refreshes that may wait for Run
 
 // observe is Observe.
-func (r *refresher) observe(key Key, current Binding, seen Seen) (Binding, bool) {
-	next := current
+func (r *refresher) observe(key Key, current *Binding, seen Seen) (next Binding, changed bool) {
+	next = *current
 	if seen.Status != "" {
 		next.Status = seen.Status
 	}
@@ -33,8 +33,8 @@ func (r *refresher) observe(key Key, current Binding, seen Seen) (Binding, bool)
 		next.Expires = expires
 	}
 	counts := r.terms.recount(&next, current, seen, now)
-	if next == current {
-		return current, false
+	if next.Status == current.Status && next.Expires == current.Expires && next.Made == current.Made && next.Until == current.Until {
+		return Binding{}, false // nothing else is changed here
 	}
 	r.refresh(entry{key: key, binding: next, counts: counts})
 	return next, true
@@ -57,7 +57,7 @@ func (r *refresher) touch(key Key, current Binding) (Binding, bool) {
 	current.Kept = r.prolonged(key, current.Kept)
 	counts := countsAsBefore
 	if key.Kind.counted() && current.Expires.UnixMilli() > current.Until {
-		current.Until, counts = r.terms.countedUntil(key.Kind, current, 0, now), countsUntil
+		current.Until, counts = r.terms.countedUntil(key.Kind, &current, 0, now), countsUntil
 		if current.Made == 0 {
 			current.Made = now.UnixMilli()
 		}

@@ -37,7 +37,7 @@ func termsOf(o Options) terms {
 }
 
 // entry completes a binding that is made now. A claim says itself whose it is.
-func (t terms) entry(key Key, binding Binding, ttl time.Duration) entry {
+func (t *terms) entry(key Key, binding Binding, ttl time.Duration) entry {
 	if key.Kind != Claim {
 		binding.Principal = key.Principal
 	}
@@ -52,14 +52,14 @@ func (t terms) entry(key Key, binding Binding, ttl time.Duration) entry {
 			binding.ID = t.hide(key.ID)
 		}
 		binding.Made = now.UnixMilli()
-		binding.Until = t.countedUntil(key.Kind, binding, ttl, now)
+		binding.Until = t.countedUntil(key.Kind, &binding, ttl, now)
 	}
 	return entry{key: key, binding: binding}
 }
 
 // countedUntil is how long what a binding names counts as owned, that is alive now. A task's ttl
 // counts from its creation.
-func (t terms) countedUntil(kind Kind, binding Binding, ttl time.Duration, now time.Time) int64 {
+func (t *terms) countedUntil(kind Kind, binding *Binding, ttl time.Duration, now time.Time) int64 {
 	switch {
 	case kind == Session:
 		return binding.Expires.Add(t.sessionIdle / sessionSlack).UnixMilli()
@@ -73,7 +73,7 @@ func (t terms) countedUntil(kind Kind, binding Binding, ttl time.Duration, now t
 
 // life is how long a binding is kept that is made or told of now. A claim lives as a
 // task's binding does.
-func (t terms) life(kind Kind, ttl time.Duration) time.Duration {
+func (t *terms) life(kind Kind, ttl time.Duration) time.Duration {
 	switch {
 	case kind == Hint:
 		return hintLife
@@ -88,11 +88,11 @@ func (t terms) life(kind Kind, ttl time.Duration) time.Duration {
 // handshake is how long a handshake is kept from when it was last prolonged:
 // as long as its session may be unused, twice, so that it need not be written each
 // time that the session is.
-func (t terms) handshake() time.Duration { return 2 * t.sessionIdle }
+func (t *terms) handshake() time.Duration { return 2 * t.sessionIdle }
 
 // recount says how long the task counts from now on, and what that changes. What counts no more
 // stays so. What an older berth bound is counted from now on.
-func (t terms) recount(next *Binding, current Binding, seen Seen, now time.Time) counts {
+func (t *terms) recount(next, current *Binding, seen Seen, now time.Time) counts {
 	if current.Made == 0 {
 		next.Made = now.UnixMilli()
 	} else if current.Until == 0 {
@@ -110,7 +110,7 @@ func (t terms) recount(next *Binding, current Binding, seen Seen, now time.Time)
 		next.Until = soon
 		return countsUntil
 	}
-	until := t.countedUntil(Task, *next, seen.TTL, now)
+	until := t.countedUntil(Task, next, seen.TTL, now)
 	if change := until - current.Until; max(change, -change) <= extendBeyond.Milliseconds() {
 		return countsAsBefore
 	}

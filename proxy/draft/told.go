@@ -26,7 +26,7 @@ func (t *Tasks) Heed(u *routing.Upstream, message []byte) {
 // Told confirms the task that the request is about, if a client may have made its id, with the
 // status that u tells.
 func (t *Tasks) Told(u *routing.Upstream, status string) error {
-	standing := t.At.TaskBinding
+	standing := t.At.TaskBinding()
 	if !standing.Provisional() && (standing.Upstream != "" || !t.Call.Endpoint.FirstDraft) {
 		return nil
 	}

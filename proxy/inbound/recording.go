@@ -4,6 +4,8 @@ import (
 	"context"
 	"sync"
 	"time"
+
+	"berth/internal/fresh"
 )
 
 // recordTime bounds what recording may hold an answer up, whatever the store does.
@@ -12,8 +14,16 @@ const recordTime = time.Second
 // Recording is a context for the store that outlives the client: a client that
 // hangs up once its answer was read does not undo the record.
 func (*Call) Recording() (context.Context, context.CancelFunc) {
-	r := &recording{until: time.Now().Add(recordTime)}
-	return r, r.end
+	r := newRecording()
+	return r, r.end // short, so that it is inlined, and what ends a context costs no memory
+}
+
+var recordings = fresh.New[recording](8)
+
+func newRecording() *recording {
+	r := recordings.Next()
+	r.until = time.Now().Add(recordTime)
+	return r
 }
 
 // recording is a context that ends by the clock. It has no timer before somebody asks for its end: a store in

@@ -21,7 +21,7 @@ type StaleCache struct {
 	mu    sync.Mutex // guards the fields below
 	entry int        // bytes of a task, at most
 	total int        // bytes of all, at most
-	tasks *simplelru.LRU[staleKey, staleTask]
+	tasks *simplelru.LRU[staleKey, *staleTask]
 	bytes int
 }
 
@@ -52,13 +52,13 @@ type staleTask struct {
 // staleOverhead is about what a task costs beside what is kept of it, in bytes.
 const staleOverhead = 512
 
-func (t staleTask) size() int { return len(t.poll) + len(t.outcome) + staleOverhead }
+func (t *staleTask) size() int { return len(t.poll) + len(t.outcome) + staleOverhead }
 
 // NewStaleCache returns a cache that holds at most entry bytes a task and total
 // bytes in all; 0 are 64 KiB and 64 MiB.
 func NewStaleCache(entry, total int) *StaleCache {
 	s := &StaleCache{entry: cmp.Or(entry, 64<<10), total: cmp.Or(total, 64<<20)}
-	tasks, err := simplelru.NewLRU(s.most(), func(_ staleKey, t staleTask) { s.bytes -= t.size() })
+	tasks, err := simplelru.NewLRU(s.most(), func(_ staleKey, t *staleTask) { s.bytes -= t.size() })
 	if err != nil {
 		panic(err) // for sizes below one only
 	}
@@ -98,32 +98,35 @@ const maxStaleLife = 24 * time.Hour
 
 // Put keeps the task that the answer to c, a poll, tells of.
 func (s *StaleCache) Put(c *inbound.Call, task sticky.Key, a *mcp.Answer) {
-	s.update(keyFor(c, task), func(t staleTask, now time.Time) staleTask { return t.tell(a, now) })
+	s.update(keyFor(c, task), func(t *staleTask, now time.Time) { t.tell(a, now) })
 }
 
 // PutNew keeps the task that the answer to c creates. What was kept under its id was another's.
 func (s *StaleCache) PutNew(c *inbound.Call, task sticky.Key, a *mcp.Answer) {
-	s.update(keyFor(c, task), func(_ staleTask, now time.Time) staleTask { return staleTask{since: now}.tell(a, now) })
+	s.update(keyFor(c, task), func(t *staleTask, now time.Time) {
+		*t = staleTask{since: now}
+		t.tell(a, now)
+	})
 }
 
-// tell is t with what an answer tells. An end stands: polls may overtake one another, so that one from
+// tell adds what an answer tells. An end stands: polls may overtake one another, so that one from
 // before the end comes in after it.
-func (t staleTask) tell(a *mcp.Answer, now time.Time) staleTask {
-	if t.ended && !a.Task.Terminal() {
-		return t
+func (t *staleTask) tell(a *mcp.Answer, now time.Time) {
+	ended := a.Task.Terminal()
+	if t.ended && !ended {
+		return
 	}
 	if poll := a.PollResult(); !bytes.Equal(t.poll, poll) {
 		t.poll = bytes.Clone(poll)
 	}
 	t.at = now
-	t.ended = a.Task.Terminal() && t.poll != nil
+	t.ended = ended && t.poll != nil
 	t.expires = t.until(&a.Task)
-	return t
 }
 
 // until is when nothing is told any more of a task that was just seen. A TTL counts from
 // its creation; the first draft's keepAlive from its end.
-func (t staleTask) until(task *mcp.Task) time.Time {
+func (t *staleTask) until(task *mcp.Task) time.Time {
 	switch {
 	case task.TTL > 0:
 		return t.since.Add(min(task.TTL, maxStaleLife))
@@ -136,15 +139,14 @@ func (t staleTask) until(task *mcp.Task) time.Time {
 // PutResult keeps the answer to c, a tasks/result, which ends a core task. One that is too
 // long is left out, and the task's state stays.
 func (s *StaleCache) PutResult(c *inbound.Call, task sticky.Key, a *mcp.Answer) {
-	s.update(keyFor(c, task), func(t staleTask, _ time.Time) staleTask {
+	s.update(keyFor(c, task), func(t *staleTask, _ time.Time) {
 		if a.Result == nil || len(t.poll)+len(a.Result) > s.entry {
-			return t
+			return
 		}
 		t.outcome = bytes.Clone(a.Result)
 		if t.expires.IsZero() {
 			t.expires = t.since.Add(maxStaleLife)
 		}
-		return t
 	})
 }
 
@@ -156,23 +158,22 @@ func (s *StaleCache) Drop(c *inbound.Call, task sticky.Key) {
 	s.tasks.Remove(key)
 }
 
-// update keeps what change makes of what is kept of a task, if it is something,
-// and not too much.
-func (s *StaleCache) update(key staleKey, change func(t staleTask, now time.Time) staleTask) {
+// update has change put down what there is to keep of a task, if it is something, and not too much.
+func (s *StaleCache) update(key staleKey, change func(t *staleTask, now time.Time)) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	t, known := s.tasks.Get(key)
-	before := t.size()
 	if !known {
-		before = 0
 		key.task.ID = strings.Clone(key.task.ID) // a part of a request's head would keep all of that
+		t = new(staleTask)
+		s.tasks.Add(key, t)
+		s.bytes += t.size()
 	}
-	now := time.Now()
+	before, now := t.size(), time.Now()
 	if now.After(t.expires) {
-		t = staleTask{since: now}
+		*t = staleTask{since: now}
 	}
-	t = change(t, now)
-	s.tasks.Add(key, t)
+	change(t, now)
 	s.bytes += t.size() - before
 	if held := len(t.poll) + len(t.outcome); held == 0 || held > s.entry {
 		s.tasks.Remove(key)
@@ -181,7 +182,7 @@ func (s *StaleCache) update(key staleKey, change func(t staleTask, now time.Time
 	s.shrink()
 }
 
-// get returns the task as it was last seen.
+// get returns a copy of the task as it was last seen.
 func (s *StaleCache) get(key staleKey) (staleTask, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -193,5 +194,5 @@ func (s *StaleCache) get(key staleKey) (staleTask, bool) {
 		s.tasks.Remove(key)
 		return staleTask{}, false
 	}
-	return t, true
+	return *t, true
 }

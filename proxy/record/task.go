@@ -72,11 +72,12 @@ const cancelled = "cancelled"
 // seen notes what u tells of the call's task. A session without principals leads there by itself, so
 // that the task's binding was not read: it is only where the task has ended, once.
 func (r *Recorder) seen(u *routing.Upstream, seen sticky.Seen) {
-	binding := r.At.TaskBinding
+	binding := r.At.TaskBinding()
 	if binding.Upstream == "" && seen.Ended {
 		ctx, cancel := r.Recording()
 		defer cancel()
-		binding, _, _ = r.Endpoint.Router.Bindings.Lookup(ctx, r.At.Task)
+		binding = new(sticky.Binding)
+		_, _ = r.Endpoint.Router.Bindings.LookupInto(ctx, &r.At.Task, binding)
 	}
 	if binding.Upstream == u.Name && !binding.Provisional() {
 		r.Endpoint.Router.Observe(r.At.Task, binding, seen)
@@ -104,7 +105,7 @@ func (r *Recorder) Error(u *routing.Upstream, c *mcp.Call, a *mcp.Answer) (inste
 		return body
 	}
 	// A client that made the id may poll before the owner has begun; that one will know it.
-	binding := &r.At.TaskBinding
+	binding := r.At.TaskBinding()
 	if c.Method == mcp.MethodGetTask && binding.Upstream == u.Name && !binding.Provisional() {
 		r.unbindFrom(u)
 	}

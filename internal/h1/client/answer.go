@@ -8,7 +8,7 @@ import (
 	"sync/atomic"
 
 	"berth/internal/exchange"
-	"berth/internal/h1/fresh"
+	"berth/internal/fresh"
 	"berth/internal/h1/head"
 	"berth/internal/wire"
 )

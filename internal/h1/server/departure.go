@@ -6,7 +6,7 @@ import (
 	"sync"
 	"time"
 
-	"berth/internal/h1/fresh"
+	"berth/internal/fresh"
 )
 
 // departure is the context of a request: its end is the client's departure, or the request's own. It watches
