@@ -30,7 +30,7 @@ func (h *handler) Begin(at time.Time, level slog.Level, message string) *Line {
 	l := lines.Get().(*Line)
 	text := append(l.text[:0], '{')
 	if !at.IsZero() {
-		text = append(at.AppendFormat(append(text, `"time":"`...), time.RFC3339Nano), `",`...)
+		text = append(appendTime(append(text, `"time":"`...), at), `",`...)
 	}
 	text = appendString(append(text, `"level":`...), level.String())
 	l.journal, l.text = h.journal, appendString(append(text, `,"msg":`...), message)
@@ -40,6 +40,17 @@ func (h *handler) Begin(at time.Time, level slog.Level, message string) *Line {
 // String adds an attribute.
 func (l *Line) String(name, value string) {
 	l.text = appendString(appendPlainName(l.text, name), value)
+}
+
+// Plain adds an attribute, and reports that it has: it does so if value is printable ASCII in which nothing is to be
+// escaped. What is known of a value by that need not be found out twice.
+func (l *Line) Plain(name, value string) bool {
+	if !isPlain(value) {
+		return false
+	}
+	text := append(appendPlainName(l.text, name), '"')
+	l.text = append(append(text, value...), '"')
+	return true
 }
 
 // Int adds an attribute.

@@ -83,9 +83,10 @@ func (l *line) fill(r *Record, e end) {
 
 // add adds what a client or an upstream may have worded, if it is there.
 func (l *line) add(name, value string) {
-	if value != "" {
-		l.set(name, Clip(value))
+	if value == "" || l.text != nil && len(value) <= clipped && l.text.Plain(name, value) {
+		return
 	}
+	l.set(name, Clip(value))
 }
 
 // set adds what is berth's own, or clipped.
@@ -164,11 +165,13 @@ func (r *Record) errorText() string {
 	return r.Err.Error()
 }
 
+// clipped is the most that Clip leaves of a text, in bytes.
+const clipped = 256
+
 // Clip keeps a line short, free of control characters, and in its order on a screen, whatever a client sends.
 func Clip(s string) string {
-	const most = 256
-	if len(s) > most {
-		s = s[:most] + "…"
+	if len(s) > clipped {
+		s = s[:clipped] + "…"
 	}
 	if isPlain(s) {
 		return s

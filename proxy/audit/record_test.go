@@ -11,6 +11,7 @@ import (
 	"net/netip"
 	"net/url"
 	"regexp"
+	"strings"
 	"testing"
 	"time"
 
@@ -74,7 +75,8 @@ func TestALineTellsWhatTheRecordWasTold(t *testing.T) {
 		r.StartSpan()
 		r.SendTo(u)
 		r.Source, r.Status, r.Meant, r.Written, r.Begun = "bound", 200, 200, 42, r.Started
-		r.Code, r.Err, r.Holder, r.Session = -32603, errors.New("größer, \"as\" said\u2028\x00"), "b", "secret"
+		r.Code, r.Err, r.Holder, r.Session = -32603, errors.New("größer, \"as\" said\u2028\x00"), "b\x7f", "secret"
+		r.MovedFrom = strings.Repeat("a", clipped+1)
 		r.Close(time.Now())
 	}
 	lines.Flush()
@@ -87,6 +89,7 @@ func TestALineTellsWhatTheRecordWasTold(t *testing.T) {
 			t.Fatalf("%s: %v", text, err)
 		}
 		for name, want := range map[string]any{
+			"holder": "b?", "moved_from": strings.Repeat("a", clipped) + "…",
 			"msg": "request", "method": "tasks/get", "task": "t-1", "source": "bound", "upstream": "a", "attempts": 1.0,
 			"status": 200.0, "bytes": 42.0, "client": "192.0.2.7", "agent": "node", "code": -32603.0,
 		} {

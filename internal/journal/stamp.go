@@ -1,0 +1,40 @@
+package journal
+
+import (
+	"sync/atomic"
+	"time"
+)
+
+// stamp is how the times of one second are written: lines of a second differ in its fraction alone.
+type stamp struct {
+	second     int64
+	place      *time.Location
+	head, zone string
+}
+
+// latest is the stamp that was used last.
+var latest atomic.Pointer[stamp]
+
+// appendTime appends at as time.RFC3339Nano has it.
+func appendTime(text []byte, at time.Time) []byte {
+	second, place := at.Unix(), at.Location()
+	s := latest.Load()
+	if s == nil || s.second != second || s.place != place {
+		s = &stamp{second, place, at.Format("2006-01-02T15:04:05"), at.Format("Z07:00")}
+		latest.Store(s)
+	}
+	text = append(text, s.head...)
+	if n := at.Nanosecond(); n > 0 {
+		var digits [10]byte
+		end := 0
+		for i := len(digits) - 1; i > 0; i-- {
+			if digits[i] = byte('0' + n%10); end == 0 && n%10 > 0 {
+				end = i + 1
+			}
+			n /= 10
+		}
+		digits[0] = '.'
+		text = append(text, digits[:end]...)
+	}
+	return append(text, s.zone...)
+}
