@@ -22,9 +22,12 @@ type Poll struct {
 	owner         string
 	mark          string    // of the task's last change that was known when it began
 	began         time.Time // before its request was sent
+	over          bool      // Complete has told all there is; only the leader's goroutine looks
 
 	// Guarded by Shared.mu:
 	asks    digest        // zero: not known yet
+	isAlone bool          // it stands in Shared.alone
+	isFiled bool          // it stands in Shared.like, or did before another took its place
 	led     bool          // the leader is there
 	waiting int           // the others who are
 	until   time.Time     // the answer is given until then; zero: under way

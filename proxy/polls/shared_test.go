@@ -40,8 +40,8 @@ func TestPollAloneCostsLittle(t *testing.T) {
 	if got > 4 {
 		t.Errorf("got %v allocations", got)
 	}
-	if len(s.tasks) > 0 {
-		t.Errorf("%d tasks are left", len(s.tasks))
+	if n := len(s.alone) + len(s.like); n > 0 {
+		t.Errorf("%d tasks are left", n)
 	}
 }
 
