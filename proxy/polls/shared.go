@@ -44,15 +44,16 @@ func NewShared(log *slog.Logger) *Shared {
 // Join has c, which is routed to owner, share an answer if it is a poll. It waits for that of
 // another poll which asks the same. Without one c leads, so that others may join it, and is
 // sent under lead as its context; or it is sent by itself, where it must not be given an older
-// answer than its own.
-func (s *Shared) Join(ctx context.Context, c *inbound.Call, owner string) (lead *Poll, answer *Answer, err error) {
+// answer than its own. It may lead in room, the memory of a poll that is free; nil: there is none.
+func (s *Shared) Join(ctx context.Context, c *inbound.Call, owner string, room *Poll) (lead *Poll, answer *Answer, err error) {
 	if !mayShare(c) {
 		return nil, nil, nil
 	}
-	own := newPoll(ctx, s, c, owner)
+	own := newPoll(ctx, s, c, owner, room)
 	if s.leadAlone(own) {
 		return own, nil, nil
 	}
+	own.shown = true // to those who look for marks
 	own.asks = own.digest()
 	s.compareFirst(own.task)
 	p := s.join(own, "")
@@ -92,6 +93,9 @@ func (s *Shared) leadAlone(own *Poll) bool {
 func (s *Shared) compareFirst(task sticky.Key) {
 	s.mu.Lock()
 	first := s.alone[task]
+	if first != nil {
+		first.shown = true
+	}
 	s.mu.Unlock()
 	if first != nil {
 		s.sort(first)
