@@ -19,7 +19,9 @@ func (x *request) sharePoll(u *routing.Upstream) (answered bool, err error) {
 	if x.movedFrom != "" {
 		return false, nil // one that was sent elsewhere first leads already
 	}
-	lead, answer, err := x.p.polls.Join(x.ctx, x.Call, u.Name)
+	room := x.room.poll
+	x.room.poll = nil
+	lead, answer, err := x.p.polls.Join(x.ctx, x.Call, u.Name, room)
 	if lead != nil {
 		x.poll, x.ctx = lead, lead
 	}

@@ -9,6 +9,7 @@ import (
 	"berth/proxy/draft"
 	"berth/proxy/inbound"
 	"berth/proxy/outbound"
+	"berth/proxy/polls"
 	"berth/proxy/record"
 	"berth/proxy/reply"
 )
@@ -28,6 +29,7 @@ type room struct {
 	body   []byte          // for the client's
 	parcel outbound.Parcel // for what goes upstream
 	reader exchange.Reader // of the answer
+	poll   *polls.Poll     // of one that is over; nil: of none
 }
 
 // begin prepares x for a request.
@@ -55,6 +57,9 @@ func (x *serving) end() {
 	left := x.room
 	if left.body = x.Body[:0]; cap(left.body) > most {
 		left.body = nil
+	}
+	if x.poll != nil && x.poll.Free() {
+		left.poll = x.poll
 	}
 	left.parcel.Empty()
 	left.reader.End()

@@ -7,8 +7,8 @@
 // taken in the same moment: there is no state to recover from.
 //
 // A caller is a string that its user makes up. What is kept of callers is bounded:
-// a Gauge remembers those that hold something, Buckets the most recent of a fixed
-// number. A caller that was forgotten begins with a full bucket, so a bound on a
+// a Gauge remembers those that hold something and a thousand others, Buckets the
+// most recent of a fixed number. A caller that was forgotten begins with a full bucket, so a bound on a
 // rate holds for each caller, and not for somebody who can be ten thousand of them.
 package limit
 
@@ -28,13 +28,16 @@ type Gauge struct {
 	mu        sync.Mutex // guards the fields below
 	all, each int64
 	held      int64
-	by        map[string]int64
+	by        map[string]*int64 // of those who hold something, and of some who did
 }
+
+// idle is up to how many callers one that holds nothing any more stays among them: as a rule it comes again.
+const idle = 1024
 
 // NewGauge returns a gauge with room for all units, of which one caller may hold each; 0: callers
 // are not told apart.
 func NewGauge(all, each int64) *Gauge {
-	return &Gauge{all: all, each: each, by: make(map[string]int64)}
+	return &Gauge{all: all, each: each, by: make(map[string]*int64)}
 }
 
 // SetBounds changes what there is room for. What is held stays, be it more than that. Whether
@@ -49,13 +52,19 @@ func (g *Gauge) SetBounds(all, each int64) {
 func (g *Gauge) Take(caller string, n int64) error {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if err := g.room(caller, n); err != nil {
+	own := g.by[caller]
+	if err := g.room(own, n); err != nil {
 		return err
 	}
 	g.held += n
-	if g.each > 0 {
-		g.by[caller] += n
+	if g.each == 0 {
+		return nil
 	}
+	if own == nil {
+		own = new(int64)
+		g.by[caller] = own
+	}
+	*own += n
 	return nil
 }
 
@@ -63,13 +72,13 @@ func (g *Gauge) Take(caller string, n int64) error {
 func (g *Gauge) Room(caller string, n int64) error {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	return g.room(caller, n)
+	return g.room(g.by[caller], n)
 }
 
-// room is Room under the lock.
-func (g *Gauge) room(caller string, n int64) error {
+// room is Room under the lock, for a caller who holds own; nil is nothing.
+func (g *Gauge) room(own *int64, n int64) error {
 	switch {
-	case g.each > 0 && g.by[caller]+n > g.each:
+	case g.each > 0 && (n > g.each || own != nil && *own+n > g.each):
 		return ErrCallerFull
 	case g.held+n > g.all:
 		return ErrFull
@@ -85,7 +94,11 @@ func (g *Gauge) Give(caller string, n int64) {
 	if g.each == 0 {
 		return
 	}
-	if g.by[caller] -= n; g.by[caller] <= 0 {
+	own := g.by[caller]
+	if own == nil {
+		return
+	}
+	if *own = max(*own-n, 0); *own == 0 && len(g.by) > idle {
 		delete(g.by, caller)
 	}
 }

@@ -86,13 +86,14 @@ type Client interface {
 type Holder interface {
 	Client
 	// Hold keeps the client and its request lent, which may be used from any goroutine, one at a time, until end is called:
-	// once, when the answer is over. whole is as who was asked would return it, which is not heeded then.
+	// once, when the answer is over. whole is as who was asked would return it, which is not heeded then. A header that was
+	// sent is given back.
 	Hold() (end func(whole bool))
 }
 
 // Waiter is a body that can be waited for.
 type Waiter interface {
 	// Wait returns when Read has something to tell, or would have to wait within what has come. It holds no memory
-	// meanwhile, and little of the stack. The body may be closed while it waits.
+	// meanwhile, and little of the stack; the answer's header is given back. The body may be closed while it waits.
 	Wait()
 }

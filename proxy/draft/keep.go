@@ -11,7 +11,7 @@ import (
 // keep prolongs what is bound for as long as the request is under way: such a binding lives
 // for minutes, and a tool may take hours.
 func (t *Tasks) keep() {
-	router, keys, binding := t.Call.Endpoint.Router, t.At.Made, t.binding
+	router, keys, binding := t.Call.Endpoint.Router, t.At.Made, *t.binding
 	ctx, cancel := context.WithCancel(context.WithoutCancel(t.Call.HTTP.Context()))
 	var keeping sync.WaitGroup
 	keeping.Go(func() {

@@ -46,6 +46,6 @@ func (t *Tasks) release(keys ...sticky.Key) {
 	ctx, cancel := t.Call.Recording()
 	defer cancel()
 	for _, key := range keys {
-		t.Call.Endpoint.Router.ReleaseNew(ctx, key, t.binding)
+		t.Call.Endpoint.Router.ReleaseNew(ctx, key, *t.binding)
 	}
 }

@@ -19,7 +19,7 @@ type Tasks struct {
 	At   *routing.Decision // where it is routed to now
 
 	bound   *routing.Upstream // whom they are bound to; nil: nobody yet
-	binding sticky.Binding    // as it was made
+	binding *sticky.Binding   // as it was made; nil: none was
 	stop    func()            // ends what prolongs them
 	sent    bool              // some of the request may have reached an upstream
 	told    string            // id of the task that the answer belongs to, as it has said last
@@ -36,9 +36,10 @@ func (t *Tasks) Bind(u *routing.Upstream) (owner *routing.Upstream, err error) {
 	defer cancel()
 	t.leave()
 	from := t.bound
-	t.bound, t.binding = u, t.provisional(u)
+	binding := t.provisional(u)
+	t.bound, t.binding = u, &binding
 	for _, key := range t.At.Made {
-		one, err := t.Call.Endpoint.Router.BindNew(ctx, key, from, t.binding)
+		one, err := t.Call.Endpoint.Router.BindNew(ctx, key, from, binding)
 		if err != nil {
 			return nil, err
 		}
@@ -62,8 +63,10 @@ func (t *Tasks) BindTo(owner *routing.Upstream) error {
 
 // provisional is what a task is bound by to u until that has told of it.
 func (t *Tasks) provisional(u *routing.Upstream) sticky.Binding {
-	b := sticky.Binding{Upstream: u.Name, Dialect: mcp.DialectDraft.String(), Alias: t.At.Alias, Maker: t.binding.Maker}
-	if b.Maker == "" {
+	b := sticky.Binding{Upstream: u.Name, Dialect: mcp.DialectDraft.String(), Alias: t.At.Alias}
+	if t.binding != nil {
+		b.Maker = t.binding.Maker
+	} else {
 		b.Maker = rand.Text()
 	}
 	if t.Call.Session != "" {

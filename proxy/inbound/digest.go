@@ -20,7 +20,7 @@ func (x *Call) Credential() string {
 // all headers but those of one request or one call, for only the upstream knows which of
 // the others are credentials. It is compared, never stored elsewhere nor logged.
 func (x *Call) CredentialSum() [sha256.Size]byte {
-	sum := DigestOf(x.HTTP.Header, func(name string) bool { return IsOfOneRequest(name) || IsOfOneCall(name) })
+	sum := DigestOf(x.HTTP.Header, func(name string) bool { return IsOfOneCall(name) || IsOfOneRequest(name) })
 	if query := x.HTTP.URL.RawQuery; query != "" {
 		sum = sha256.Sum256([]byte(Joined(string(sum[:]), query)))
 	}

@@ -70,7 +70,7 @@ func (s *Shared) invalidate(key sticky.Key, mark string) {
 	if key.Kind == sticky.Session {
 		s.dropSession(key)
 	}
-	delete(s.tasks, key)
+	s.dropTask(key)
 	delete(s.marks, key)
 	if mark == "" {
 		return
@@ -87,11 +87,13 @@ func (s *Shared) invalidate(key sticky.Key, mark string) {
 
 // dropSession lets nobody join the polls of a session any more. Callers hold the lock.
 func (s *Shared) dropSession(session sticky.Key) {
-	for _, g := range s.tasks {
-		if g.alone != nil && g.alone.session == session {
-			s.drop(g.alone)
+	for _, p := range s.alone {
+		if p.session == session {
+			s.drop(p)
 		}
-		for _, p := range g.like {
+	}
+	for _, like := range s.like {
+		for _, p := range like {
 			if p.session == session {
 				s.drop(p)
 			}

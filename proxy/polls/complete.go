@@ -29,7 +29,10 @@ func (p *Poll) Complete(r Response) {
 	}
 	keep := min(p.call.Endpoint.Coalesce, maxKept)
 	fits, responds := r.answers(p.call)
-	if !responds && !r.Last || !p.awaited(keep) {
+	if !responds && !r.Last {
+		return
+	}
+	if p.over = !p.awaited(keep); p.over {
 		return // spares a poll alone the copy
 	}
 	var answer *Answer
@@ -37,6 +40,7 @@ func (p *Poll) Complete(r Response) {
 		answer = &Answer{bytes.Clone(r.Piece.Message), r.Says.ErrorCode, reply.CrossOrigin(r.Header)}
 	}
 	p.complete(answer, keep)
+	p.over = true
 }
 
 // answers reports whether r is a response to c that others may be given, and whether it is,
@@ -100,7 +104,9 @@ func (p *Poll) Release() {
 	if p == nil {
 		return
 	}
-	p.complete(nil, 0)
+	if !p.over {
+		p.complete(nil, 0)
+	}
 	p.mu.Lock()
 	unfollow := p.unfollow
 	p.call = nil

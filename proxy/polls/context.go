@@ -45,23 +45,23 @@ func (p *Poll) Done() <-chan struct{} {
 
 // Err implements context.Context.
 func (p *Poll) Err() error {
-	if p.leftUnseen() {
+	left, err := p.look()
+	if left {
 		p.leaderLeft()
+		_, err = p.look()
 	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.err
+	return err
 }
 
-// leftUnseen reports, once, whether the leader's client has left while nobody followed it.
-func (p *Poll) leftUnseen() bool {
+// look returns why p has ended, and whether, which it says once, the leader's client has left while nobody followed it.
+func (p *Poll) look() (leftUnseen bool, err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.unfollow != nil || p.Context.Err() == nil {
-		return false
+		return false, p.err
 	}
 	p.unfollow = notStopped
-	return true
+	return true, p.err
 }
 
 // AfterFunc has step run once p ends. Package context derives others from p by it, without a

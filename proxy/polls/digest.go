@@ -12,6 +12,8 @@ import (
 // digest is equal for polls that ask the same in the same way.
 type digest [sha256.Size]byte
 
+const jsonText = "application/json"
+
 // mayShare reports whether c is a poll that several may share an answer to. It comes as JSON,
 // whichever way the upstream gave it.
 func mayShare(x *inbound.Call) bool {
@@ -20,7 +22,7 @@ func mayShare(x *inbound.Call) bool {
 		return false
 	}
 	for _, accept := range x.HTTP.Header["Accept"] {
-		if strings.Contains(accept, "application/json") || strings.Contains(accept, "*/*") {
+		if strings.HasPrefix(accept, jsonText) || strings.Contains(accept, jsonText) || strings.Contains(accept, "*/*") {
 			return true
 		}
 	}

@@ -23,8 +23,15 @@ type Poll struct {
 	mark          string    // of the task's last change that was known when it began
 	began         time.Time // before its request was sent
 
+	// For the leader's goroutine only:
+	over bool // Complete has told all there is
+	own  bool // nobody else has had it, nor ever will
+
 	// Guarded by Shared.mu:
 	asks    digest        // zero: not known yet
+	shown   bool          // another goroutine may have it
+	isAlone bool          // it stands in Shared.alone
+	isFiled bool          // it stands in Shared.like, or did before another took its place
 	led     bool          // the leader is there
 	waiting int           // the others who are
 	until   time.Time     // the answer is given until then; zero: under way
@@ -47,8 +54,13 @@ type Answer struct {
 	Rule    wire.Header // which pages may read it
 }
 
-func newPoll(ctx context.Context, s *Shared, c *inbound.Call, owner string) *Poll {
-	p := &Poll{Context: ctx, shared: s, call: c, owner: owner, task: c.TaskKey(), began: time.Now()}
+// newPoll makes a poll in room, which is free, or in new memory if that is nil.
+func newPoll(ctx context.Context, s *Shared, c *inbound.Call, owner string, room *Poll) *Poll {
+	p := room
+	if p == nil {
+		p = new(Poll)
+	}
+	p.Context, p.shared, p.call, p.owner, p.task, p.began = ctx, s, c, owner, c.TaskKey(), time.Now()
 	if c.Session != "" {
 		p.session = c.Endpoint.Router.SessionKey(c.Principal, c.Session)
 	}
@@ -97,5 +109,18 @@ func (p *Poll) awaited(keep time.Duration) bool {
 		return true
 	}
 	p.shared.drop(p)
+	p.own = !p.shown
 	return false
+}
+
+// Free lets go of what p, which was released, refers to, and reports whether another poll may be made in its place: nobody
+// else has p, or a context that was derived from it.
+func (p *Poll) Free() bool {
+	p.mu.Lock()
+	free := p.over && p.own && p.call == nil && p.unfollow == nil && p.ended == nil && p.atEnd == nil && p.err == nil
+	p.mu.Unlock()
+	if free {
+		*p = Poll{}
+	}
+	return free
 }

@@ -30,34 +30,30 @@ const (
 type Shared struct {
 	log *slog.Logger
 
-	mu    sync.Mutex // guards the fields below, and those of polls that say so
-	tasks map[sticky.Key]group
-	marks map[sticky.Key]string // changes that went through this process, for markLife
-	kept  int                   // bytes of answers
-}
-
-// group are the polls of one task that may be joined.
-type group struct {
-	alone *Poll            // what it asks is not digested yet
-	like  map[digest]*Poll // the others, by what they ask
+	mu    sync.Mutex                      // guards the fields below, and those of polls that say so
+	alone map[sticky.Key]*Poll            // by task: those that may be joined, and are not digested yet
+	like  map[sticky.Key]map[digest]*Poll // by task: the others that may be, by what they ask
+	marks map[sticky.Key]string           // changes that went through this process, for markLife
+	kept  int                             // bytes of answers
 }
 
 func NewShared(log *slog.Logger) *Shared {
-	return &Shared{log: log, tasks: map[sticky.Key]group{}, marks: map[sticky.Key]string{}}
+	return &Shared{log: log, alone: map[sticky.Key]*Poll{}, like: map[sticky.Key]map[digest]*Poll{}, marks: map[sticky.Key]string{}}
 }
 
 // Join has c, which is routed to owner, share an answer if it is a poll. It waits for that of
 // another poll which asks the same. Without one c leads, so that others may join it, and is
 // sent under lead as its context; or it is sent by itself, where it must not be given an older
-// answer than its own.
-func (s *Shared) Join(ctx context.Context, c *inbound.Call, owner string) (lead *Poll, answer *Answer, err error) {
+// answer than its own. It may lead in room, the memory of a poll that is free; nil: there is none.
+func (s *Shared) Join(ctx context.Context, c *inbound.Call, owner string, room *Poll) (lead *Poll, answer *Answer, err error) {
 	if !mayShare(c) {
 		return nil, nil, nil
 	}
-	own := newPoll(ctx, s, c, owner)
+	own := newPoll(ctx, s, c, owner, room)
 	if s.leadAlone(own) {
 		return own, nil, nil
 	}
+	own.shown = true // to those who look for marks
 	own.asks = own.digest()
 	s.compareFirst(own.task)
 	p := s.join(own, "")
@@ -85,10 +81,10 @@ func (s *Shared) Join(ctx context.Context, c *inbound.Call, owner string) (lead 
 func (s *Shared) leadAlone(own *Poll) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if _, others := s.tasks[own.task]; others {
+	if s.alone[own.task] != nil || len(s.like[own.task]) > 0 {
 		return false
 	}
-	s.tasks[own.task] = group{alone: own}
+	s.alone[own.task], own.isAlone = own, true
 	s.lead(own, "")
 	return true
 }
@@ -96,7 +92,10 @@ func (s *Shared) leadAlone(own *Poll) bool {
 // compareFirst puts the first poll of a task among those that others are compared with.
 func (s *Shared) compareFirst(task sticky.Key) {
 	s.mu.Lock()
-	first := s.tasks[task].alone
+	first := s.alone[task]
+	if first != nil {
+		first.shown = true
+	}
 	s.mu.Unlock()
 	if first != nil {
 		s.sort(first)
@@ -108,19 +107,21 @@ func (s *Shared) sort(p *Poll) {
 	asks := p.digest()
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if g := s.tasks[p.task]; g.alone == p {
-		g.alone, p.asks = nil, asks
-		s.tasks[p.task] = g.with(p)
+	if p.isAlone {
+		p.asks = asks
+		s.drop(p)
+		s.file(p)
 	}
 }
 
-// with is g with p by what it asks, in the place of an older one.
-func (g group) with(p *Poll) group {
-	if g.like == nil {
-		g.like = make(map[digest]*Poll, 1)
+// file has p be found by what it asks, in the place of an older one. Callers hold the lock.
+func (s *Shared) file(p *Poll) {
+	like := s.like[p.task]
+	if like == nil {
+		like = make(map[digest]*Poll, 1)
+		s.like[p.task] = like
 	}
-	g.like[p.asks] = p
-	return g
+	like[p.asks], p.isFiled = p, true
 }
 
 // join returns the poll whose answer own is to wait for, or own, which leads then. With a
@@ -128,13 +129,13 @@ func (g group) with(p *Poll) group {
 func (s *Shared) join(own *Poll, mark string) *Poll {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	g, now := s.tasks[own.task], time.Now()
-	if p := g.like[own.asks]; p != nil && p.isOpen(now) && (mark == "" || mark == p.mark) {
+	now := time.Now()
+	if p := s.like[own.task][own.asks]; p != nil && p.isOpen(now) && (mark == "" || mark == p.mark) {
 		p.joined()
 		return p
 	}
 	own.began = now
-	s.tasks[own.task] = g.with(own)
+	s.file(own)
 	s.lead(own, mark)
 	return own
 }
@@ -166,18 +167,29 @@ func (s *Shared) less(p *Poll, one func()) {
 
 // drop lets nobody join p any more. Callers hold the lock.
 func (s *Shared) drop(p *Poll) {
-	g := s.tasks[p.task]
-	switch {
-	case g.alone == p:
-		g.alone = nil
-	case g.like[p.asks] == p:
-		delete(g.like, p.asks)
-	default:
+	if p.isAlone {
+		p.isAlone = false
+		delete(s.alone, p.task)
+	}
+	if !p.isFiled {
 		return
 	}
-	if g.alone != nil || len(g.like) > 0 {
-		s.tasks[p.task] = g
-		return
+	p.isFiled = false
+	like := s.like[p.task]
+	if like[p.asks] == p {
+		delete(like, p.asks)
 	}
-	delete(s.tasks, p.task)
+	if len(like) == 0 {
+		delete(s.like, p.task)
+	}
+}
+
+// dropTask lets nobody join the polls of a task any more. Callers hold the lock.
+func (s *Shared) dropTask(task sticky.Key) {
+	if p := s.alone[task]; p != nil {
+		s.drop(p)
+	}
+	for _, p := range s.like[task] {
+		s.drop(p)
+	}
 }

@@ -149,6 +149,9 @@ func (a *answer) Wait() {
 	if !a.state.CompareAndSwap(open, reading) {
 		return
 	}
+	if a.Header != nil { // nobody who waits needs the head any more
+		a.Header, a.Phrase, a.conn.heads = nil, "", head.Parser{}
+	}
 	if body := &a.conn.body; !body.Whole() && body.Err() == nil {
 		_ = (*source)(a.conn).wait() // what is wrong shows when it is read
 	}

@@ -1,6 +1,10 @@
 package server
 
-import "sync/atomic"
+import (
+	"sync/atomic"
+
+	"berth/internal/wire"
+)
 
 // hold is an answer that goes on when its handler has returned. Neither the connection's goroutine nor its stack, which a
 // handler has made deep, waits for its end.
@@ -13,6 +17,9 @@ type hold struct {
 
 // Hold implements wire.Holder.
 func (a *answer) Hold() (end func(whole bool)) {
+	if a.status != 0 { // it was sent
+		a.header = wire.Header{}
+	}
 	a.hold = &hold{conn: a.conn}
 	return a.hold.end
 }

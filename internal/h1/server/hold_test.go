@@ -53,6 +53,33 @@ func TestHeldAnswerEndsLater(t *testing.T) {
 	}
 }
 
+// A header that was sent is given back once its answer is held; one that was not is what will be sent.
+func TestHeldAnswerGivesItsHeaderBack(t *testing.T) {
+	for name, want := range map[string]bool{"sent": false, "not sent": true} {
+		t.Run(name, func(t *testing.T) {
+			had := make(chan bool, 1)
+			_, addr := listen(t, Options{Handler: serves(func(w wire.Client, _ *wire.Request) bool {
+				w.Header().Set("X-Own", "1")
+				if name == "sent" {
+					w.WriteHeader(wire.StatusOK)
+				}
+				end := w.(wire.Holder).Hold()
+				had <- !w.Header().Lacks("X-Own")
+				_, _ = w.Write([]byte("held"))
+				end(true)
+				return true
+			})})
+			c := dial(t, addr)
+			if _, err := io.WriteString(c, "GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n"); err != nil {
+				t.Fatal(err)
+			}
+			if got, err := io.ReadAll(c); err != nil || !strings.Contains(string(got), "X-Own: 1\r\n") || <-had != want {
+				t.Errorf("got %q, %v", got, err)
+			}
+		})
+	}
+}
+
 // A held answer that is not whole ends its connection where it is.
 func TestHeldAnswerIsAborted(t *testing.T) {
 	_, addr := listen(t, Options{Handler: holding(func(w wire.Client, _ *wire.Request, end func(bool)) {
