@@ -177,7 +177,8 @@ func (x *request) send(u *routing.Upstream, t outbound.Terms) (*wire.Response, e
 	if x.Opaque {
 		out.Header["Accept-Encoding"] = x.HTTP.Header["Accept-Encoding"]
 	}
-	began := x.rec.SendTo(u)
+	out.Begun = x.rec.SendTo(u)
+	began := out.Begun
 	response, err := x.sendOver(u, out, t)
 	x.kept = x.kept || !out.Written
 	x.made.Sent(err)

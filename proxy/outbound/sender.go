@@ -36,8 +36,8 @@ func (t Terms) Repeats(err error) bool {
 // Send sends out to u once and returns the answer when its headers are there. A failure is
 // a *exchange.SendError. ctx bounds the whole exchange; closing the answer's body ends it.
 func (s Sender) Send(ctx context.Context, u *routing.Upstream, out *exchange.Request, t Terms) (*wire.Response, error) {
-	var begun time.Time
-	if t.Wait > 0 {
+	begun := out.Begun // a copy: who sends it may use it again
+	if begun.IsZero() && t.Wait > 0 {
 		begun = time.Now()
 	}
 	response, err := s.exchange(ctx, u, out, t)

@@ -41,7 +41,10 @@ func New(o Options) *Client {
 
 // Send implements exchange.Sender.
 func (c *Client) Send(ctx context.Context, request *exchange.Request, wait time.Duration) (*wire.Response, error) {
-	t := terms{ctx: ctx, wait: wait, begun: time.Now()}
+	t := terms{ctx: ctx, wait: wait, begun: request.Begun}
+	if t.begun.IsZero() {
+		t.begun = time.Now()
+	}
 	if ctx.Err() != nil {
 		return nil, unsent(ctx, context.Cause(ctx))
 	}
