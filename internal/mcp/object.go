@@ -137,15 +137,16 @@ func enter(s *jsonscan.Scanner, name string) bool {
 	}
 }
 
-// PollResult returns the result that a tasks/get would have had at the moment of a, in its dialect.
-func (a *Answer) PollResult() []byte {
+// PollResult returns the result that a tasks/get would have had at the moment of a, in its dialect. own: it is no part of a.
+func (a *Answer) PollResult() (result []byte, own bool) {
 	switch a.Dialect {
 	case DialectExtension:
-		return replace(a.Result, []byte(`"complete"`), "resultType")
+		result = replace(a.Result, []byte(`"complete"`), "resultType")
+		return result, len(result) > 0 && &result[0] != &a.Result[0]
 	case DialectCore:
-		return memberAt(a.Result, "task")
+		return memberAt(a.Result, "task"), false
 	}
-	return a.Result
+	return a.Result, false
 }
 
 // WithStatusMessage returns the result of a tasks/get with this statusMessage.

@@ -98,12 +98,12 @@ const maxStaleLife = 24 * time.Hour
 
 // Put keeps the task that the answer to c, a poll, tells of.
 func (s *StaleCache) Put(c *inbound.Call, task sticky.Key, a *mcp.Answer) {
-	s.update(keyFor(c, task), func(t *staleTask, now time.Time) { t.tell(a, now) })
+	s.update(keyFor(c, task), aPart, func(t *staleTask, now time.Time) { t.tell(a, now) })
 }
 
 // PutNew keeps the task that the answer to c creates. What was kept under its id was another's.
 func (s *StaleCache) PutNew(c *inbound.Call, task sticky.Key, a *mcp.Answer) {
-	s.update(keyFor(c, task), func(t *staleTask, now time.Time) {
+	s.update(keyFor(c, task), itself, func(t *staleTask, now time.Time) {
 		*t = staleTask{since: now}
 		t.tell(a, now)
 	})
@@ -116,8 +116,11 @@ func (t *staleTask) tell(a *mcp.Answer, now time.Time) {
 	if t.ended && !ended {
 		return
 	}
-	if poll := a.PollResult(); !bytes.Equal(t.poll, poll) {
-		t.poll = bytes.Clone(poll)
+	if poll, own := a.PollResult(); !bytes.Equal(t.poll, poll) {
+		if !own {
+			poll = bytes.Clone(poll)
+		}
+		t.poll = poll
 	}
 	t.at = now
 	t.ended = ended && t.poll != nil
@@ -139,7 +142,7 @@ func (t *staleTask) until(task *mcp.Task) time.Time {
 // PutResult keeps the answer to c, a tasks/result, which ends a core task. One that is too
 // long is left out, and the task's state stays.
 func (s *StaleCache) PutResult(c *inbound.Call, task sticky.Key, a *mcp.Answer) {
-	s.update(keyFor(c, task), func(t *staleTask, _ time.Time) {
+	s.update(keyFor(c, task), aPart, func(t *staleTask, _ time.Time) {
 		if a.Result == nil || len(t.poll)+len(a.Result) > s.entry {
 			return
 		}
@@ -158,13 +161,21 @@ func (s *StaleCache) Drop(c *inbound.Call, task sticky.Key) {
 	s.tasks.Remove(key)
 }
 
-// update has change put down what there is to keep of a task, if it is something, and not too much.
-func (s *StaleCache) update(key staleKey, change func(t *staleTask, now time.Time)) {
+// What the id of a task is, as it comes here: a string of its own, or a part of a request's head, which would keep all of that.
+const (
+	itself = false
+	aPart  = true
+)
+
+// update has change put down what there is to keep of a task, if it is something, and not too much. part is what the task's id is.
+func (s *StaleCache) update(key staleKey, part bool, change func(t *staleTask, now time.Time)) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	t, known := s.tasks.Get(key)
 	if !known {
-		key.task.ID = strings.Clone(key.task.ID) // a part of a request's head would keep all of that
+		if part {
+			key.task.ID = strings.Clone(key.task.ID)
+		}
 		t = new(staleTask)
 		s.tasks.Add(key, t)
 		s.bytes += t.size()
