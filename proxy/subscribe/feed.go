@@ -25,7 +25,7 @@ type feed struct {
 	upstream *routing.Upstream
 	id       []byte // raw, of the request that opens it
 
-	response *wire.Response
+	response *wire.Response // its head may be read when the stream has ended
 	agreed   mcp.Filter // what the upstream agreed to
 	granted  mcp.Filter // what of that is passed on
 	reader   *exchange.Reader
@@ -64,12 +64,12 @@ func (f *feed) subscribe(ctx context.Context, out *exchange.Request) error {
 // before that has no business there and is dropped. An answer that is no subscription
 // is a *Refusal, which then holds the response.
 func (f *feed) begin(response *wire.Response) error {
+	kept := response.Kept() // what it says counts when it was dropped
+	kept.Body = response.Body
 	if exchange.ShapeOf(response) != exchange.EventStream || response.Status/100 != 2 {
-		kept := response.Kept() // what it says counts when it was dropped
-		kept.Body = response.Body
 		return &Refusal{Upstream: f.upstream, Response: kept}
 	}
-	f.response, f.reader = response, exchange.NewReader(exchange.EventStream, response.Body)
+	f.response, f.reader = kept, exchange.NewReader(exchange.EventStream, response.Body)
 	for {
 		piece, err := f.reader.Next()
 		acknowledged := false

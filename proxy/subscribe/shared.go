@@ -156,10 +156,7 @@ func (f *sharedStream) serve(ctx context.Context) error {
 		return left(ctx, err)
 	}
 	stream.granted = stream.agreed.Within(f.filter)
-	kept := stream.response.Kept() // for subscribers who come as it ends
-	kept.Body = stream.response.Body
-	stream.response = kept
-	dropOneCallers(kept.Header)
+	dropOneCallers(stream.response.Header)
 	defer stream.close()
 	pool := f.key.ep.Router.Pool
 	lease := pool.Own(f.upstream)
