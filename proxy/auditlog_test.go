@@ -174,7 +174,7 @@ func TestAHandleThatIsGivenAgainIsNoCreation(t *testing.T) {
 	}
 	var got []string
 	realtest.Eventually(t, "the deed", func() bool { got = append(got, d.took(t)...); return len(got) >= 1 })
-	f.look(id)
+	f.reaches(id, "completed")
 	realtest.Eventually(t, "the poll", func() bool { got = append(got, d.took(t)...); return len(got) >= 2 })
 	if want := []string{"made " + id + " <nil>", "told " + id + " <nil>"}; !slices.Equal(got, want) {
 		t.Errorf("got %q, want %q", got, want)
