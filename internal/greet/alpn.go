@@ -30,6 +30,7 @@ func SplitHTTP2(inner net.Listener, ended func(peer net.Addr, err error)) (secon
 		ended(secure.RemoteAddr(), err)
 		switch {
 		case err != nil:
+			answerPlain(err)
 			_ = secure.Close()
 		case secure.ConnectionState().NegotiatedProtocol == HTTP2:
 			two.offer(secure)

@@ -4,7 +4,9 @@ import (
 	"context"
 	"crypto/tls"
 	"errors"
+	"io"
 	"net"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -66,6 +68,29 @@ func TestConnectionsArePartedByWhatWasAgreed(t *testing.T) {
 		}
 		if _, err := mute.Read(make([]byte, 1)); err == nil {
 			t.Error("who never shakes hands keeps its connection")
+		}
+	})
+}
+
+// Who speaks HTTP where TLS is spoken is told so; who speaks neither is told nothing.
+func TestPlainHTTPIsAnswered(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		listener, second, _, handshakes, _ := site(t)
+		defer second.Close()
+		const told = "HTTP/1.0 400 Bad Request\r\n\r\nClient sent an HTTP request to an HTTPS server.\n"
+		for said, want := range map[string]string{"POST ": told, "GET /": told, "SSH-2": ""} {
+			conn, err := listener.Dial(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			go func() { _, _ = io.WriteString(conn, said) }()
+			if got, _ := io.ReadAll(conn); string(got) != want && !(want == "" && !strings.HasPrefix(string(got), "HTTP")) {
+				t.Errorf("%q: got %q, want %q", said, got, want)
+			}
+			_ = conn.Close()
+		}
+		if handshakes.Load() != 0 {
+			t.Error("a handshake is told to have ended well")
 		}
 	})
 }

@@ -19,7 +19,7 @@ type requestCase struct {
 
 // requestCases are all of them. Behind each request that is refused stands one more, which nobody may see.
 func requestCases() []requestCase {
-	return slices.Concat(clean(), lineCases(), lengthCases(), codingCases(), fieldCases(), chunkCases(), trailerCases(), hostCases(), pathCases())
+	return slices.Concat(clean(), lineCases(), lengthCases(), codingCases(), fieldCases(), chunkCases(), trailerCases(), hostCases(), pathCases(), expectCases())
 }
 
 // get is a request that must work wherever it is reached.

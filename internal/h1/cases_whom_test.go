@@ -46,3 +46,25 @@ func pathCases() []requestCase {
 		{"CONNECT is a method like others", "CONNECT a:1 HTTP/1.1\r\nHost: a\r\n\r\n" + get, "200 200", "CONNECT //a:1 |GET /next ", ""},
 	}
 }
+
+// expectCases: expectations that readers understand differently (RFC 9110, 10.1.1), and bodies where few expect one.
+func expectCases() []requestCase {
+	const desync, te0 = "PortSwigger, HTTP/1.1 must die, 2025", "TE.0, 2024"
+	expect := func(name, fields string) requestCase {
+		return requestCase{"expectation: " + name, post(fields+"Content-Length: 2\n", "hi") + get, "417", "", desync}
+	}
+	inside := "1f\r\n" + get + "\r\n0\r\n\r\n"
+	return []requestCase{
+		expect("a word before", "Expect: y 100-continue\n"),
+		expect("a word behind", "Expect: 100-continue x\n"),
+		expect("in quotes", "Expect: \"100-continue\"\n"),
+		expect("a parameter", "Expect: 100-continue;q=1\n"),
+		head(desync, "expectation without a colon", "Expect 100-continue\n"),
+		head(desync, "space before the colon of an expectation", "Expect : 100-continue\n"),
+		head(desync, "expectation with length and coding", "Expect: 100-continue\nContent-Length: 5\n"+chunked),
+		{"expectation: twice in a list", post("Expect: 100-continue, 100-continue\nContent-Length: 2\n", "hi") + get, "200 200", "POST /mcp hi|GET /next ", "RFC 9110, 10.1.1, has a list"},
+		{"chunks of OPTIONS", "OPTIONS /mcp HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n" + inside + get, "200 200", "OPTIONS /mcp " + get + "|GET /next ", te0},
+		{"chunks of HEAD", "HEAD /mcp HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n" + inside + get, "200 200", "HEAD /mcp " + get + "|GET /next ", te0},
+		{"length of OPTIONS", "OPTIONS /mcp HTTP/1.1\r\nHost: a\r\nContent-Length: 32\r\n\r\n" + get + "." + get, "200 200", "OPTIONS /mcp " + get + ".|GET /next ", "CL.0"},
+	}
+}

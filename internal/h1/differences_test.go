@@ -9,6 +9,8 @@ var differences = map[string]string{
 	"chunks: blank behind a size":                                    "net/http trims a size",
 	"chunks: folded trailer":                                         "net/http joins folded lines",
 	"coding in http 1.0":                                             "net/http overlooks the coding and reads until the connection closes",
+	"expectation: a word before":                                     "net/http looks for the word anywhere among blanks",
+	"expectation: a word behind":                                     "net/http looks for the word anywhere among blanks",
 	"framing: coding and length":                                     "net/http lets the coding win (RFC 9112, 6.3)",
 	"framing: folded length":                                         "net/http joins folded lines",
 	"framing: folded line":                                           "net/http joins folded lines",
