@@ -24,17 +24,21 @@ func (s *site) newFirstServer(cfg config.Config) door {
 	if cfg.HTTP1 == config.HTTP1NetHTTP {
 		return newServer(cfg, s, s.log)
 	}
-	o := server.Options{
-		Handler:    s,
-		HeaderRead: time.Duration(cfg.Limits.HeaderRead),
-		Idle:       time.Duration(cfg.Limits.Idle),
-		MaxHead:    int(cfg.Limits.Headers),
-		Logger:     s.log,
-	}
+	o := ownOptions(cfg, s, s.log)
 	if s.certs != nil && !cfg.TLS.HTTP2 { // else hands were shaken before
 		o.HandshakeEnded = s.certs.HandshakeEnded
 	}
 	return server.New(o)
+}
+
+func ownOptions(cfg config.Config, handler server.Handler, log *slog.Logger) server.Options {
+	return server.Options{
+		Handler:    handler,
+		HeaderRead: time.Duration(cfg.Limits.HeaderRead),
+		Idle:       time.Duration(cfg.Limits.Idle),
+		MaxHead:    int(cfg.Limits.Headers),
+		Logger:     log,
+	}
 }
 
 func newServer(cfg config.Config, handler http.Handler, log *slog.Logger) *http.Server {

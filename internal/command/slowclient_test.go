@@ -13,56 +13,73 @@ import (
 
 	"berth/internal/config"
 	"berth/internal/framing"
+	h1server "berth/internal/h1/server"
 	"berth/internal/memnet"
+	"berth/internal/wire"
 )
 
 // TestSlowHeadersAreCutOffWhileOthersAreServed: 200 clients that send 24 bytes of a
 // header every three seconds are all gone after six, and keep nobody waiting.
 func TestSlowHeadersAreCutOffWhileOthersAreServed(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		listener := serveInMemory(t)
-		var slow sync.WaitGroup
-		for range 200 {
-			conn := dial(t, listener)
-			slow.Go(func() { drip(t, conn) })
-		}
-		time.Sleep(2 * time.Second)
-		conn := dial(t, listener)
-		began := time.Now()
-		if _, err := io.WriteString(conn, "GET / HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"); err != nil {
-			t.Fatal(err)
-		}
-		response, err := http.ReadResponse(bufio.NewReader(conn), nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		response.Body.Close()
-		if took := time.Since(began); response.StatusCode != http.StatusNoContent || took > time.Second {
-			t.Errorf("meanwhile: got %d after %v, want 204 at once", response.StatusCode, took)
-		}
-		slow.Wait()
-	})
+	for _, by := range []string{config.Default().HTTP1, config.HTTP1NetHTTP} {
+		t.Run(by, func(t *testing.T) { synctest.Test(t, func(t *testing.T) { slowAndQuick(t, serveInMemory(t, by)) }) })
+	}
 }
 
-// serveInMemory serves with the server and the limits of a berth in its default
+func slowAndQuick(t *testing.T, listener *memnet.Listener) {
+	var slow sync.WaitGroup
+	for range 200 {
+		conn := dial(t, listener)
+		slow.Go(func() { drip(t, conn) })
+	}
+	time.Sleep(2 * time.Second)
+	conn := dial(t, listener)
+	began := time.Now()
+	if _, err := io.WriteString(conn, "GET / HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"); err != nil {
+		t.Fatal(err)
+	}
+	response, err := http.ReadResponse(bufio.NewReader(conn), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	response.Body.Close()
+	if took := time.Since(began); response.StatusCode != http.StatusNoContent || took > time.Second {
+		t.Errorf("meanwhile: got %d after %v, want 204 at once", response.StatusCode, took)
+	}
+	slow.Wait()
+}
+
+// serveInMemory serves with a server of HTTP/1.1, and the limits of a berth in its default
 // configuration.
-func serveInMemory(t *testing.T) *memnet.Listener {
+func serveInMemory(t *testing.T, by string) *memnet.Listener {
 	t.Helper()
-	cfg := config.Default()
-	server := newServer(cfg, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		w.WriteHeader(http.StatusNoContent)
-	}), slog.New(slog.DiscardHandler))
+	cfg, log := config.Default(), slog.New(slog.DiscardHandler)
 	listener := memnet.Listen("berth")
+	var server door = h1server.New(ownOptions(cfg, nothing{}, log))
+	var entrance net.Listener = listener
+	if by == config.HTTP1NetHTTP {
+		server, entrance = newServer(cfg, nothing{}, log), framing.NewListener(listener, int(cfg.Limits.Headers))
+	}
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		_ = server.Serve(framing.NewListener(listener, int(cfg.Limits.Headers))) // ends with Close
+		_ = server.Serve(entrance) // ends with Close
 	}()
 	t.Cleanup(func() {
 		_ = server.Close()
 		<-done
 	})
 	return listener
+}
+
+// nothing answers 204.
+type nothing struct{}
+
+func (nothing) ServeHTTP(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNoContent) }
+
+func (nothing) Serve(w wire.Client, _ *wire.Request) bool {
+	w.WriteHeader(wire.StatusNoContent)
+	return true
 }
 
 func dial(t *testing.T, listener *memnet.Listener) net.Conn {
