@@ -67,7 +67,7 @@ func (t *Tasks) create(ctx context.Context, c task.Creation, once task.Once) (*r
 	if err := t.ledger.Quota.Admit(id, task.Caller, task.Weight(), t.ledger.Expires(task).Add(ledger.Spare)); err != nil {
 		return nil, err
 	}
-	e, err := t.record(ctx, task, c)
+	e, err := t.record(ctx, task, &c)
 	if err != nil {
 		t.runner.Abort(ctx, task, c.Call, err)
 		return nil, err
@@ -116,19 +116,19 @@ func (t *Tasks) inServersTime(ctx context.Context, step func(ctx context.Context
 
 // record stores a task and all that belongs to it, the record last: what is found
 // without one is nothing.
-func (t *Tasks) record(ctx context.Context, task task.Task, c task.Creation) (e ledger.Entry, err error) {
+func (t *Tasks) record(ctx context.Context, task *task.Task, c *task.Creation) (e ledger.Entry, err error) {
 	life := task.Terms.TTL
 	err = t.inTime(ctx,
-		func(ctx context.Context) error { return t.ledger.Once.Claim(ctx, &task) },
-		func(ctx context.Context) error { return t.ledger.TakeOn(ctx, &task) },
-		func(ctx context.Context) error { return t.ledger.AddTask(ctx, &task, life) },
-		func(ctx context.Context) error { return t.ledger.CountLive(ctx, &task, c.Rule.LivePerPrincipal) },
+		func(ctx context.Context) error { return t.ledger.Once.Claim(ctx, task) },
+		func(ctx context.Context) error { return t.ledger.TakeOn(ctx, task) },
+		func(ctx context.Context) error { return t.ledger.AddTask(ctx, task, life) },
+		func(ctx context.Context) error { return t.ledger.CountLive(ctx, task, c.Rule.LivePerPrincipal) },
 		func(ctx context.Context) error { return t.ledger.Records.KeepCall(ctx, task.ID, c.Call, life) },
 		func(ctx context.Context) (err error) {
 			e, err = t.ledger.Records.Create(ctx, task, life)
 			return err
 		},
-		func(ctx context.Context) error { return t.ledger.Once.Settle(ctx, &task, life) },
+		func(ctx context.Context) error { return t.ledger.Once.Settle(ctx, task, life) },
 	)
 	return e, err
 }

@@ -295,7 +295,7 @@ func next(ex Exchange) (Message, error) {
 func (rd *round) act(ctx context.Context, u *routing.Upstream, r *reply) (again bool, err error) {
 	switch {
 	case !r.CreatesTask() && !utf8.Valid(r.message):
-		return false, task.Illegible(*rd.record())
+		return false, task.Illegible(rd.record())
 	case r.IsError:
 		object, says := task.ErrorOf(r.message)
 		return false, rd.endWith(ending{state: task.Failed, outcome: object, message: says})

@@ -217,24 +217,24 @@ const format = 1
 
 type stored struct {
 	Format int `json:"v"`
-	Task
+	*Task
 }
 
 // Encode returns the stored form.
 func (t *Task) Encode() []byte {
 	// What a Task holds always marshals: its raw JSON was parsed before.
-	data, _ := json.Marshal(stored{format, *t})
+	data, _ := json.Marshal(stored{format, t})
 	return data
 }
 
 // Decode reads what Encode has written.
-func Decode(data []byte) (Task, error) {
-	var s stored
+func Decode(data []byte) (*Task, error) {
+	s := stored{Task: new(Task)}
 	if err := json.Unmarshal(data, &s); err != nil {
-		return Task{}, fmt.Errorf("upgrade: stored task: %w", err)
+		return nil, fmt.Errorf("upgrade: stored task: %w", err)
 	}
 	if s.Format != format || s.ID == "" {
-		return Task{}, fmt.Errorf("upgrade: stored task of format %d", s.Format)
+		return nil, fmt.Errorf("upgrade: stored task of format %d", s.Format)
 	}
 	return s.Task, nil
 }
