@@ -38,7 +38,7 @@ func (t *Tasks) create(ctx context.Context, c task.Creation, once task.Once) (*r
 	if err := t.fit(); err != nil {
 		return nil, err
 	}
-	if _, err := (mcp.Round{WithoutTask: c.Core}).Body(c.Call.Body); err != nil {
+	if err := (mcp.Round{WithoutTask: c.Core}).Fits(c.Call.Body); err != nil {
 		return nil, err
 	}
 	var id string
