@@ -212,19 +212,9 @@ func (t *Task) Recorded() int64 {
 // Did reports whether op made this record or one shortly before it.
 func (t *Task) Did(op string) bool { return slices.Contains(t.Ops, op) }
 
-// format is the version of the stored form.
-const format = 1
-
 type stored struct {
 	Format int `json:"v"`
 	*Task
-}
-
-// Encode returns the stored form.
-func (t *Task) Encode() []byte {
-	// What a Task holds always marshals: its raw JSON was parsed before.
-	data, _ := json.Marshal(stored{format, t})
-	return data
 }
 
 // Decode reads what Encode has written.
