@@ -72,7 +72,7 @@ func (t *Tasks) create(ctx context.Context, c task.Creation, once task.Once) (*r
 		t.runner.Abort(ctx, task, c.Call, err)
 		return nil, err
 	}
-	t.runner.Metrics.Made(ctx)
+	t.runner.Metrics.Made()
 	if task.Session != "" {
 		t.ledger.Notices.Tell(ctx, ledger.SessionTopic(task.Session)) // it may be over before anybody looks
 	}

@@ -200,7 +200,7 @@ func (t *Tasks) again(ctx context.Context, e ledger.Entry, call *task.Call) (tas
 		t.runner.Abort(ctx, made, call, err)
 		return task.Task{}, err
 	}
-	t.runner.Metrics.Made(ctx)
+	t.runner.Metrics.Made()
 	h := t.runner.Hold(stands, call)
 	h.Start(nil)
 	return *stands.Task, nil

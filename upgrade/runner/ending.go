@@ -70,7 +70,7 @@ func (rd *round) finish(e ending) {
 // ended tells of the task's end by what has become of its call.
 func (rd *round) ended(ctx context.Context) {
 	t := rd.record()
-	count(ctx, rd.r.Metrics.ends, "state", string(t.State))
+	rd.r.Metrics.ends.Of(t.State).Add(1)
 	rd.l.LeaveLive(ctx, t)
 	rd.l.Notices.Changed(ctx, t)
 }

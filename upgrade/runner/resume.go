@@ -105,7 +105,7 @@ func (s *stream) reopen(ctx, line context.Context, u *routing.Upstream) (Exchang
 // measureResumption notes how it went to resume the stream, unless nobody wanted that any more.
 func (s *stream) measureResumption(ctx context.Context, err error) {
 	if ctx.Err() == nil {
-		s.r.Metrics.resumed(ctx, *s.record(), err)
+		s.r.Metrics.resumed(ctx, s.record(), err)
 	}
 }
 

@@ -72,7 +72,7 @@ func (rd *round) play(bare int) (again bool, err error) {
 // conclude notes how the round went that began then, and acts on its answer.
 func (rd *round) conclude(ctx context.Context, at place, answer *reply, err error, begun time.Time) (again bool, _ error) {
 	t := rd.record()
-	rd.r.Metrics.round(ctx, t.Pool, t.Upstream, rd.outcome(answer, err), time.Since(begun))
+	rd.r.Metrics.round(played{t.Pool, t.Upstream, rd.outcome(answer, err)}, time.Since(begun))
 	if err != nil {
 		return false, rd.cause(ctx, err)
 	}
