@@ -5,7 +5,6 @@ import (
 	"errors"
 	"time"
 
-	"berth/internal/mcp"
 	"berth/internal/storage"
 	"berth/upgrade/ledger"
 	"berth/upgrade/runner"
@@ -38,7 +37,8 @@ func (t *Tasks) create(ctx context.Context, c task.Creation, once task.Once) (*r
 	if err := t.fit(); err != nil {
 		return nil, err
 	}
-	if err := (mcp.Round{WithoutTask: c.Core}).Fits(c.Call.Body); err != nil {
+	first, err := runner.NewFirst(c.Call, c.Core)
+	if err != nil {
 		return nil, err
 	}
 	var id string
@@ -54,7 +54,7 @@ func (t *Tasks) create(ctx context.Context, c task.Creation, once task.Once) (*r
 	if err := t.inTime(ctx, fresh, who, t.ledger.Clock.Known); err != nil {
 		return nil, err
 	}
-	task := c.Task(id, t.ledger.Holder, t.ledger.Clock.Now())
+	task := c.Task(id, first.Token, t.ledger.Holder, t.ledger.Clock.Now())
 	task.Once, task.Creator = once, creator
 	if c.Withhold > 0 {
 		task.Withhold(c.Withhold + withheldSpare)
@@ -76,7 +76,7 @@ func (t *Tasks) create(ctx context.Context, c task.Creation, once task.Once) (*r
 	if task.Session != "" {
 		t.ledger.Notices.Tell(ctx, ledger.SessionTopic(task.Session)) // it may be over before anybody looks
 	}
-	return t.runner.Hold(e, c.Call), nil
+	return t.runner.Hold(e, c.Call).Begin(first), nil
 }
 
 // fit refuses tasks while the store would not keep them. A server that drops keys when

@@ -34,9 +34,6 @@ func (r Round) Body(original []byte) ([]byte, error) {
 	return r.patch().request(original)
 }
 
-// Fits fails where Body does, and makes nothing.
-func (r Round) Fits(original []byte) error { return r.patch().fits(original) }
-
 // withoutTasks takes a declaration of the Tasks extension out of a client's capabilities.
 var withoutTasks = patch{{name: "extensions", within: patch{{name: TasksExtension}}}}
 

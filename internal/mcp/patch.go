@@ -68,23 +68,13 @@ func edited(data []byte, edits []edit) Parts {
 // request is apply for a request. The error is an *Error.
 func (p patch) request(body []byte) ([]byte, error) {
 	out, err := p.apply(body)
-	return out, refusalOfRequest(err)
-}
-
-// fits fails where request would, and makes nothing.
-func (p patch) fits(body []byte) error {
-	_, err := p.edits(make([]edit, 0, 2*few), body, 0)
-	return refusalOfRequest(err)
-}
-
-func refusalOfRequest(err error) error {
 	switch {
 	case errors.Is(err, errNotObject):
-		return errParams("params or _meta is no object")
+		return nil, errParams("params or _meta is no object")
 	case err != nil:
-		return refusal(err)
+		return nil, refusal(err)
 	}
-	return nil
+	return out, nil
 }
 
 // tried is apply for what stays as it is where the patch cannot be applied.

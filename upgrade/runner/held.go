@@ -35,7 +35,8 @@ type Held struct {
 	end    context.CancelCauseFunc
 	done   chan struct{} // closed when nothing is held any more
 	begun  sync.Once     // of run
-	token  string        // progressToken of the rounds; it tells nothing of the task
+	token  string        // of the rounds; see First
+	first  []byte        // the first of them, as it is sent; nil: it is made of the call. run's
 	room   *task.Room    // for answers
 	round  round         // run's
 
@@ -77,7 +78,7 @@ func (r *Runner) Hold(e ledger.Entry, c *task.Call) *Held {
 // newHeld returns the call of e, which is nobody's yet.
 func (r *Runner) newHeld(e ledger.Entry, c *task.Call) *Held {
 	h := &Held{
-		r: r, l: r.ledger, caller: e.Caller, whose: e.Principal, pool: e.Pool, made: e.Created, size: c.Size(), call: task.Pack(c), token: "berth-" + task.NewName(9),
+		r: r, l: r.ledger, caller: e.Caller, whose: e.Principal, pool: e.Pool, made: e.Created, size: c.Size(), call: task.Pack(c), token: newToken(),
 		ID: e.ID, Expires: r.ledger.Expires(e.Task), done: make(chan struct{}), mu: make(gate, 1), entry: e, sure: time.Now(),
 	}
 	h.round = round{Held: h, due: e.Due(), stream: stream{round: &h.round}}

@@ -169,6 +169,9 @@ func (rd *round) commit(ctx context.Context, u *routing.Upstream) ([]byte, error
 // get the answer itself is to find its own id there, also where the call went elsewhere
 // before and nothing of it left.
 func (rd *round) body(t *task.Task) ([]byte, error) {
+	if first := rd.takeFirst(t); first != nil {
+		return first, nil
+	}
 	r := mcp.Round{ProgressToken: rd.token, Answered: t.Answered, WithoutTask: t.Call != ""}
 	if t.Call != "" || t.Round > 0 && rd.client == nil {
 		r.ID = requestID(rd.token, t.Round+1)

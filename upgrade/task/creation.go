@@ -44,8 +44,9 @@ type Asker struct {
 	Envelope *Envelope
 }
 
-// Task is the record of the task that the call becomes, as holder makes it.
-func (c *Creation) Task(id, holder string, at time.Time) *Task {
+// Task is the record of the task that the call becomes, as holder makes it. name is what an upstream of the legacy era
+// knows the call by.
+func (c *Creation) Task(id, name, holder string, at time.Time) *Task {
 	state := Accepted
 	if c.Rule.Concurrency > 0 {
 		state = Queued
@@ -57,7 +58,7 @@ func (c *Creation) Task(id, holder string, at time.Time) *Task {
 		State: state, Created: at, Updated: at, Holder: holder, Terms: c.Rule.Terms(c.Pool),
 	}
 	if c.Core {
-		t.Call, t.ProgressToken = "berth-"+NewName(9), mcp.ProgressToken(c.Call.Body)
+		t.Call, t.ProgressToken = name, mcp.ProgressToken(c.Call.Body)
 		t.Terms.TTL = c.life()
 	}
 	if c.Session != "" {
