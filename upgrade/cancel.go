@@ -22,9 +22,9 @@ func (t *Tasks) Cancel(ctx context.Context, id string, who task.Asker) (task.Tas
 
 // cancel ends a task by op. with is what authorises the upstream's task to be given up that it follows; nil:
 // that is left to expire.
-func (t *Tasks) cancel(ctx context.Context, e ledger.Entry, op task.Op, with *task.Envelope) (task.Task, error) {
+func (t *Tasks) cancel(ctx context.Context, e ledger.Entry, op *task.Op, with *task.Envelope) (task.Task, error) {
 	if e.State.Terminal() {
-		return e.Task, task.ErrTerminal
+		return *e.Task, task.ErrTerminal
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), ledger.StoreTime)
 	defer cancel()
@@ -40,8 +40,8 @@ func (t *Tasks) cancel(ctx context.Context, e ledger.Entry, op task.Op, with *ta
 	case err != nil:
 		return task.Task{}, err
 	case !after.Did(op.ID):
-		return after, task.ErrTerminal
+		return *after, task.ErrTerminal
 	}
-	t.runner.Withdraw(ctx, &e.Task, with)
-	return after, nil
+	t.runner.Withdraw(ctx, e.Task, with)
+	return *after, nil
 }

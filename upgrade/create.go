@@ -5,7 +5,6 @@ import (
 	"errors"
 	"time"
 
-	"berth/internal/mcp"
 	"berth/internal/storage"
 	"berth/upgrade/ledger"
 	"berth/upgrade/runner"
@@ -38,7 +37,8 @@ func (t *Tasks) create(ctx context.Context, c task.Creation, once task.Once) (*r
 	if err := t.fit(); err != nil {
 		return nil, err
 	}
-	if _, err := (mcp.Round{WithoutTask: c.Core}).Body(c.Call.Body); err != nil {
+	first, err := runner.NewFirst(c.Call, c.Core)
+	if err != nil {
 		return nil, err
 	}
 	var id string
@@ -54,7 +54,7 @@ func (t *Tasks) create(ctx context.Context, c task.Creation, once task.Once) (*r
 	if err := t.inTime(ctx, fresh, who, t.ledger.Clock.Known); err != nil {
 		return nil, err
 	}
-	task := c.Task(id, t.ledger.Holder, t.ledger.Clock.Now())
+	task := c.Task(id, first.Token, t.ledger.Holder, t.ledger.Clock.Now())
 	task.Once, task.Creator = once, creator
 	if c.Withhold > 0 {
 		task.Withhold(c.Withhold + withheldSpare)
@@ -67,16 +67,16 @@ func (t *Tasks) create(ctx context.Context, c task.Creation, once task.Once) (*r
 	if err := t.ledger.Quota.Admit(id, task.Caller, task.Weight(), t.ledger.Expires(task).Add(ledger.Spare)); err != nil {
 		return nil, err
 	}
-	e, err := t.record(ctx, task, c)
+	e, err := t.record(ctx, task, &c)
 	if err != nil {
 		t.runner.Abort(ctx, task, c.Call, err)
 		return nil, err
 	}
-	t.runner.Metrics.Made(ctx)
+	t.runner.Metrics.Made()
 	if task.Session != "" {
 		t.ledger.Notices.Tell(ctx, ledger.SessionTopic(task.Session)) // it may be over before anybody looks
 	}
-	return t.runner.Hold(e, c.Call), nil
+	return t.runner.Hold(e, c.Call).Begin(first), nil
 }
 
 // fit refuses tasks while the store would not keep them. A server that drops keys when
@@ -116,19 +116,19 @@ func (t *Tasks) inServersTime(ctx context.Context, step func(ctx context.Context
 
 // record stores a task and all that belongs to it, the record last: what is found
 // without one is nothing.
-func (t *Tasks) record(ctx context.Context, task task.Task, c task.Creation) (e ledger.Entry, err error) {
+func (t *Tasks) record(ctx context.Context, task *task.Task, c *task.Creation) (e ledger.Entry, err error) {
 	life := task.Terms.TTL
 	err = t.inTime(ctx,
-		func(ctx context.Context) error { return t.ledger.Once.Claim(ctx, &task) },
-		func(ctx context.Context) error { return t.ledger.TakeOn(ctx, &task) },
-		func(ctx context.Context) error { return t.ledger.AddTask(ctx, &task, life) },
-		func(ctx context.Context) error { return t.ledger.CountLive(ctx, &task, c.Rule.LivePerPrincipal) },
+		func(ctx context.Context) error { return t.ledger.Once.Claim(ctx, task) },
+		func(ctx context.Context) error { return t.ledger.TakeOn(ctx, task) },
+		func(ctx context.Context) error { return t.ledger.AddTask(ctx, task, life) },
+		func(ctx context.Context) error { return t.ledger.CountLive(ctx, task, c.Rule.LivePerPrincipal) },
 		func(ctx context.Context) error { return t.ledger.Records.KeepCall(ctx, task.ID, c.Call, life) },
 		func(ctx context.Context) (err error) {
 			e, err = t.ledger.Records.Create(ctx, task, life)
 			return err
 		},
-		func(ctx context.Context) error { return t.ledger.Once.Settle(ctx, &task, life) },
+		func(ctx context.Context) error { return t.ledger.Once.Settle(ctx, task, life) },
 	)
 	return e, err
 }

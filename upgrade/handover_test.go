@@ -182,17 +182,17 @@ func TestHandingOverGivesNoPlaceTwice(t *testing.T) {
 // Once a holder has left a call, no step of its own is taken any more: neither is it sent, nor
 // does an answer that comes late count.
 func TestHolderTakesNoStepBehindItsLeave(t *testing.T) {
-	accepted := task.Task{ID: "T", State: task.Accepted, Holder: "a"}
-	left, changed, err := task.Transition(accepted, task.Op{ID: "1", Kind: task.Leave, Holder: "a"})
+	accepted := &task.Task{ID: "T", State: task.Accepted, Holder: "a"}
+	left, changed, err := task.Transition(accepted, &task.Op{ID: "1", Kind: task.Leave, Holder: "a"})
 	if !changed || err != nil {
 		t.Fatalf("got %v, %v", changed, err)
 	}
 	for _, kind := range []task.Kind{task.Dispatch, task.Finish, task.Hand, task.Leave} {
-		if _, _, err := task.Transition(left, task.Op{ID: "2", Kind: kind, Holder: "a", Round: 1, End: Failed}); !errors.Is(err, task.ErrStale) {
+		if _, _, err := task.Transition(left, &task.Op{ID: "2", Kind: kind, Holder: "a", Round: 1, End: Failed}); !errors.Is(err, task.ErrStale) {
 			t.Errorf("%s: got %v, want ErrStale", kind, err)
 		}
 	}
-	next, changed, err := task.Transition(left, task.Op{ID: "3", Kind: task.Adopt, Of: "a", Holder: "b"})
+	next, changed, err := task.Transition(left, &task.Op{ID: "3", Kind: task.Adopt, Of: "a", Holder: "b"})
 	if !changed || err != nil || next.Left || next.Holder != "b" {
 		t.Errorf("got %+v, %v", next, err)
 	}

@@ -28,7 +28,7 @@ func (t *Tasks) Found(ctx context.Context, most int) (ids []string, all int, err
 func (t *Tasks) ReadSome(ctx context.Context, ids []string) (some []task.Task, whole bool, err error) {
 	entries, whole, err := t.ledger.Records.GetSome(ctx, ids)
 	for _, e := range entries {
-		some = append(some, e.Task)
+		some = append(some, *e.Task)
 	}
 	return some, whole, err
 }
@@ -36,7 +36,7 @@ func (t *Tasks) ReadSome(ctx context.Context, ids []string) (some []task.Task, w
 // Read returns a task. Errors: ErrUnknown, or one that wraps storage.ErrUnavailable.
 func (t *Tasks) Read(ctx context.Context, id string) (task.Task, error) {
 	e, err := t.read(ctx, id)
-	return e.Task, err
+	return *e.Task, err
 }
 
 // Line returns the ids of the tasks that wait in a line, as task.QueueName names it, in the order of their
@@ -86,7 +86,7 @@ func (t *Tasks) CancelFor(ctx context.Context, id, why string) (task.Task, error
 	if err != nil {
 		return task.Task{}, err
 	}
-	with, err := t.kept(ctx, &e.Task)
+	with, err := t.kept(ctx, e.Task)
 	if err != nil {
 		return task.Task{}, err
 	}
@@ -119,10 +119,10 @@ func (t *Tasks) Rerun(ctx context.Context, id string) (task.Task, error) {
 	if err != nil {
 		return task.Task{}, err
 	}
-	if err := t.MayRerun(ctx, &e.Task); err != nil {
+	if err := t.MayRerun(ctx, e.Task); err != nil {
 		return task.Task{}, err
 	}
-	call, err := t.runner.CallOf(ctx, &e.Task)
+	call, err := t.runner.CallOf(ctx, e.Task)
 	switch {
 	case errors.Is(err, storage.ErrUnavailable):
 		return task.Task{}, err
@@ -195,15 +195,15 @@ func (t *Tasks) again(ctx context.Context, e ledger.Entry, call *task.Call) (tas
 		}
 		return task.Task{}, err
 	}
-	stands, err := t.record(ctx, made, task.Creation{Rule: &task.Rule{}, Call: call})
+	stands, err := t.record(ctx, made, &task.Creation{Rule: &task.Rule{}, Call: call})
 	if err != nil {
 		t.runner.Abort(ctx, made, call, err)
 		return task.Task{}, err
 	}
-	t.runner.Metrics.Made(ctx)
+	t.runner.Metrics.Made()
 	h := t.runner.Hold(stands, call)
 	h.Start(nil)
-	return stands.Task, nil
+	return *stands.Task, nil
 }
 
 // Payloads are what a task's call bears, and what has come of it.

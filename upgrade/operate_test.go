@@ -272,9 +272,9 @@ func TestRerunThatCameToNothing(t *testing.T) {
 
 // A record keeps the first step and the last ones.
 func TestStepsAreBounded(t *testing.T) {
-	one := Task{ID: "T", State: Queued, Holder: "a", Created: time.UnixMilli(0), Terms: task.Terms{Slots: 1, Rerun: true}}
+	one := &Task{ID: "T", State: Queued, Holder: "a", Created: time.UnixMilli(0), Terms: task.Terms{Slots: 1, Rerun: true}}
 	for n := range 100 {
-		next, _, err := task.Transition(one, task.Op{ID: fmt.Sprint(n), Kind: task.Dispatch, Holder: "a", Round: n, Upstream: "u;v", At: time.UnixMilli(int64(n))})
+		next, _, err := task.Transition(one, &task.Op{ID: fmt.Sprint(n), Kind: task.Dispatch, Holder: "a", Round: n, Upstream: "u;v", At: time.UnixMilli(int64(n))})
 		if err != nil {
 			t.Fatal(err)
 		}

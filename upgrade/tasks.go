@@ -116,17 +116,17 @@ func (t *Tasks) Glance(ctx context.Context, id string, who task.Asker) (v View, 
 // queue takes a look at the queue. Errors are those of Get.
 func (t *Tasks) Peek(ctx context.Context, id string, who task.Asker) (task.Task, error) {
 	e, err := t.find(ctx, id, who)
-	return e.Task, err
+	return *e.Task, err
 }
 
 // find returns the record of a task that is who's.
 func (t *Tasks) find(ctx context.Context, id string, who task.Asker) (ledger.Entry, error) {
 	e, err := t.read(ctx, id)
 	if err != nil {
-		return ledger.Entry{}, err
+		return ledger.NoEntry(), err
 	}
 	if e.Pool != who.Pool || e.Principal != who.Principal {
-		return ledger.Entry{}, ledger.ErrUnknown
+		return ledger.NoEntry(), ledger.ErrUnknown
 	}
 	return e, nil
 }
@@ -141,7 +141,7 @@ func (t *Tasks) read(ctx context.Context, id string) (ledger.Entry, error) {
 	}
 	e, err := t.ledger.Read(ctx, id)
 	if err == nil {
-		t.ledger.Overlooked.Meet(&e.Task)
+		t.ledger.Overlooked.Meet(e.Task)
 	}
 	if errors.Is(err, ledger.ErrUnknown) {
 		err = t.ledger.Epoch.Miss(ctx)
@@ -164,7 +164,7 @@ func (t *Tasks) Held() int { return t.runner.Calls.Size() }
 func (t *Tasks) WatchAll(ids []string) *ledger.Watcher { return t.ledger.Notices.WatchAll(ids) }
 
 // Expires returns when the task may be forgotten, as the timers of this process count.
-func (t *Tasks) Expires(task task.Task) time.Time { return t.ledger.Expires(task) }
+func (t *Tasks) Expires(task task.Task) time.Time { return t.ledger.Expires(&task) }
 
 // Withholds reports whether the client of a task may yet get something else in its place:
 // then nobody else is to be told of it, for it may be gone in a moment. Who has its id has

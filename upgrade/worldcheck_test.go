@@ -200,7 +200,11 @@ func recordIn(s storage.Engine, id string) (Task, error) {
 	if err != nil {
 		return Task{}, err
 	}
-	return task.Decode(record.Value)
+	decoded, err := task.Decode(record.Value)
+	if err != nil {
+		return Task{}, err
+	}
+	return *decoded, nil
 }
 
 func (w *world) members(list string) []string {

@@ -34,6 +34,9 @@ func (r Round) Body(original []byte) ([]byte, error) {
 	return r.patch().request(original)
 }
 
+// withoutTasks takes a declaration of the Tasks extension out of a client's capabilities.
+var withoutTasks = patch{{name: "extensions", within: patch{{name: TasksExtension}}}}
+
 func (r Round) patch() patch {
 	var token []byte
 	if r.ProgressToken != "" {
@@ -41,7 +44,7 @@ func (r Round) patch() patch {
 	}
 	params := patch{{name: "_meta", within: patch{
 		{name: memberProgressToken, value: token},
-		{name: metaCapabilities, within: patch{{name: "extensions", within: patch{{name: TasksExtension}}}}},
+		{name: metaCapabilities, within: withoutTasks},
 	}}}
 	if r.WithoutTask {
 		params = append(params, change{name: memberTask})

@@ -32,26 +32,27 @@ func (c change) adds() bool { return c.value != nil || c.within.adds() }
 
 func (p patch) adds() bool { return slices.ContainsFunc(p, change.adds) }
 
-func (p patch) find(name []byte) (change, bool) {
-	i := slices.IndexFunc(p, func(c change) bool { return c.name == string(name) })
-	if i < 0 {
-		return change{}, false
-	}
-	return p[i], true
-}
-
 // apply patches the one object in data. It fails where members does, and with errNotObject where it
 // would have to add to something else; null is as good as no member.
 func (p patch) apply(data []byte) ([]byte, error) {
-	parts, err := p.parts(data)
+	edits, err := p.edits(make([]edit, 0, 2*few), data, 0)
 	if err != nil {
 		return nil, err
 	}
-	return bytes.Join(parts, nil), nil
+	n := len(data)
+	for _, e := range edits {
+		n += len(e.with) - (e.to - e.from)
+	}
+	out, done := make([]byte, 0, n), 0
+	for _, e := range edits {
+		out = append(append(out, data[done:e.from]...), e.with...)
+		done = e.to
+	}
+	return append(out, data[done:]...), nil
 }
 
 func (p patch) parts(data []byte) (Parts, error) {
-	edits, err := p.edits(data, 0)
+	edits, err := p.edits(nil, data, 0)
 	return edited(data, edits), err
 }
 
@@ -90,48 +91,34 @@ type edit struct {
 	with     []byte
 }
 
-// edits returns what changes in the object in data, which begins at at.
-func (p patch) edits(data []byte, at int) ([]edit, error) {
-	spans, err := p.layout(data)
-	if err != nil {
-		return nil, err
-	}
-	out := make([]edit, 0, len(p)+1)
-	end, stay := jsonOpen(data), 0
-	for _, s := range spans {
-		end = s.to
-		c, named := p.find(s.name)
-		if named && c.removes() {
-			out = append(out, edit{at + s.lead, at + s.to, nil})
-			continue
-		}
-		if stay++; stay == 1 && s.lead != spans[0].lead { // no comma before what is now the first
-			out = append(out, edit{at + s.lead, at + s.quote(data), data[spans[0].lead:spans[0].quote(data)]})
-		}
-		if !named {
-			continue
-		}
-		inner, err := c.edits(data[s.from:s.to], at+s.from)
-		if err != nil {
-			return nil, err
-		}
-		out = append(out, inner...)
-	}
-	return append(out, edit{at + end, at + end, p.added(spans, stay == 0)}), nil
-}
+// few is how many members a patch names, as a rule, and how many pieces of a message change.
+const few = 6
 
-// layout returns where the members of the one object in data stand.
-func (p patch) layout(data []byte) (spans []span, err error) {
-	known := make([]string, len(p))
-	for i, c := range p {
-		known[i] = c.name
+// edits appends to out what changes in the object in data, which begins at at.
+func (p patch) edits(out []edit, data []byte, at int) ([]edit, error) {
+	hits := make([]hit, 0, few)
+	l, err := p.layout(data, func(h hit) { hits = append(hits, h) })
+	if err != nil {
+		return out, err
 	}
-	spans = make([]span, 0, 8)
-	err = walk(data, known, func(s span) error {
-		spans = append(spans, s)
-		return nil
-	})
-	return spans, err
+	moves := l.stay > 0 && l.stays.lead != l.first.lead
+	for _, h := range hits {
+		if moves && h.lead >= l.stays.lead {
+			out, moves = append(out, l.begin(data, at)), false
+		}
+		c := &p[h.change]
+		if c.removes() {
+			out = append(out, edit{at + h.lead, at + h.to, nil})
+			continue
+		}
+		if out, err = c.edits(out, data[h.from:h.to], at+h.from); err != nil {
+			return out, err
+		}
+	}
+	if moves {
+		out = append(out, l.begin(data, at))
+	}
+	return append(out, edit{at + l.end, at + l.end, p.added(hits, l.stay == 0)}), nil
 }
 
 // quote is where the member's name begins, behind a comma and blanks.
@@ -139,25 +126,25 @@ func (s span) quote(data []byte) int { return s.lead + bytes.IndexByte(data[s.le
 
 func jsonOpen(data []byte) int { return bytes.IndexByte(data, '{') + 1 }
 
-// edits returns what becomes of the value old, which stands at at.
-func (c change) edits(old jsontext.Value, at int) ([]edit, error) {
+// edits appends to out what becomes of the value old, which stands at at.
+func (c *change) edits(out []edit, old jsontext.Value, at int) ([]edit, error) {
 	switch {
 	case c.within == nil:
-		return []edit{{at, at + len(old), c.value}}, nil
+		return append(out, edit{at, at + len(old), c.value}), nil
 	case old.Kind() == '{':
-		return c.within.edits(old, at)
+		return c.within.edits(out, old, at)
 	case !c.within.adds():
-		return nil, nil
+		return out, nil
 	case old.Kind() == 'n':
-		return []edit{{at, at + len(old), c.within.object()}}, nil
+		return append(out, edit{at, at + len(old), c.within.object()}), nil
 	}
-	return nil, errNotObject
+	return out, errNotObject
 }
 
-// added is what stands behind the members in spans: those that are not among them.
-func (p patch) added(spans []span, first bool) (out []byte) {
-	for _, c := range p {
-		if !c.adds() || slices.ContainsFunc(spans, func(s span) bool { return string(s.name) == c.name }) {
+// added is what stands behind the members of an object: those that are not among hits.
+func (p patch) added(hits []hit, first bool) (out []byte) {
+	for i, c := range p {
+		if !c.adds() || slices.ContainsFunc(hits, func(h hit) bool { return h.change == i }) {
 			continue
 		}
 		if !first {

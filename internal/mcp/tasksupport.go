@@ -28,7 +28,7 @@ func AddTaskSupport(message []byte, support func(tool, says string) string) ([]b
 			continue
 		}
 		value, _ := jsontext.AppendQuote(nil, to)
-		if own, err := setting(value, "execution", "taskSupport").edits(message[t.from:t.to], t.from); err == nil {
+		if own, err := setting(value, "execution", "taskSupport").edits(nil, message[t.from:t.to], t.from); err == nil {
 			edits = append(edits, own...)
 		}
 	}

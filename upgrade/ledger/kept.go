@@ -16,7 +16,7 @@ func (l *Ledger) Keep(ctx context.Context, t *task.Task) {
 	if t.Holder != "" || l.Alone() { // then it stands in All
 		return
 	}
-	list, id, until := l.Lists.KeptWith(t.ID), t.ID, l.Expires(*t)
+	list, id, until := l.Lists.KeptWith(t.ID), t.ID, l.Expires(t)
 	l.Backlog.Do(ctx, func(ctx context.Context) error {
 		return l.Lists.Add(ctx, list, id, time.Until(until)+Spare, 0)
 	})

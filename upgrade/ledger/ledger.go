@@ -74,8 +74,8 @@ func New(s Store, holder string, keys *seal.Keyring, life time.Duration, kept Bo
 func (l *Ledger) Deliveries() Deliveries { return Deliveries{l} }
 
 // Op returns a new op of this process.
-func (l *Ledger) Op(kind task.Kind) task.Op {
-	return task.Op{ID: task.NewName(9), Kind: kind, At: l.Clock.Now(), Holder: l.Holder}
+func (l *Ledger) Op(kind task.Kind) *task.Op {
+	return &task.Op{ID: task.NewName(9), Kind: kind, At: l.Clock.Now(), Holder: l.Holder}
 }
 
 // Read returns a record, and asks a second time if a store that is well otherwise was late:
@@ -179,7 +179,7 @@ func (l *Ledger) Alone() bool { return !l.Store.Shared() && l.Store.Durable() }
 func (l *Ledger) Left(t *task.Task) time.Duration { return l.Clock.until(t.Expires()) }
 
 // Expires returns when the task may be forgotten, as the timers of this process count.
-func (l *Ledger) Expires(t task.Task) time.Time { return l.Clock.Here(t.Expires()) }
+func (l *Ledger) Expires(t *task.Task) time.Time { return l.Clock.Here(t.Expires()) }
 
 // Withholds reports whether the client of a task may yet get something else in its place:
 // then nobody else is to be told of it, for it may be gone in a moment. Who has its id has

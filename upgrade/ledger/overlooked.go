@@ -38,7 +38,7 @@ func (u *Overlooked) Meet(t *task.Task) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	if len(u.met) < maxOverlooked {
-		u.met[t.ID] = overlooked{t.Holder, u.l.Expires(*t)}
+		u.met[t.ID] = overlooked{t.Holder, u.l.Expires(t)}
 	}
 }
 

@@ -24,11 +24,15 @@ const (
 	maxRaces = 32
 )
 
-// Entry is a record as it stands.
+// Entry is a record as it stands. What Task points to does not change: whoever holds an entry has what stood
+// then. What comes with an error stands for no record: its task is an empty one.
 type Entry struct {
-	task.Task
+	*task.Task
 	Version uint64
 }
+
+// NoEntry stands for no record.
+func NoEntry() Entry { return Entry{Task: new(task.Task)} }
 
 // Records keeps tasks in the store. Each change is one Transition, stored by
 // compare-and-swap.
@@ -47,26 +51,29 @@ func OutcomeKey(id, name string) string { return TaskKey(id) + ":out:" + name }
 func (r Records) Get(ctx context.Context, id string) (Entry, error) {
 	record, err := r.store.Get(ctx, TaskKey(id))
 	if errors.Is(err, storage.ErrNotFound) {
-		return Entry{}, ErrUnknown
+		return NoEntry(), ErrUnknown
 	}
 	if err != nil {
-		return Entry{}, fmt.Errorf("upgrade: reading a task: %w", err)
+		return NoEntry(), fmt.Errorf("upgrade: reading a task: %w", err)
 	}
 	return parse(record)
 }
 
 func parse(record storage.Record) (Entry, error) {
 	t, err := task.Decode(record.Value)
+	if err != nil {
+		t = new(task.Task)
+	}
 	return Entry{t, record.Version}, err
 }
 
 // Create stores a new task for life. One that stands already was stored by an attempt
 // whose answer was lost.
-func (r Records) Create(ctx context.Context, t task.Task, life time.Duration) (Entry, error) {
+func (r Records) Create(ctx context.Context, t *task.Task, life time.Duration) (Entry, error) {
 	record, made, err := r.store.PutIfAbsent(ctx, TaskKey(t.ID), t.Encode(), life+Spare)
 	switch {
 	case err != nil:
-		return Entry{}, fmt.Errorf("upgrade: storing a task: %w", err)
+		return NoEntry(), fmt.Errorf("upgrade: storing a task: %w", err)
 	case made:
 		return Entry{t, record.Version}, nil
 	}
@@ -77,14 +84,14 @@ func (r Records) Create(ctx context.Context, t task.Task, life time.Duration) (E
 // Errors: Transition's, ErrUnknown, or one that wraps storage.ErrUnavailable; then the
 // step may have been taken, and may be taken again with the same op. What receivers are to be
 // told of it is in the outbox first.
-func (r Records) Apply(ctx context.Context, e Entry, op task.Op) (Entry, error) {
+func (r Records) Apply(ctx context.Context, e Entry, op *task.Op) (Entry, error) {
 	for range maxRaces {
 		next, changed, err := task.Transition(e.Task, op)
 		if err != nil || !changed {
 			return e, err
 		}
-		told := next.Messages(&e.Task)
-		if err := r.outbox.Add(ctx, &next, told); err != nil {
+		told := next.Messages(e.Task)
+		if err := r.outbox.Add(ctx, next, told); err != nil {
 			return e, err
 		}
 		record, err := r.store.Swap(ctx, TaskKey(e.ID), e.Version, next.Encode(), storage.KeepTTL)
@@ -106,10 +113,10 @@ func (r Records) Apply(ctx context.Context, e Entry, op task.Op) (Entry, error) 
 
 // Replace puts t in the place of the record that stands at version: what a store has
 // fallen back to is not what was.
-func (r Records) Replace(ctx context.Context, t task.Task, version uint64) (Entry, error) {
+func (r Records) Replace(ctx context.Context, t *task.Task, version uint64) (Entry, error) {
 	record, err := r.store.Swap(ctx, TaskKey(t.ID), version, t.Encode(), storage.KeepTTL)
 	if err != nil {
-		return Entry{}, fmt.Errorf("upgrade: putting a task back: %w", err)
+		return NoEntry(), fmt.Errorf("upgrade: putting a task back: %w", err)
 	}
 	return Entry{t, record.Version}, nil
 }

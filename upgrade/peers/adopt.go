@@ -25,18 +25,18 @@ func (p *Peers) adopter(ctx context.Context, t *task.Task) (*task.Call, error) {
 
 // adopt goes on with a task as its holder. The caller has claimed it.
 func (p *Peers) adopt(ctx context.Context, e ledger.Entry, c *task.Call) error {
-	if err := p.ledger.TakeOn(ctx, &e.Task); err != nil {
+	if err := p.ledger.TakeOn(ctx, e.Task); err != nil {
 		return err
 	}
-	place, err := p.runner.Stand(ctx, &e.Task)
+	place, err := p.runner.Stand(ctx, e.Task)
 	if err != nil {
 		return err
 	}
 	op := p.ledger.Op(task.Adopt)
 	op.Of = e.Holder
 	after, err := p.ledger.Records.Apply(ctx, e, op)
-	if err != nil || !p.runner.TookOver(&after.Task, op) {
-		p.runner.StandNot(ctx, &e.Task, place)
+	if err != nil || !p.runner.TookOver(after.Task, op) {
+		p.runner.StandNot(ctx, e.Task, place)
 		if wasLate(err) {
 			return nil
 		}
@@ -44,7 +44,7 @@ func (p *Peers) adopt(ctx context.Context, e ledger.Entry, c *task.Call) error {
 	}
 	p.runner.Metrics.Adopted(ctx)
 	if !e.Left {
-		p.runner.NoteOrphan(&e.Task, "adopted", "")
+		p.runner.NoteOrphan(e.Task, "adopted", "")
 	}
 	p.runner.Hold(after, c).StandAs(place).Start(nil)
 	return nil
@@ -64,7 +64,7 @@ func (p *Peers) orphan(ctx context.Context, e ledger.Entry, reason error) error 
 	op := p.ledger.Op(task.Orphan)
 	op.Of, op.Message, op.Reason, op.Outcome = e.Holder, failure.Message, failure.Reason, op.ID
 	op.Size = int64(len(failure.Object()))
-	if err := p.ledger.Records.KeepOutcome(ctx, e.ID, op.Outcome, failure.Object(), p.ledger.Left(&e.Task)); err != nil {
+	if err := p.ledger.Records.KeepOutcome(ctx, e.ID, op.Outcome, failure.Object(), p.ledger.Left(e.Task)); err != nil {
 		return err
 	}
 	after, err := p.ledger.Records.Apply(ctx, e, op)
@@ -76,10 +76,10 @@ func (p *Peers) orphan(ctx context.Context, e ledger.Entry, reason error) error 
 		return err
 	}
 	p.runner.Metrics.Orphaned(ctx)
-	p.runner.NoteOrphan(&e.Task, "failed", failure.Message)
-	p.runner.NoteLost(&e.Task, failure)
-	p.ledger.Notices.Changed(ctx, &e.Task)
-	return p.cleanUp(ctx, &after.Task)
+	p.runner.NoteOrphan(e.Task, "failed", failure.Message)
+	p.runner.NoteLost(e.Task, failure)
+	p.ledger.Notices.Changed(ctx, e.Task)
+	return p.cleanUp(ctx, after.Task)
 }
 
 // release gives back the places that a holder has taken for a task. Its record tells only

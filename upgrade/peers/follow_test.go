@@ -33,8 +33,8 @@ func (a *oneAnswer) Next() (runner.Message, error) {
 func (*oneAnswer) Close() {}
 
 // following is a task of a holder that is gone, which follows one at upstream "u".
-func following(state task.State) task.Task {
-	return task.Task{
+func following(state task.State) *task.Task {
+	return &task.Task{
 		ID: "a", Pool: "p", Version: "2026-07-28", Created: time.Now(), State: state, Holder: "gone", Handed: true,
 		Round: 1, Upstream: "u", Follows: "theirs", Terms: task.Terms{TTL: time.Hour, Timeout: time.Hour, MaxResult: 1 << 20},
 	}

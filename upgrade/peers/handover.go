@@ -150,17 +150,17 @@ func (p *Peers) inherit(ctx context.Context, one legacy) {
 	case err != nil:
 		return
 	case e.Holder != one.from:
-		if p.cleanUp(ctx, &e.Task) != nil {
+		if p.cleanUp(ctx, e.Task) != nil {
 			return
 		}
 	case !e.Left:
 		return
 	default:
-		c, err := p.adopter(ctx, &e.Task)
+		c, err := p.adopter(ctx, e.Task)
 		if c == nil || err != nil || p.adopt(ctx, e, c) != nil || p.runner.Calls.Get(one.id) == nil {
 			return
 		}
-		p.release(ctx, &e.Task, one.from)
+		p.release(ctx, e.Task, one.from)
 	}
 	_ = p.ledger.Store.RemoveMember(ctx, p.ledger.Lists.TasksOf(one.from), one.id) // or whoever is told next
 }

@@ -151,16 +151,16 @@ func (p *Peers) reapClaimed(ctx context.Context, id, holder string) (task.Task, 
 	if err != nil {
 		return task.Task{}, err
 	}
-	p.release(ctx, &e.Task, holder)
+	p.release(ctx, e.Task, holder)
 	if e.Holder != holder {
-		return e.Task, p.cleanUp(ctx, &e.Task)
+		return *e.Task, p.cleanUp(ctx, e.Task)
 	}
-	c, err := p.adopter(ctx, &e.Task)
+	c, err := p.adopter(ctx, e.Task)
 	switch {
 	case errors.Is(err, storage.ErrUnavailable):
-		return e.Task, err
+		return *e.Task, err
 	case c != nil:
-		return e.Task, p.adopt(ctx, e, c)
+		return *e.Task, p.adopt(ctx, e, c)
 	}
-	return e.Task, p.orphan(ctx, e, err)
+	return *e.Task, p.orphan(ctx, e, err)
 }

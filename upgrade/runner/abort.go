@@ -33,7 +33,7 @@ func (r *Runner) forget(ctx context.Context, t *task.Task) error {
 
 // Abort takes back what a creation that failed may have stored: at once, unless the store
 // is why it failed. The caller has claimed the task.
-func (r *Runner) Abort(ctx context.Context, t task.Task, c *task.Call, reason error) {
+func (r *Runner) Abort(ctx context.Context, t *task.Task, c *task.Call, reason error) {
 	if !errors.Is(reason, storage.ErrUnavailable) && ctx.Err() == nil && r.resolve(ctx, t, c) == nil {
 		return
 	}
@@ -43,21 +43,21 @@ func (r *Runner) Abort(ctx context.Context, t task.Task, c *task.Call, reason er
 
 // abortLater takes back, once the store takes it, what it may hold of a task; while this process
 // drains, too.
-func (r *Runner) abortLater(t task.Task) {
-	r.Pending.Keep(t.ID, func(ctx context.Context) error { return r.forget(ctx, &t) })
+func (r *Runner) abortLater(t *task.Task) {
+	r.Pending.Keep(t.ID, func(ctx context.Context) error { return r.forget(ctx, t) })
 	r.ledger.Backlog.Add(func(ctx context.Context) error { return r.Pending.Settle(ctx, t.ID) })
 }
 
 // resolve sees to a creation that has failed, for all that is known. A repetition may
 // have been told of its task all the same: it is gone on with then. Else it is forgotten.
 // The caller has claimed the task.
-func (r *Runner) resolve(ctx context.Context, t task.Task, c *task.Call) error {
-	awaited, err := r.Awaited(ctx, &t)
+func (r *Runner) resolve(ctx context.Context, t *task.Task, c *task.Call) error {
+	awaited, err := r.Awaited(ctx, t)
 	if err != nil {
 		return err
 	}
 	if !awaited {
-		return r.forget(ctx, &t)
+		return r.forget(ctx, t)
 	}
 	e, err := r.ledger.Records.Get(ctx, t.ID)
 	if err == nil && e.Holder == r.ledger.Holder {

@@ -34,8 +34,8 @@ func newRunnerOn(t *testing.T, store ledger.Store) *Runner {
 	return New(ledger.New(store, "", keys, time.Minute, ledger.Bounds{}), nil, 0, slog.New(slog.DiscardHandler), nil)
 }
 
-func namedTask(id string) task.Task {
-	return task.Task{ID: id, Once: task.Once{Name: "name", Question: "question"}, Created: time.Now(), Terms: task.Terms{TTL: time.Hour}}
+func namedTask(id string) *task.Task {
+	return &task.Task{ID: id, Once: task.Once{Name: "name", Question: "question"}, Created: time.Now(), Terms: task.Terms{TTL: time.Hour}}
 }
 
 // Of a creation whose last reply was lost nobody knows whether it succeeded: what another
@@ -45,14 +45,14 @@ func TestCreationOfUnknownEndIsNotForgottenOnceItsKeyStands(t *testing.T) {
 		r, ctx := newRunnerOn(t, memory(t)), context.Background()
 		named := namedTask("a")
 		named.Holder, named.State = r.ledger.Holder, task.Accepted
-		if err := r.ledger.Once.Claim(ctx, &named); err != nil {
+		if err := r.ledger.Once.Claim(ctx, named); err != nil {
 			t.Fatal(err)
 		}
 		if _, err := r.ledger.Records.Create(ctx, named, time.Hour); err != nil {
 			t.Fatal(err)
 		}
 		if settled {
-			if err := r.ledger.Once.Settle(ctx, &named, time.Hour); err != nil {
+			if err := r.ledger.Once.Settle(ctx, named, time.Hour); err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -25,7 +25,7 @@ func (rd *round) endWith(e ending) error {
 	case len(e.outcome) == 0:
 		return task.ErrGarbled
 	case !utf8.Valid(e.outcome):
-		return task.Illegible(*rd.record())
+		return task.Illegible(rd.record())
 	}
 	rd.finish(e)
 	return nil
@@ -34,7 +34,7 @@ func (rd *round) endWith(e ending) error {
 // fail ends the task with what went wrong.
 func (rd *round) fail(err error) {
 	t := rd.record()
-	failure := task.FailureOf(err, *t)
+	failure := task.FailureOf(err, t)
 	rd.r.NoteLost(t, failure)
 	rd.finish(ending{state: task.Failed, outcome: failure.Object(), message: failure.Message, reason: failure.Reason})
 }
@@ -70,14 +70,14 @@ func (rd *round) finish(e ending) {
 // ended tells of the task's end by what has become of its call.
 func (rd *round) ended(ctx context.Context) {
 	t := rd.record()
-	count(ctx, rd.r.Metrics.ends, "state", string(t.State))
+	rd.r.Metrics.ends.Of(t.State).Add(1)
 	rd.l.LeaveLive(ctx, t)
 	rd.l.Notices.Changed(ctx, t)
 }
 
 // store stores an outcome and the op that names it. The store may have lost the one
 // without the other meanwhile, so both are tried anew each time.
-func (rd *round) store(ctx context.Context, op task.Op, outcome []byte) error {
+func (rd *round) store(ctx context.Context, op *task.Op, outcome []byte) error {
 	ctx, cancel := context.WithTimeout(ctx, ledger.StoreTime)
 	defer cancel()
 	keep := func() error {
@@ -124,7 +124,7 @@ func (h *Held) leave(ctx context.Context, t *task.Task, forget bool) error {
 	switch {
 	case forget:
 		if h.r.forget(ctx, t) != nil {
-			h.r.abortLater(*t)
+			h.r.abortLater(t)
 		}
 		return h.r.LeaveSession(ctx, t, h.call.Unpack())
 	case t.Holder == h.l.Holder:

@@ -55,7 +55,7 @@ func (h *Held) handOver(ctx context.Context) {
 // mayBeHandedOver reports whether another berth has all that it takes to go on. What is tied to
 // this process, like a session of a server that it runs, would be lost with it. The caller has h.mu.
 func (h *Held) mayBeHandedOver() bool {
-	t := &h.entry.Task
+	t := h.entry.Task
 	pool := h.r.Pool(t.Pool)
 	if pool == nil || !t.Handed || !t.MayBeHandedOver() || !h.isAuthorised(pool) {
 		return false

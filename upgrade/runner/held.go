@@ -35,7 +35,8 @@ type Held struct {
 	end    context.CancelCauseFunc
 	done   chan struct{} // closed when nothing is held any more
 	begun  sync.Once     // of run
-	token  string        // progressToken of the rounds; it tells nothing of the task
+	token  string        // of the rounds; see First
+	first  []byte        // the first of them, as it is sent; nil: it is made of the call. run's
 	room   *task.Room    // for answers
 	round  round         // run's
 
@@ -46,10 +47,10 @@ type Held struct {
 	unattended atomic.Bool  // its client waits for nothing but the task
 	glanced    atomic.Int32 // the state as glance saw it last, as a place in glancedStates
 
-	mu      gate          // held while a step is taken; guards the fields below
-	entry   *ledger.Entry // as this process last saw the record; what it points to does not change
-	sure    time.Time     // when that was
-	repairs int           // how often the record was put right, or was to be
+	mu      gate         // held while a step is taken; guards the fields below
+	entry   ledger.Entry // as this process last saw the record
+	sure    time.Time    // when that was
+	repairs int          // how often the record was put right, or was to be
 	slot    slot
 	notes   notes
 }
@@ -69,7 +70,7 @@ type WaitingClient interface {
 // Hold makes the call of e this process's. The caller has claimed the task.
 func (r *Runner) Hold(e ledger.Entry, c *task.Call) *Held {
 	h := r.newHeld(e, c)
-	r.ledger.Quota.Count(e.ID, e.Caller, e.Weight(), h.holds(&e.Task), h.Expires.Add(ledger.Spare))
+	r.ledger.Quota.Count(e.ID, e.Caller, e.Weight(), h.holds(e.Task), h.Expires.Add(ledger.Spare))
 	r.Calls.hold(h)
 	return h
 }
@@ -77,8 +78,8 @@ func (r *Runner) Hold(e ledger.Entry, c *task.Call) *Held {
 // newHeld returns the call of e, which is nobody's yet.
 func (r *Runner) newHeld(e ledger.Entry, c *task.Call) *Held {
 	h := &Held{
-		r: r, l: r.ledger, caller: e.Caller, whose: e.Principal, pool: e.Pool, made: e.Created, size: c.Size(), call: task.Pack(c), token: "berth-" + task.NewName(9),
-		ID: e.ID, Expires: r.ledger.Expires(e.Task), done: make(chan struct{}), mu: make(gate, 1), entry: &e, sure: time.Now(),
+		r: r, l: r.ledger, caller: e.Caller, whose: e.Principal, pool: e.Pool, made: e.Created, size: c.Size(), call: task.Pack(c), token: newToken(),
+		ID: e.ID, Expires: r.ledger.Expires(e.Task), done: make(chan struct{}), mu: make(gate, 1), entry: e, sure: time.Now(),
 	}
 	h.round = round{Held: h, due: e.Due(), stream: stream{round: &h.round}}
 	h.slot.h, h.notes.h = h, h

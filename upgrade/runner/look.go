@@ -93,18 +93,18 @@ func (h *Held) look(ctx context.Context) error {
 	case err != nil:
 		return err
 	case stands.State == task.Cancelled:
-		h.entry = &stands
+		h.entry = stands
 		h.end(errCancelled)
 	case stands.Holder == h.l.Holder && stands.Left:
-		h.entry = &stands
+		h.entry = stands
 		h.end(errLeft) // which was not acknowledged
 	case stands.Holder == h.l.Holder:
-		h.entry, h.sure = &stands, began // others settle what it asks
-		h.recount(&stands.Task)
+		h.entry, h.sure = stands, began // others settle what it asks
+		h.recount(stands.Task)
 	case stands.State == task.InputRequired && stands.Round == h.entry.Round:
 		// Its own pause, which is not acknowledged yet.
 	default:
-		h.entry = &stands
+		h.entry = stands
 		h.end(errFenced)
 	}
 	return nil
@@ -125,7 +125,7 @@ func (h *Held) repair(ctx context.Context, stands ledger.Entry, refused error) (
 		h.repairs++
 		var e ledger.Entry
 		if e, err = h.l.Records.Replace(ctx, h.entry.Task, stands.Version); err == nil {
-			h.entry = &e
+			h.entry = e
 		} else {
 			err = errors.Join(storage.ErrUnavailable, err)
 		}
@@ -154,7 +154,7 @@ func (h *Held) putBack(ctx context.Context) error {
 	if life <= 0 || errors.Is(h.givenUp(), errDiscarded) || l.Lease.Slept(h.sure) {
 		return ledger.ErrUnknown
 	}
-	if err := l.TakeOn(ctx, &t); err != nil {
+	if err := l.TakeOn(ctx, t); err != nil {
 		return err
 	}
 	if t.Principal != "" && !t.Terms.Unlisted && !t.State.Terminal() {
@@ -162,10 +162,10 @@ func (h *Held) putBack(ctx context.Context) error {
 			return err
 		}
 	}
-	if err := l.AddTask(ctx, &t, life); err != nil {
+	if err := l.AddTask(ctx, t, life); err != nil {
 		return err
 	}
-	if err := l.Asks.Add(ctx, &t, life); err != nil {
+	if err := l.Asks.Add(ctx, t, life); err != nil {
 		return err
 	}
 	if h.slot.at.name != "" {
@@ -178,17 +178,17 @@ func (h *Held) putBack(ctx context.Context) error {
 			return err
 		}
 	}
-	if err := l.Once.Settle(ctx, &t, life); err != nil && !errors.Is(err, ledger.ErrKeyTaken) {
+	if err := l.Once.Settle(ctx, t, life); err != nil && !errors.Is(err, ledger.ErrKeyTaken) {
 		return err
 	}
 	if t.State.Terminal() {
-		if err := l.Outbox.Add(ctx, &t, t.AllMessages()); err != nil {
+		if err := l.Outbox.Add(ctx, t, t.AllMessages()); err != nil {
 			return err
 		}
 	}
 	e, err := l.Records.Create(ctx, t, life)
 	if err == nil {
-		h.entry = &e
+		h.entry = e
 		count(ctx, h.r.Metrics.putBack)
 	}
 	return err

@@ -14,7 +14,7 @@ import (
 func TestTaskThatIsPutBackEndedIsNotLive(t *testing.T) {
 	for state, live := range map[task.State]int{task.Completed: 0, task.Dispatched: 1} {
 		r, ctx := newRunnerOn(t, memory(t)), context.Background()
-		lost := task.Task{ID: "a", Pool: "p", Principal: "alice", Holder: r.ledger.Holder, State: state, Created: time.Now(), Terms: task.Terms{TTL: time.Hour}}
+		lost := &task.Task{ID: "a", Pool: "p", Principal: "alice", Holder: r.ledger.Holder, State: state, Created: time.Now(), Terms: task.Terms{TTL: time.Hour}}
 		h := r.newHeld(ledger.Entry{Task: lost}, &task.Call{Body: []byte(`{}`)})
 		if err := h.look(ctx); err != nil {
 			t.Fatal(err)

@@ -21,10 +21,19 @@ var roundBuckets = []float64{0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 30, 6
 // Metrics are what operators see of upgraded tasks. Their counts outlive the requests that
 // they are about.
 type Metrics struct {
-	rounds  metric.Float64Histogram
+	rounds  *series.Kept[played, series.Times]
+	ends    *series.Kept[task.State, series.Count]
+	made    series.Count
 	refused *series.Tally // as refusals, by bound
 
-	made, unmade, refusals, ends, late, crossed, orphaned, adopted, putBack, resumptions, questions, sessionEnds metric.Int64Counter
+	unmade, refusals, late, crossed, orphaned, adopted, putBack, resumptions, questions, sessionEnds metric.Int64Counter
+}
+
+// played is what a round is timed by.
+type played struct{ pool, upstream, outcome string }
+
+func (p played) attributes() []attribute.KeyValue {
+	return []attribute.KeyValue{attribute.String("pool", p.pool), attribute.String("upstream", p.upstream), attribute.String("outcome", p.outcome)}
 }
 
 func newMetrics(provider metric.MeterProvider, r *Runner) Metrics {
@@ -35,10 +44,9 @@ func newMetrics(provider metric.MeterProvider, r *Runner) Metrics {
 	}
 	m := Metrics{
 		refused:     new(series.Tally),
-		made:        counter("tasks", "Calls recorded as tasks."),
+		made:        series.CountOf(counter("tasks", "Calls recorded as tasks.")),
 		unmade:      counter("unrecorded", "Calls that the store did not take as tasks, or not in time."),
 		refusals:    counter("refused", "Calls that did not become tasks, and outcomes not kept or given out, for want of room: a caller, or all, have as much as they may."),
-		ends:        counter("ended", "Tasks that ended with what their call returned."),
 		late:        counter("late_results", "Outcomes dropped: their task had ended by then, or was another berth's."),
 		crossed:     counter("crossed_answers", "Responses to other requests in the answers to held calls, dropped."),
 		orphaned:    counter("orphans", "Tasks failed because the berth that held their call was gone."),
@@ -48,9 +56,15 @@ func newMetrics(provider metric.MeterProvider, r *Runner) Metrics {
 		questions:   counter("questions", "What tools asked clients while their calls were held in sessions."),
 		sessionEnds: counter("session_ends", "Sessions ended while calls were held in them: held until the last is over, then told upstream, or failed to be."),
 	}
+	ends := counter("ended", "Tasks that ended with what their call returned.")
+	series.Begin(ends, series.Of("state", string(task.Completed), string(task.Failed)))
+	m.ends = series.KeepCounts(ends, func(state task.State) []attribute.KeyValue {
+		return []attribute.KeyValue{attribute.String("state", string(state))}
+	})
 	m.begin(r)
-	m.rounds, _ = meter.Float64Histogram("berth.upgrade.round.duration", metric.WithUnit("s"), metric.WithExplicitBucketBoundaries(roundBuckets...),
+	rounds, _ := meter.Float64Histogram("berth.upgrade.round.duration", metric.WithUnit("s"), metric.WithExplicitBucketBoundaries(roundBuckets...),
 		metric.WithDescription("Rounds of held calls, from their dispatch to the end of their answer."))
+	m.rounds = series.Keep(func(p played) series.Times { return series.TimesOf(rounds, p.attributes()...) })
 	_, _ = meter.Int64ObservableGauge("berth.upgrade.holder", metric.WithDescription("Always 1; the label is the name by which this process holds calls."),
 		metric.WithInt64Callback(func(_ context.Context, o metric.Int64Observer) error {
 			o.Observe(1, metric.WithAttributes(attribute.String("holder", r.ledger.Holder)))
@@ -65,12 +79,12 @@ func newMetrics(provider metric.MeterProvider, r *Runner) Metrics {
 
 // begin has the counters stand at 0.
 func (m Metrics) begin(r *Runner) {
-	for _, counter := range []metric.Int64Counter{m.made, m.unmade, m.late, m.orphaned, m.adopted, m.putBack} {
+	m.made.Add(0)
+	for _, counter := range []metric.Int64Counter{m.unmade, m.late, m.orphaned, m.adopted, m.putBack} {
 		series.Begin(counter)
 	}
 	series.Begin(m.refusals, series.Of("bound", "live_per_process", "live_per_caller", "live_per_principal",
 		"kept_tasks", "caller_kept_tasks", "kept", "caller_kept", "held", "caller_held", "lent", "caller_lent", "outcome", "question", "answers"))
-	series.Begin(m.ends, series.Of("state", string(task.Completed), string(task.Failed)))
 	series.Begin(m.questions, series.Of("outcome", "asked", "settled", "withdrawn", "refused", "undeclared"))
 	series.Begin(m.sessionEnds, series.Of("outcome", "held", "told", "failed"))
 	for _, pool := range *r.pools.Load() {
@@ -94,7 +108,7 @@ func count(ctx context.Context, counter metric.Int64Counter, labels ...string) {
 
 // Made counts a task that was made, Adopted one that was taken over, and Orphaned one that
 // failed with its holder.
-func (m Metrics) Made(ctx context.Context)     { m.made.Add(ctx, 1) }
+func (m Metrics) Made()                        { m.made.Add(1) }
 func (m Metrics) Adopted(ctx context.Context)  { count(ctx, m.adopted) }
 func (m Metrics) Orphaned(ctx context.Context) { count(ctx, m.orphaned) }
 
@@ -110,14 +124,11 @@ func (m Metrics) RefusedBy(bounds ...string) int64 { return m.refused.Of(bounds.
 // round notes how a round went: result, error, input_required; answered where the client was
 // given the answer itself, refused where that says that the call is not taken on; given_up where
 // nobody wanted one any more, or failed where none came.
-func (m Metrics) round(ctx context.Context, pool, upstream, outcome string, took time.Duration) {
-	m.rounds.Record(context.WithoutCancel(ctx), took.Seconds(), metric.WithAttributes(
-		attribute.String("pool", pool), attribute.String("upstream", upstream), attribute.String("outcome", outcome)))
-}
+func (m Metrics) round(p played, took time.Duration) { m.rounds.Of(p).Record(took.Seconds()) }
 
 // resumed notes how it went to resume a stream: resumed; refused, where the upstream does not
 // replay; session_lost; or unreachable for too long.
-func (m Metrics) resumed(ctx context.Context, t task.Task, err error) {
+func (m Metrics) resumed(ctx context.Context, t *task.Task, err error) {
 	outcome := "resumed"
 	switch {
 	case errors.Is(err, errOutOfReach):

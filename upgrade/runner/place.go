@@ -220,7 +220,7 @@ func (r *Runner) Stand(ctx context.Context, t *task.Task) (name string, err erro
 		return "", nil
 	}
 	name = ledger.PlacesOf(t.ID, r.ledger.Holder) + task.NewName(6)
-	life := time.Until(r.ledger.Expires(*t).Add(ledger.Spare))
+	life := time.Until(r.ledger.Expires(t).Add(ledger.Spare))
 	return name, r.ledger.Lists.Add(ctx, r.ledger.Lists.SlotsOf(t.Terms.Queue, t.Upstream), name, life, 0)
 }
 

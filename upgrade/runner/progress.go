@@ -101,7 +101,7 @@ func (n *notes) store() {
 	defer cancel()
 	switch _, err := n.h.stepLocked(ctx, op); {
 	case err == nil:
-		n.h.l.Notices.Changed(ctx, &n.h.entry.Task)
+		n.h.l.Notices.Changed(ctx, n.h.entry.Task)
 	case errors.Is(err, task.ErrTerminal), errors.Is(err, task.ErrStale):
 		n.h.end(errFenced) // nobody waits for what the tool does any more
 	}

@@ -58,7 +58,7 @@ func (s *stream) lose(ctx context.Context, err error) (again bool, _ error) {
 		if worded, ok := errors.AsType[*mcp.Error](err); ok {
 			return false, worded
 		}
-		return false, task.Lost(mcp.ReasonHolderLost, "the berth that held the call is gone, and the server does not resume its stream", *t)
+		return false, task.Lost(mcp.ReasonHolderLost, "the berth that held the call is gone, and the server does not resume its stream", t)
 	}
 	op := s.l.Op(task.Redo)
 	op.Round = s.due
@@ -87,7 +87,7 @@ func (s *stream) reopen(ctx, line context.Context, u *routing.Upstream) (Exchang
 		case err == nil, errors.Is(err, ErrNoReplay):
 			return ex, err
 		case errors.Is(err, task.ErrSessionLost):
-			return nil, task.Lost(mcp.ReasonSessionLost, "the server does not know the client's session any more", *s.record())
+			return nil, task.Lost(mcp.ReasonSessionLost, "the server does not know the client's session any more", s.record())
 		case errors.Is(err, errQuiet): // it was let in
 			wait, pause, since = 0, resumeFirst, time.Time{}
 			continue
@@ -105,7 +105,7 @@ func (s *stream) reopen(ctx, line context.Context, u *routing.Upstream) (Exchang
 // measureResumption notes how it went to resume the stream, unless nobody wanted that any more.
 func (s *stream) measureResumption(ctx context.Context, err error) {
 	if ctx.Err() == nil {
-		s.r.Metrics.resumed(ctx, *s.record(), err)
+		s.r.Metrics.resumed(ctx, s.record(), err)
 	}
 }
 

@@ -72,7 +72,7 @@ func (rd *round) play(bare int) (again bool, err error) {
 // conclude notes how the round went that began then, and acts on its answer.
 func (rd *round) conclude(ctx context.Context, at place, answer *reply, err error, begun time.Time) (again bool, _ error) {
 	t := rd.record()
-	rd.r.Metrics.round(ctx, t.Pool, t.Upstream, rd.outcome(answer, err), time.Since(begun))
+	rd.r.Metrics.round(played{t.Pool, t.Upstream, rd.outcome(answer, err)}, time.Since(begun))
 	if err != nil {
 		return false, rd.cause(ctx, err)
 	}
@@ -169,6 +169,9 @@ func (rd *round) commit(ctx context.Context, u *routing.Upstream) ([]byte, error
 // get the answer itself is to find its own id there, also where the call went elsewhere
 // before and nothing of it left.
 func (rd *round) body(t *task.Task) ([]byte, error) {
+	if first := rd.takeFirst(t); first != nil {
+		return first, nil
+	}
 	r := mcp.Round{ProgressToken: rd.token, Answered: t.Answered, WithoutTask: t.Call != ""}
 	if t.Call != "" || t.Round > 0 && rd.client == nil {
 		r.ID = requestID(rd.token, t.Round+1)
@@ -295,7 +298,7 @@ func next(ex Exchange) (Message, error) {
 func (rd *round) act(ctx context.Context, u *routing.Upstream, r *reply) (again bool, err error) {
 	switch {
 	case !r.CreatesTask() && !utf8.Valid(r.message):
-		return false, task.Illegible(*rd.record())
+		return false, task.Illegible(rd.record())
 	case r.IsError:
 		object, says := task.ErrorOf(r.message)
 		return false, rd.endWith(ending{state: task.Failed, outcome: object, message: says})

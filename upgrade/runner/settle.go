@@ -41,7 +41,7 @@ func (r *Runner) SettleIn(ctx context.Context, behind string, id []byte) {
 	})
 }
 
-func (r *Runner) settleAsk(ctx context.Context, id string, op task.Op) error {
+func (r *Runner) settleAsk(ctx context.Context, id string, op *task.Op) error {
 	e, err := r.ledger.Records.Get(ctx, id)
 	if err == nil { // and not from what a holder knows: it may be the holder no more
 		e, err = r.ledger.Records.Apply(ctx, e, op)
@@ -56,8 +56,8 @@ func (r *Runner) settleAsk(ctx context.Context, id string, op task.Op) error {
 		return err
 	}
 	r.LookAt(ctx, id)
-	r.ledger.Notices.Changed(ctx, &e.Task)
-	if err := r.ledger.Asks.Remove(ctx, &e.Task, op.Key); err != nil {
+	r.ledger.Notices.Changed(ctx, e.Task)
+	if err := r.ledger.Asks.Remove(ctx, e.Task, op.Key); err != nil {
 		return err
 	}
 	if e.Did(op.ID) {

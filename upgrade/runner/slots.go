@@ -48,7 +48,7 @@ func (r *Runner) isStray(ctx context.Context, name string) bool {
 	}
 	e, err := r.ledger.Records.Get(ctx, id)
 	if err == nil {
-		r.ledger.Overlooked.Meet(&e.Task)
+		r.ledger.Overlooked.Meet(e.Task)
 	}
 	return errors.Is(err, ledger.ErrUnknown) || err == nil && e.Holder != holder
 }

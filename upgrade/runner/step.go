@@ -29,7 +29,7 @@ func (g gate) TryLock() bool {
 func (h *Held) Standing() ledger.Entry {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	return *h.entry
+	return h.entry
 }
 
 // record is the record as this process last saw it. It is not to be changed: whoever waits holds
@@ -37,7 +37,7 @@ func (h *Held) Standing() ledger.Entry {
 func (h *Held) record() *task.Task {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	return &h.entry.Task
+	return h.entry.Task
 }
 
 // ChangesAlone reports whether the record changes by the steps of this holder alone, where no other process
@@ -45,24 +45,24 @@ func (h *Held) record() *task.Task {
 func (h *Held) ChangesAlone() bool { return h.record().Call == "" }
 
 // step takes one step, and keeps what the record is then.
-func (h *Held) step(ctx context.Context, op task.Op) (ledger.Entry, error) {
+func (h *Held) step(ctx context.Context, op *task.Op) (ledger.Entry, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return h.stepLocked(ctx, op)
 }
 
-func (h *Held) stepLocked(ctx context.Context, op task.Op) (ledger.Entry, error) {
+func (h *Held) stepLocked(ctx context.Context, op *task.Op) (ledger.Entry, error) {
 	began := time.Now()
-	e, err := h.l.Records.Apply(ctx, *h.entry, op)
+	e, err := h.l.Records.Apply(ctx, h.entry, op)
 	repaired, failed := h.repair(ctx, e, err)
 	if failed != nil {
 		return e, failed // what is lost for now is not lost for good
 	}
 	if repaired {
-		e, err = h.l.Records.Apply(ctx, *h.entry, op)
+		e, err = h.l.Records.Apply(ctx, h.entry, op)
 	}
 	if err == nil || errors.Is(err, task.ErrTerminal) || errors.Is(err, task.ErrStale) {
-		h.entry, h.sure = &e, began
+		h.entry, h.sure = e, began
 	}
 	return e, err
 }
@@ -92,7 +92,7 @@ func (h *Held) insist(ctx context.Context, take func(ctx context.Context) error)
 const retryStore = 250 * time.Millisecond
 
 // must takes a step of the round as soon as the store takes it.
-func (h *Held) must(ctx context.Context, op task.Op) error {
+func (h *Held) must(ctx context.Context, op *task.Op) error {
 	err := h.insist(ctx, func(ctx context.Context) error {
 		_, err := h.step(ctx, op)
 		return err

@@ -44,20 +44,21 @@ type Asker struct {
 	Envelope *Envelope
 }
 
-// Task is the record of the task that the call becomes, as holder makes it.
-func (c *Creation) Task(id, holder string, at time.Time) Task {
+// Task is the record of the task that the call becomes, as holder makes it. name is what an upstream of the legacy era
+// knows the call by.
+func (c *Creation) Task(id, name, holder string, at time.Time) *Task {
 	state := Accepted
 	if c.Rule.Concurrency > 0 {
 		state = Queued
 	}
-	t := Task{
+	t := &Task{
 		ID: id, Pool: c.Pool, Tool: c.Tool, Version: c.Version,
 		Principal: c.Principal, Upstream: c.Prefer, Declares: c.Declares, Origin: c.Origin,
 		Caller: Digest(cmp.Or(c.Caller, c.Principal)), Size: c.Call.Size(),
 		State: state, Created: at, Updated: at, Holder: holder, Terms: c.Rule.Terms(c.Pool),
 	}
 	if c.Core {
-		t.Call, t.ProgressToken = "berth-"+NewName(9), mcp.ProgressToken(c.Call.Body)
+		t.Call, t.ProgressToken = name, mcp.ProgressToken(c.Call.Body)
 		t.Terms.TTL = c.life()
 	}
 	if c.Session != "" {
@@ -69,8 +70,8 @@ func (c *Creation) Task(id, holder string, at time.Time) Task {
 
 // Anew is the task that the call of one that has failed becomes when it is made again. Its client has no
 // handle of it; but nobody else is waited for, so it goes on without one.
-func (t *Task) Anew(id, holder string, size int64, at time.Time) Task {
-	anew := Task{
+func (t *Task) Anew(id, holder string, size int64, at time.Time) *Task {
+	anew := &Task{
 		ID: id, Pool: t.Pool, Tool: t.Tool, Version: t.Version, Principal: t.Principal, Creator: t.Creator, Caller: t.Caller,
 		Upstream: t.Upstream, Declares: t.Declares, Size: size, State: Accepted, Created: at, Updated: at, Holder: holder, Terms: t.Terms,
 		Handed: true,

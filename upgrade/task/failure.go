@@ -47,7 +47,7 @@ func BadUpstream(message string) *mcp.Error {
 
 // FailureOf returns the error that a task fails with, given why its call ended. It is
 // the only place that does.
-func FailureOf(err error, t Task) *mcp.Error {
+func FailureOf(err error, t *Task) *mcp.Error {
 	var worded *mcp.Error
 	var unanswered *exchange.SendError
 	switch {
@@ -76,7 +76,7 @@ func brokeOff() *mcp.Error {
 	return &mcp.Error{Code: mcp.CodeInternal, Message: "the server broke the exchange off; the tool may have run", Reason: mcp.ReasonUpstreamReset, Outcome: mcp.Unknown}
 }
 
-func wordUnanswered(e *exchange.SendError, t Task) *mcp.Error {
+func wordUnanswered(e *exchange.SendError, t *Task) *mcp.Error {
 	switch {
 	case !e.Sent && t.Session != "":
 		return NoUpstream("the server that has the client's session cannot be reached", fate(t.Round-1))
@@ -99,7 +99,7 @@ func NoUpstream(message string, fate mcp.Outcome) *mcp.Error {
 }
 
 // Lost is a failure after which nobody knows what the tool did, unless it was not called.
-func Lost(reason, message string, t Task) *mcp.Error {
+func Lost(reason, message string, t *Task) *mcp.Error {
 	became := fate(t.Round)
 	if became == mcp.NotExecuted {
 		message += "; the tool did not run"
@@ -119,7 +119,7 @@ func fate(rounds int) mcp.Outcome {
 
 // Illegible is the failure of a task whose outcome is not UTF-8, as all JSON between systems
 // is (RFC 8259, 8.1): clients could read it differently, or not at all. The tool has run.
-func Illegible(t Task) error {
+func Illegible(t *Task) error {
 	e := Lost(mcp.ReasonBadUpstream, "the server's answer is not UTF-8", t)
 	e.Outcome = mcp.Executed
 	return e

@@ -31,7 +31,7 @@ func TestFailureSaysWhetherTheToolRan(t *testing.T) {
 		"longer than it may":                {first, ErrTimeout, mcp.ReasonTimeout, mcp.Unknown},
 		"no HTTP":                           {first, &exchange.SendError{Sent: true, Garbled: true}, mcp.ReasonBadUpstream, mcp.Unknown},
 		"no JSON":                           {first, ErrGarbled, mcp.ReasonBadUpstream, mcp.Unknown},
-		"no UTF-8":                          {first, Illegible(first), mcp.ReasonBadUpstream, mcp.Executed},
+		"no UTF-8":                          {first, Illegible(&first), mcp.ReasonBadUpstream, mcp.Executed},
 		"no room for the result":            {first, ErrUnsaved, mcp.ReasonStoreUnavailable, mcp.Executed},
 		"no room of its caller's":           {first, ErrNotKept, mcp.ReasonTooMuchKept, mcp.Executed},
 		"shut down before it was sent":      {Task{}, ErrShutdown, mcp.ReasonShutdown, mcp.NotExecuted},
@@ -41,7 +41,7 @@ func TestFailureSaysWhetherTheToolRan(t *testing.T) {
 		"nobody has credentials for it":     {Task{}, ErrNoCredentials, mcp.ReasonHolderLost, mcp.NotExecuted},
 		"nobody has credentials for a next": {first, ErrNoCredentials, mcp.ReasonHolderLost, mcp.Unknown},
 	} {
-		if got := FailureOf(c.err, c.task); got.Reason != c.reason || got.Outcome != c.outcome {
+		if got := FailureOf(c.err, &c.task); got.Reason != c.reason || got.Outcome != c.outcome {
 			t.Errorf("%s: got %s, %q, want %s, %s", name, got.Reason, got.Outcome, c.reason, c.outcome)
 		}
 	}

@@ -43,7 +43,7 @@ type Step struct {
 }
 
 // follow adds what op has made of the task before.
-func (s Steps) follow(before, after *Task, op Op) Steps {
+func (s Steps) follow(before, after *Task, op *Op) Steps {
 	add := func(what, holder, upstream, detail string) {
 		if s == "" && what != StepMade {
 			s = begun(before)

@@ -9,19 +9,19 @@ import (
 // Two operators may have a call made again at a time: the order that is stored second finds another claim than
 // the one that it knew of.
 func TestOneOrderToRerunCounts(t *testing.T) {
-	failed := Task{ID: "T", State: Failed, Terms: Terms{Rerun: true}, Updated: time.UnixMilli(5)}
-	first, changed, err := Transition(failed, Op{ID: "1", Kind: Rerun, Again: "A", At: time.UnixMilli(9)})
+	failed := &Task{ID: "T", State: Failed, Terms: Terms{Rerun: true}, Updated: time.UnixMilli(5)}
+	first, changed, err := Transition(failed, &Op{ID: "1", Kind: Rerun, Again: "A", At: time.UnixMilli(9)})
 	if err != nil || !changed || first.Again.ID != "A" || first.State != Failed || first.Updated != failed.Updated {
 		t.Fatalf("got %+v, %v, %v", first, changed, err)
 	}
-	if _, changed, err := Transition(first, Op{ID: "2", Kind: Rerun, Again: "B", At: time.UnixMilli(9)}); changed || !errors.Is(err, ErrStale) {
+	if _, changed, err := Transition(first, &Op{ID: "2", Kind: Rerun, Again: "B", At: time.UnixMilli(9)}); changed || !errors.Is(err, ErrStale) {
 		t.Errorf("the second order: changed %v, %v", changed, err)
 	}
-	if after, _, err := Transition(first, Op{ID: "3", Kind: Rerun, Of: "A", Again: "B"}); err != nil || after.Again.ID != "B" {
+	if after, _, err := Transition(first, &Op{ID: "3", Kind: Rerun, Of: "A", Again: "B"}); err != nil || after.Again.ID != "B" {
 		t.Errorf("an order that knows of the first: %+v, %v", after.Again, err)
 	}
-	for _, other := range []Task{{ID: "T", State: Completed, Terms: Terms{Rerun: true}}, {ID: "T", State: Failed}, {ID: "T", State: Failed, Session: "s", Terms: Terms{Rerun: true}}} {
-		if _, changed, err := Transition(other, Op{ID: "1", Kind: Rerun, Again: "A"}); changed || err == nil {
+	for _, other := range []*Task{{ID: "T", State: Completed, Terms: Terms{Rerun: true}}, {ID: "T", State: Failed}, {ID: "T", State: Failed, Session: "s", Terms: Terms{Rerun: true}}} {
+		if _, changed, err := Transition(other, &Op{ID: "1", Kind: Rerun, Again: "A"}); changed || err == nil {
 			t.Errorf("%+v is made again", other)
 		}
 	}

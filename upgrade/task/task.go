@@ -212,29 +212,19 @@ func (t *Task) Recorded() int64 {
 // Did reports whether op made this record or one shortly before it.
 func (t *Task) Did(op string) bool { return slices.Contains(t.Ops, op) }
 
-// format is the version of the stored form.
-const format = 1
-
 type stored struct {
 	Format int `json:"v"`
-	Task
-}
-
-// Encode returns the stored form.
-func (t *Task) Encode() []byte {
-	// What a Task holds always marshals: its raw JSON was parsed before.
-	data, _ := json.Marshal(stored{format, *t})
-	return data
+	*Task
 }
 
 // Decode reads what Encode has written.
-func Decode(data []byte) (Task, error) {
-	var s stored
+func Decode(data []byte) (*Task, error) {
+	s := stored{Task: new(Task)}
 	if err := json.Unmarshal(data, &s); err != nil {
-		return Task{}, fmt.Errorf("upgrade: stored task: %w", err)
+		return nil, fmt.Errorf("upgrade: stored task: %w", err)
 	}
 	if s.Format != format || s.ID == "" {
-		return Task{}, fmt.Errorf("upgrade: stored task of format %d", s.Format)
+		return nil, fmt.Errorf("upgrade: stored task of format %d", s.Format)
 	}
 	return s.Task, nil
 }

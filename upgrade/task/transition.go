@@ -79,13 +79,13 @@ const KeptOps = 8
 
 // Transition returns the task as op leaves it. It is the only place where a task
 // changes, and pure: equal arguments give equal results, and t stays as it is. changed
-// is false where there is nothing to store: op was done before, or does nothing. The
+// is false, and next is t, where there is nothing to store: op was done before, or does nothing. The
 // error is ErrTerminal, ErrStale or ErrState.
-func Transition(t Task, op Op) (next Task, changed bool, err error) {
+func Transition(t *Task, op *Op) (next *Task, changed bool, err error) {
 	if t.Did(op.ID) {
 		return t, false, nil
 	}
-	next = t
+	next = new(*t)
 	switch op.Kind {
 	case Dispatch:
 		changed, err = next.dispatch(op)
@@ -120,13 +120,13 @@ func Transition(t Task, op Op) (next Task, changed bool, err error) {
 	if op.At.After(t.Updated) && !t.State.Terminal() {
 		next.Updated = op.At // clocks of berths differ, and clients see it grow
 	}
-	next.Steps = t.Steps.follow(&t, &next, op)
+	next.Steps = t.Steps.follow(t, next, op)
 	next.Ops = append(slices.Clone(t.Ops[max(0, len(t.Ops)-KeptOps+1):]), op.ID)
 	return next, true, nil
 }
 
 // held checks that op is a step of the task's holder, and that it has not left it.
-func (t *Task) held(op Op) error {
+func (t *Task) held(op *Op) error {
 	if err := t.heldBy(op.Holder); err != nil || !t.Left {
 		return err
 	}
@@ -152,7 +152,7 @@ func (t *Task) Due() int {
 }
 
 // underWay checks that op is about the round that is in flight.
-func (t *Task) underWay(op Op) error {
+func (t *Task) underWay(op *Op) error {
 	if err := t.held(op); err != nil {
 		return err
 	}
@@ -163,7 +163,7 @@ func (t *Task) underWay(op Op) error {
 }
 
 // dispatch also sends a round elsewhere that is known not to have left: it counts anew.
-func (t *Task) dispatch(op Op) (bool, error) {
+func (t *Task) dispatch(op *Op) (bool, error) {
 	if err := t.held(op); err != nil {
 		return false, err
 	}
@@ -178,7 +178,7 @@ func (t *Task) dispatch(op Op) (bool, error) {
 	return true, nil
 }
 
-func (t *Task) hand(op Op) (bool, error) {
+func (t *Task) hand(op *Op) (bool, error) {
 	if err := t.held(op); err != nil {
 		return false, err
 	}
@@ -187,7 +187,7 @@ func (t *Task) hand(op Op) (bool, error) {
 	return changed, nil
 }
 
-func (t *Task) progress(op Op) (bool, error) {
+func (t *Task) progress(op *Op) (bool, error) {
 	if err := t.underWay(op); err != nil {
 		return false, err
 	}
@@ -196,7 +196,7 @@ func (t *Task) progress(op Op) (bool, error) {
 	return changed, nil
 }
 
-func (t *Task) pause(op Op) (bool, error) {
+func (t *Task) pause(op *Op) (bool, error) {
 	if err := t.underWay(op); err != nil {
 		return false, err
 	}
@@ -216,7 +216,7 @@ func (t *Task) pause(op Op) (bool, error) {
 
 // follow has the rounds that come be about the upstream's task. What was asked before it
 // is answered.
-func (t *Task) follow(op Op) (bool, error) {
+func (t *Task) follow(op *Op) (bool, error) {
 	if err := t.underWay(op); err != nil {
 		return false, err
 	}
@@ -258,7 +258,7 @@ func (t *Task) fresh(key string) string {
 
 // answer takes what answers an open ask. The rest is ignored, and so is everything in
 // another state.
-func (t *Task) answer(op Op) (changed bool) {
+func (t *Task) answer(op *Op) (changed bool) {
 	if t.State != InputRequired {
 		return false
 	}
@@ -280,7 +280,7 @@ func (t *Task) answer(op Op) (changed bool) {
 	return changed
 }
 
-func (t *Task) finish(op Op) (bool, error) {
+func (t *Task) finish(op *Op) (bool, error) {
 	if err := t.held(op); err != nil {
 		return false, err
 	}
@@ -295,17 +295,17 @@ func (t *Task) finish(op Op) (bool, error) {
 }
 
 // cancel has Message be why, if that is not its client's wish.
-func (t *Task) cancel(op Op) bool {
+func (t *Task) cancel(op *Op) bool {
 	if t.State.Terminal() {
 		return false
 	}
-	t.end(Cancelled, Op{Message: op.Message})
+	t.end(Cancelled, &Op{Message: op.Message})
 	return true
 }
 
 // rerun notes that the call is made again. The task itself stays what its client was told that it is:
 // an end never changes (2025-11-25, tasks, "Task Status Lifecycle").
-func (t *Task) rerun(op Op) (bool, error) {
+func (t *Task) rerun(op *Op) (bool, error) {
 	if !t.MayRerun() {
 		return false, ErrState
 	}
@@ -320,7 +320,7 @@ func (t *Task) rerun(op Op) (bool, error) {
 // its rule says that the tool may run twice. A call that lives in a session goes on nowhere else.
 func (t *Task) MayRerun() bool { return t.State == Failed && t.Terms.Rerun && t.Session == "" }
 
-func (t *Task) orphan(op Op) (bool, error) {
+func (t *Task) orphan(op *Op) (bool, error) {
 	if err := t.heldBy(op.Of); err != nil {
 		return false, err
 	}
@@ -329,7 +329,7 @@ func (t *Task) orphan(op Op) (bool, error) {
 }
 
 // leave is durable before anybody else goes on: from then on the holder takes no step.
-func (t *Task) leave(op Op) (bool, error) {
+func (t *Task) leave(op *Op) (bool, error) {
 	if err := t.held(op); err != nil {
 		return false, err
 	}
@@ -340,7 +340,7 @@ func (t *Task) leave(op Op) (bool, error) {
 	return true, nil
 }
 
-func (t *Task) adopt(op Op) (bool, error) {
+func (t *Task) adopt(op *Op) (bool, error) {
 	if err := t.heldBy(op.Of); err != nil {
 		return false, err
 	}
@@ -356,11 +356,12 @@ func (t *Task) adopt(op Op) (bool, error) {
 
 // end makes the task terminal. What it took to go on is not needed any more, but for the call of one that
 // may be made again.
-func (t *Task) end(state State, op Op) {
+func (t *Task) end(state State, op *Op) {
+	size := op.Size
 	if state == Failed && t.Terms.Rerun && t.Session == "" {
-		op.Size += t.Size
+		size += t.Size
 	}
 	t.State, t.Outcome, t.Message, t.Holder, t.Left, t.ToolFailed = state, op.Outcome, op.Message, "", false, op.ToolFailed
 	t.Asks, t.Asked, t.RequestState, t.Answered, t.Follows = nil, nil, nil, false, ""
-	t.Event, t.Progress, t.Size, t.Withheld = "", nil, op.Size, time.Time{}
+	t.Event, t.Progress, t.Size, t.Withheld = "", nil, size, time.Time{}
 }

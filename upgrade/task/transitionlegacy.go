@@ -22,7 +22,7 @@ const (
 	MaxSaidBytes = 8 << 10 // in all
 )
 
-func (t *Task) legacy(op Op) (changed bool, err error) {
+func (t *Task) legacy(op *Op) (changed bool, err error) {
 	switch op.Kind {
 	case Note:
 		return t.note(op)
@@ -38,7 +38,7 @@ func (t *Task) legacy(op Op) (changed bool, err error) {
 	return false, fmt.Errorf("%w: %q", ErrState, op.Kind)
 }
 
-func (t *Task) note(op Op) (bool, error) {
+func (t *Task) note(op *Op) (bool, error) {
 	if err := t.underWay(op); err != nil {
 		return false, err
 	}
@@ -74,7 +74,7 @@ func (t *Task) say(message json.RawMessage) {
 // open adds an ask. A request that comes twice is one: streams are replayed. What was
 // settled does not come again from the event on that it came with; what another call of
 // the session may bring, the session's list knows.
-func (t *Task) open(op Op) (bool, error) {
+func (t *Task) open(op *Op) (bool, error) {
 	if err := t.underWay(op); err != nil {
 		return false, err
 	}
@@ -99,7 +99,7 @@ func (t *Task) settle(key string) bool {
 	return true
 }
 
-func (t *Task) withdraw(op Op) (bool, error) {
+func (t *Task) withdraw(op *Op) (bool, error) {
 	if err := t.underWay(op); err != nil {
 		return false, err
 	}
@@ -115,7 +115,7 @@ func (t *Task) withdraw(op Op) (bool, error) {
 }
 
 // redo has a round be sent again whose stream cannot be resumed.
-func (t *Task) redo(op Op) (bool, error) {
+func (t *Task) redo(op *Op) (bool, error) {
 	if err := t.underWay(op); err != nil {
 		return false, err
 	}

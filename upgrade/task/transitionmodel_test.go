@@ -192,7 +192,7 @@ func TestTransitionAgreesWithTheRules(t *testing.T) {
 		terms := Terms{TTL: time.Hour, Rerun: rapid.Bool().Draw(t, "rerun"), Slots: rapid.IntRange(0, 1).Draw(t, "slots")}
 		m := &ideal{terms: terms, holder: "a", given: map[string]string{}, asked: map[string]bool{}}
 		m.state, m.legacy, m.session = m.begin(), rapid.Bool().Draw(t, "legacy"), rapid.IntRange(0, 3).Draw(t, "session") > 0
-		task := Task{ID: "T", State: m.state, Holder: "a", Terms: terms, Created: time.UnixMilli(1_000).UTC(), Updated: time.UnixMilli(1_000).UTC()}
+		task := &Task{ID: "T", State: m.state, Holder: "a", Terms: terms, Created: time.UnixMilli(1_000).UTC(), Updated: time.UnixMilli(1_000).UTC()}
 		if m.hidden = rapid.Bool().Draw(t, "hidden"); m.hidden {
 			task.Withheld = time.UnixMilli(9_000).UTC()
 		}
@@ -204,7 +204,7 @@ func TestTransitionAgreesWithTheRules(t *testing.T) {
 		}
 		var past []Op
 		for n := range rapid.IntRange(1, 80).Draw(t, "steps") {
-			op := drawOp(t, n, &task)
+			op := drawOp(t, n, task)
 			if len(past) > 0 && rapid.IntRange(0, 7).Draw(t, "again") == 0 {
 				op = rapid.SampledFrom(past).Draw(t, "repeated")
 			}
@@ -215,9 +215,9 @@ func TestTransitionAgreesWithTheRules(t *testing.T) {
 }
 
 // takeStep takes one step of a life and checks what must hold of it.
-func takeStep(t *rapid.T, m *ideal, task Task, op Op) Task {
+func takeStep(t *rapid.T, m *ideal, task *Task, op Op) *Task {
 	before := task.Encode()
-	next, changed, err := Transition(task, op)
+	next, changed, err := Transition(task, &op)
 	if after := task.Encode(); string(before) != string(after) {
 		t.Fatalf("%+v changed the task that it was given:\n%s\n%s", op, before, after)
 	}
@@ -252,7 +252,7 @@ func takeStep(t *rapid.T, m *ideal, task Task, op Op) Task {
 	if next.Updated.Before(task.Updated) || !next.Created.Equal(task.Created) || !reflect.DeepEqual(next.Terms, task.Terms) || next.ID != task.ID {
 		t.Fatalf("%+v made\n%+v\nof\n%+v", op, next, task)
 	}
-	if _, again, err := Transition(next, op); again || err != nil {
+	if _, again, err := Transition(next, &op); again || err != nil {
 		t.Fatalf("repeated, %+v changes %v, %v", op, again, err)
 	}
 	stored, err := Decode(next.Encode())
@@ -264,7 +264,7 @@ func takeStep(t *rapid.T, m *ideal, task Task, op Op) Task {
 
 // checkAsks checks what the client is asked: no key stands for two questions, and an
 // answer that was taken stays.
-func checkAsks(t *rapid.T, m *ideal, task, next Task, op Op) {
+func checkAsks(t *rapid.T, m *ideal, task, next *Task, op Op) {
 	if op.Kind == Pause && len(op.Asks) > 0 {
 		m.open = map[string]bool{}
 		for i, ask := range next.Asks {
@@ -293,7 +293,7 @@ func checkAsks(t *rapid.T, m *ideal, task, next Task, op Op) {
 	}
 }
 
-func sameJSON(a, b Task) bool {
+func sameJSON(a, b *Task) bool {
 	x, _ := json.Marshal(a)
 	y, _ := json.Marshal(b)
 	return string(x) == string(y)
@@ -301,11 +301,11 @@ func sameJSON(a, b Task) bool {
 
 // An op that comes late, after more others than a record keeps, still harms nothing.
 func TestOpsAreKnownForAsLongAsTheyAreRepeated(t *testing.T) {
-	task := Task{ID: "T", State: Dispatched, Holder: "a", Round: 1}
+	task := &Task{ID: "T", State: Dispatched, Holder: "a", Round: 1}
 	for n := range KeptOps {
-		task, _, _ = Transition(task, Op{ID: fmt.Sprint(n), Kind: Progress, Holder: "a", Round: 1, Message: fmt.Sprint(n)})
+		task, _, _ = Transition(task, &Op{ID: fmt.Sprint(n), Kind: Progress, Holder: "a", Round: 1, Message: fmt.Sprint(n)})
 	}
-	if _, changed, err := Transition(task, Op{ID: "0", Kind: Progress, Holder: "a", Round: 1, Message: "late"}); changed || err != nil {
+	if _, changed, err := Transition(task, &Op{ID: "0", Kind: Progress, Holder: "a", Round: 1, Message: "late"}); changed || err != nil {
 		t.Errorf("the op %d steps ago: changed %v, %v", KeptOps-1, changed, err)
 	}
 	if len(task.Ops) != KeptOps || strings.Join(task.Ops, "") != "01234567" {

@@ -88,7 +88,7 @@ func drawLegacy(t *rapid.T, n int, op *Op) {
 }
 
 // checkLegacy checks what a record says of a legacy call.
-func checkLegacy(t *rapid.T, m *ideal, task, next Task, op Op) {
+func checkLegacy(t *rapid.T, m *ideal, task, next *Task, op Op) {
 	if next.Call == "" {
 		return
 	}
@@ -122,7 +122,7 @@ func checkLegacy(t *rapid.T, m *ideal, task, next Task, op Op) {
 }
 
 // checkSaid checks that the last notifications are kept, in order and bounded.
-func checkSaid(t *rapid.T, m *ideal, task Task) {
+func checkSaid(t *rapid.T, m *ideal, task *Task) {
 	size := 0
 	for i, said := range task.Said {
 		size += len(said.Message)

@@ -38,7 +38,7 @@ func TestAMessageIsOneForAllStepsThatEndATask(t *testing.T) {
 		{ID: "1", Kind: Finish, End: Completed, Holder: "h", Round: 1}, {ID: "2", Kind: Cancel}, {ID: "3", Kind: Orphan, Of: "h"},
 		{ID: "4", Kind: Progress, Message: "said", Holder: "h", Round: 1}, {ID: "5", Kind: Leave, Holder: "h"},
 	} {
-		after, _, _ := Transition(before, op)
+		after, _, _ := Transition(&before, &op)
 		for _, m := range after.Messages(&before) {
 			told[m]++
 		}

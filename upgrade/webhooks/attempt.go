@@ -49,7 +49,7 @@ func (c *courier) see(sending context.Context, p *parcel, turn webhook.Turn) (v 
 	case err != nil:
 		return p.afterOutage()
 	}
-	news, wanted := p.Standing(&e.Task)
+	news, wanted := p.Standing(e.Task)
 	switch waited := time.Since(p.found); {
 	case news == "" && p.IsEnd():
 		return p.later(min(max(waited, again), notYetMost))
@@ -59,18 +59,18 @@ func (c *courier) see(sending context.Context, p *parcel, turn webhook.Turn) (v 
 		return c.strike(ctx, p)
 	}
 	p.since.Store(e.Updated.Unix())
-	mine, v := c.claim(ctx, p, &e.Task)
+	mine, v := c.claim(ctx, p, e.Task)
 	if mine == nil {
 		return v
 	}
-	a := c.client.Send(sending, messageOf(p.Message, &e.Task, news))
+	a := c.client.Send(sending, messageOf(p.Message, e.Task, news))
 	if a.Outcome != webhook.Delivered && sending.Err() != nil { // this process ends
-		_, _, _ = c.ledger.Outbox.Write(ctx, &e.Task, p.Message, *mine, ledger.Tries{Count: mine.Count})
+		_, _, _ = c.ledger.Outbox.Write(ctx, e.Task, p.Message, *mine, ledger.Tries{Count: mine.Count})
 		return p.later(again)
 	}
 	sent = &a
 	c.metrics.attempted(c.Name, a.Outcome)
-	return c.conclude(ctx, p, &e.Task, *mine, a)
+	return c.conclude(ctx, p, e.Task, *mine, a)
 }
 
 // claim has no other berth send a message for now, and returns its tries then; nil and a verdict where

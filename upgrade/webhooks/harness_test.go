@@ -144,7 +144,7 @@ func (b *berth) make(t *testing.T, id string, on ...task.News) ledger.Entry {
 	if len(on) > 0 {
 		terms.Webhooks = []task.Webhook{{Name: "ci", Events: on}}
 	}
-	e, err := b.ledger.Records.Create(t.Context(), task.Task{
+	e, err := b.ledger.Records.Create(t.Context(), &task.Task{
 		ID: id, Pool: "main", Tool: "work", Principal: "alice", State: task.Accepted, Created: now, Updated: now, Holder: b.ledger.Holder, Terms: terms,
 	}, time.Hour)
 	if err != nil {
@@ -158,7 +158,7 @@ func (b *berth) step(t *testing.T, e ledger.Entry, kind task.Kind, change func(o
 	t.Helper()
 	op := b.ledger.Op(kind)
 	if change != nil {
-		change(&op)
+		change(op)
 	}
 	after, err := b.ledger.Records.Apply(t.Context(), e, op)
 	if err != nil {

@@ -94,7 +94,7 @@ func TestAMessageWaitsForItsStep(t *testing.T) {
 	world(t, func(t *testing.T, s ledger.Store, r *receiver) {
 		dead := start(t, s, r, settings(nil))
 		e := dead.make(t, "T1", ends...)
-		if err := dead.ledger.Outbox.Add(t.Context(), &e.Task, e.AllMessages()); err != nil {
+		if err := dead.ledger.Outbox.Add(t.Context(), e.Task, e.AllMessages()); err != nil {
 			t.Fatal(err)
 		}
 		dead.end()
@@ -232,7 +232,7 @@ func TestOldNewsIsGivenUp(t *testing.T) {
 		b := start(t, s, r) // which does not know the receiver
 		b.complete(t, b.make(t, "T1", ends...))
 		e := b.make(t, "T2", ends...)
-		if err := b.ledger.Outbox.Add(t.Context(), &e.Task, e.AllMessages()); err != nil {
+		if err := b.ledger.Outbox.Add(t.Context(), e.Task, e.AllMessages()); err != nil {
 			t.Fatal(err)
 		}
 		if err := b.ledger.Records.Forget(t.Context(), "T2"); err != nil {
@@ -271,7 +271,7 @@ func TestWhatIsListedTwiceIsSentOnce(t *testing.T) {
 		b := start(t, s, r, settings(nil))
 		e := b.complete(t, b.make(t, "T1", ends...))
 		synctest.Wait()
-		if err := b.ledger.Outbox.Add(t.Context(), &e.Task, e.AllMessages()); err != nil {
+		if err := b.ledger.Outbox.Add(t.Context(), e.Task, e.AllMessages()); err != nil {
 			t.Fatal(err)
 		}
 		time.Sleep(time.Minute)

@@ -1,0 +1,100 @@
+package task
+
+import "strconv"
+
+// format is the version of the stored form.
+const format = 1
+
+// usual is how many bytes the stored form of a task takes that asks for nothing, as a rule.
+const usual = 640
+
+// Encode returns the stored form: a JSON object with the members that the tags of Task name, less what is empty. A
+// record is written with each step, and reflection took a twentieth of all that an upgraded call costs.
+func (t *Task) Encode() []byte {
+	w := writer(append(make([]byte, 0, usual+t.Recorded()), `{"v":`...))
+	w = strconv.AppendInt(w, format, 10)
+	w.text("id", t.ID)
+	w.text("pool", t.Pool)
+	w.text("tool", t.Tool)
+	w.text("version", t.Version)
+	w.text("principal", t.Principal)
+	w.text("creator", t.Credentials)
+	w.text("creator_named", t.Named)
+	w.text("caller", t.Caller)
+	w.number("size", t.Size)
+	w.once(t.Once)
+	w.text("declares", string(t.Declares))
+	w.text("origin", t.Origin)
+	w.text("state", string(t.State))
+	w.text("message", t.Message)
+	w.time("created", t.Created)
+	w.time("updated", t.Updated)
+	w.terms(&t.Terms)
+	w.text("call", t.Call)
+	w.text("session", t.Session)
+	w.text("behind", t.Behind)
+	w.raw("progress_token", t.ProgressToken)
+	w.text("event", t.Event)
+	w.raw("progress", t.Progress)
+	list(&w, "said", t.Said, func(w *writer, s *Said) {
+		w.number("n", int64(s.N))
+		w.raw("message", s.Message)
+	})
+	w.text("holder", t.Holder)
+	w.flag("left", t.Left)
+	w.number("round", int64(t.Round))
+	w.text("upstream", t.Upstream)
+	w.text("follows", t.Follows)
+	w.flag("handed", t.Handed)
+	w.time("withheld", t.Withheld)
+	list(&w, "asks", t.Asks, func(w *writer, a *Ask) {
+		w.text("key", a.Key)
+		w.text("upstream", a.Upstream)
+		w.raw("request", a.Request)
+		w.raw("answer", a.Answer)
+	})
+	texts(&w, "asked", t.Asked)
+	w.flag("answered", t.Answered)
+	w.raw("request_state", t.RequestState)
+	w.text("outcome", t.Outcome)
+	w.flag("tool_failed", t.ToolFailed)
+	texts(&w, "ops", t.Ops)
+	w.text("steps", string(t.Steps))
+	w.again(&t.Again)
+	return append(w, '}')
+}
+
+func (w *writer) once(o Once) {
+	if o != (Once{}) {
+		w.open("once")
+		w.text("name", o.Name)
+		w.text("question", o.Question)
+		*w = append(*w, '}')
+	}
+}
+
+func (w *writer) terms(t *Terms) {
+	w.open("terms")
+	w.number("ttl", int64(t.TTL))
+	w.number("poll_interval", int64(t.PollInterval))
+	w.number("timeout", int64(t.Timeout))
+	w.number("max_result", t.MaxResult)
+	w.flag("rerun", t.Rerun)
+	w.flag("unlisted", t.Unlisted)
+	w.number("slots", int64(t.Slots))
+	w.text("queue", t.Queue)
+	list(w, "webhooks", t.Webhooks, func(w *writer, hook *Webhook) {
+		w.text("to", hook.Name)
+		texts(w, "on", hook.Events)
+	})
+	*w = append(*w, '}')
+}
+
+func (w *writer) again(a *Again) {
+	if *a != (Again{}) {
+		w.open("again")
+		w.text("id", a.ID)
+		w.time("at", a.At)
+		*w = append(*w, '}')
+	}
+}

@@ -1,0 +1,84 @@
+package task
+
+import (
+	"encoding/json"
+	"reflect"
+	"testing"
+	"time"
+	"unicode/utf8"
+)
+
+// fill gives each field in v a value of its own, all the way down; n counts them.
+func fill(v reflect.Value, n *int) {
+	*n++
+	switch v.Interface().(type) {
+	case time.Time:
+		v.Set(reflect.ValueOf(time.Unix(int64(*n), int64(*n)).UTC()))
+		return
+	case json.RawMessage:
+		v.SetBytes([]byte(`{"é<":` + string(rune('0'+*n%10)) + `}`))
+		return
+	}
+	switch v.Kind() {
+	case reflect.String:
+		v.SetString("text \"\\\n\u2028<é " + string(rune('A'+*n)))
+	case reflect.Bool:
+		v.SetBool(true)
+	case reflect.Int, reflect.Int64:
+		v.SetInt(-int64(*n))
+	case reflect.Slice:
+		v.Set(reflect.MakeSlice(v.Type(), 2, 2))
+		fill(v.Index(0), n)
+		fill(v.Index(1), n)
+	case reflect.Struct:
+		for i := range v.NumField() {
+			fill(v.Field(i), n)
+		}
+	default:
+		panic(v.Kind().String() + " in a record")
+	}
+}
+
+// A record has every field of a Task, those too that are added one day: the stored form is written by hand, and read
+// by the fields' tags.
+func TestStoredFormHasEveryField(t *testing.T) {
+	var full Task
+	n := 0
+	fill(reflect.ValueOf(&full).Elem(), &n)
+	read, err := Decode(full.Encode())
+	if err != nil || !reflect.DeepEqual(*read, full) {
+		t.Errorf("got  %+v, %v\nwant %+v", read, err, full)
+	}
+	of := reflect.ValueOf(&full).Elem()
+	for i := range of.NumField() {
+		one := Task{ID: "T"}
+		reflect.ValueOf(&one).Elem().Field(i).Set(of.Field(i))
+		if read, err := Decode(one.Encode()); err != nil || !reflect.DeepEqual(*read, one) {
+			t.Errorf("%s alone: got %+v, %v\nwant %+v", of.Type().Field(i).Name, read, err, one)
+		}
+	}
+}
+
+// What a berth before this one wrote, and what it reads: encoding/json, by the same tags.
+func TestStoredFormIsThatOfEncodingJSON(t *testing.T) {
+	var full Task
+	n := 0
+	fill(reflect.ValueOf(&full).Elem(), &n)
+	for _, task := range []*Task{&full, {ID: "T"}, {ID: "T", Message: "a\xffb", Created: time.UnixMilli(1).UTC()}} {
+		before, err := json.Marshal(stored{format, task})
+		if err != nil {
+			t.Fatal(err)
+		}
+		was, err := Decode(before)
+		if err != nil {
+			t.Fatal(err)
+		}
+		is, err := Decode(task.Encode())
+		if err != nil || !sameJSON(was, is) {
+			t.Errorf("got  %+v, %v\nwant %+v", is, err, was)
+		}
+		if after := task.Encode(); !json.Valid(after) || !utf8.Valid(after) {
+			t.Errorf("no JSON: %q", after)
+		}
+	}
+}

@@ -1,0 +1,99 @@
+package task
+
+import (
+	"encoding/json"
+	"strconv"
+	"time"
+
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// writer is a JSON object that is being written, to behind its last member.
+type writer []byte
+
+// name begins a member. Names need no escapes.
+func (w *writer) name(name string) {
+	if (*w)[len(*w)-1] != '{' {
+		*w = append(*w, ',')
+	}
+	*w = append(append(append(*w, '"'), name...), `":`...)
+}
+
+func (w *writer) open(name string) {
+	w.name(name)
+	*w = append(*w, '{')
+}
+
+func (w *writer) text(name, value string) {
+	if value != "" {
+		w.name(name)
+		*w = quoted(*w, value)
+	}
+}
+
+// quoted has what is no UTF-8 be the replacement character, as encoding/json does.
+func quoted(to []byte, value string) []byte {
+	to, _ = jsontext.AppendQuote(to, value)
+	return to
+}
+
+func (w *writer) number(name string, value int64) {
+	if value != 0 {
+		w.name(name)
+		*w = strconv.AppendInt(*w, value, 10)
+	}
+}
+
+func (w *writer) flag(name string, value bool) {
+	if value {
+		w.name(name)
+		*w = append(*w, "true"...)
+	}
+}
+
+func (w *writer) time(name string, value time.Time) {
+	if !value.IsZero() {
+		w.name(name)
+		*w = append(value.AppendFormat(append(*w, '"'), time.RFC3339Nano), '"')
+	}
+}
+
+// raw writes JSON that was parsed before, byte for byte.
+func (w *writer) raw(name string, value json.RawMessage) {
+	if len(value) > 0 {
+		w.name(name)
+		*w = append(*w, value...)
+	}
+}
+
+func list[T any](w *writer, name string, of []T, write func(w *writer, one *T)) {
+	for i := range of {
+		if i == 0 {
+			w.name(name)
+			*w = append(*w, '[')
+		} else {
+			*w = append(*w, ',')
+		}
+		*w = append(*w, '{')
+		write(w, &of[i])
+		*w = append(*w, '}')
+	}
+	if len(of) > 0 {
+		*w = append(*w, ']')
+	}
+}
+
+func texts[T ~string](w *writer, name string, of []T) {
+	if len(of) == 0 {
+		return
+	}
+	w.name(name)
+	*w = append(*w, '[')
+	for i, one := range of {
+		if i > 0 {
+			*w = append(*w, ',')
+		}
+		*w = quoted(*w, string(one))
+	}
+	*w = append(*w, ']')
+}
