@@ -26,8 +26,8 @@ type feed struct {
 	id       []byte // raw, of the request that opens it
 
 	response *wire.Response // its head may be read when the stream has ended
-	agreed   mcp.Filter // what the upstream agreed to
-	granted  mcp.Filter // what of that is passed on
+	agreed   mcp.Filter     // what the upstream agreed to
+	granted  mcp.Filter     // what of that is passed on
 	reader   *exchange.Reader
 	within   bool // the last piece was not the end of its event
 	wanted   bool // and the event is one to pass on
