@@ -31,8 +31,8 @@ func fill(v reflect.Value, n *int) {
 		fill(v.Index(0), n)
 		fill(v.Index(1), n)
 	case reflect.Struct:
-		for i := range v.NumField() {
-			fill(v.Field(i), n)
+		for _, field := range v.Fields() {
+			fill(field, n)
 		}
 	default:
 		panic(v.Kind().String() + " in a record")
