@@ -13,6 +13,7 @@ type Owned struct {
 	Sessions int // that have neither ended nor idled out
 	// TasksUntil and SessionsUntil are when the last of them may be forgotten; zero: there is none.
 	TasksUntil, SessionsUntil time.Time
+	Counted                   time.Time // when the store was asked: what was bound before is in it
 }
 
 // census reads the lists of what upstreams own.
@@ -22,6 +23,7 @@ type census struct {
 }
 
 func (c *census) owned(ctx context.Context, pool, upstream string) (o Owned, err error) {
+	counted := time.Now()
 	tasks, err := c.store.Listing(ctx, rollKey{Task, pool, upstream}.list(), 0)
 	if err != nil {
 		return Owned{}, err
@@ -30,7 +32,7 @@ func (c *census) owned(ctx context.Context, pool, upstream string) (o Owned, err
 	if err != nil {
 		return Owned{}, err
 	}
-	return Owned{Tasks: tasks.Size, Sessions: sessions.Size, TasksUntil: until(tasks), SessionsUntil: until(sessions)}, nil
+	return Owned{Tasks: tasks.Size, Sessions: sessions.Size, TasksUntil: until(tasks), SessionsUntil: until(sessions), Counted: counted}, nil
 }
 
 // until is when the last one of a list expires; zero: it is empty.

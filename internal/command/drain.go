@@ -1,6 +1,8 @@
 package command
 
 import (
+	"time"
+
 	"berth/internal/drain"
 	"berth/routing"
 	"berth/sticky"
@@ -38,13 +40,15 @@ func (s *site) reopens(pool string) bool {
 	return false
 }
 
-// ownedBy is what an upstream owns, as far as the store has told.
-func ownedBy(u *routing.Upstream) int {
+const unknownOwned = -1
+
+// ownedBy is what an upstream owns, and when the store told; below 0: nobody knows.
+func ownedBy(u *routing.Upstream) (n int, counted time.Time) {
 	owned, known := u.Owned()
 	if !known {
-		return unknownOwned
+		return unknownOwned, time.Time{}
 	}
-	return count(owned)
+	return count(owned), owned.Counted
 }
 
 func count(owned sticky.Owned) int { return owned.Tasks + owned.Sessions }

@@ -148,19 +148,13 @@ func (f *fleet) compose() {
 func (f *fleet) holds(name string) discover.Hold {
 	u := f.pool.Find(name)
 	if u == nil {
-		return discover.Hold{}
+		return discover.Hold{Counted: time.Now()}
 	}
-	return discover.Hold{Owned: heldAt(u), Silent: u.DownFor()}
-}
-
-const unknownOwned = -1
-
-// heldAt counts what is under way at u and what it owns; below 0: nobody knows.
-func heldAt(u *routing.Upstream) int {
-	if n := u.InFlight(); n > 0 {
-		return n
+	hold := discover.Hold{Owned: u.InFlight(), Counted: time.Now(), Silent: u.DownFor()}
+	if hold.Owned == 0 {
+		hold.Owned, hold.Counted = ownedBy(u)
 	}
-	return ownedBy(u)
+	return hold
 }
 
 // lookEvery is how often an upstream that left is asked for a sign of life: nobody else may ask it

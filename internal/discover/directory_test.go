@@ -39,7 +39,7 @@ func newPeer(t *testing.T, store *storage.Store, linger time.Duration) *peer {
 	p := &peer{source: make(told), store: store}
 	p.Members = discover.New(discover.Options{
 		Pool: "p", Directory: discover.NewDirectory(store, "p", nil), Changed: p.change,
-		Holds: func(string) discover.Hold { return discover.Hold{} },
+		Holds: func(string) discover.Hold { return discover.Hold{Counted: time.Now()} },
 	})
 	p.Follow(discover.Plan{Source: p.source, Key: "1", Rules: discover.Rules{Linger: linger, Silent: time.Hour, ForgetAfter: time.Hour}})
 	var running sync.WaitGroup

@@ -55,7 +55,7 @@ var rules = discover.Rules{EmptyGrace: 30 * time.Second, Linger: time.Minute, Si
 func newRig(t *testing.T) *rig {
 	r := new(rig)
 	r.Members = discover.New(discover.Options{
-		Pool: "p", Holds: func(string) discover.Hold { return discover.Hold{} }, Logger: slog.New(slog.NewTextHandler(&r.logs, nil)),
+		Pool: "p", Holds: func(string) discover.Hold { return discover.Hold{Counted: time.Now()} }, Logger: slog.New(slog.NewTextHandler(&r.logs, nil)),
 		Changed: func(all []discover.Instance, answered bool) {
 			r.mu.Lock()
 			defer r.mu.Unlock()

@@ -15,8 +15,9 @@ type Rules struct {
 
 // Hold is what berth knows of an instance that left.
 type Hold struct {
-	Owned  int           // what is bound to it or under way there; below 0: nobody knows
-	Silent time.Duration // how long it has not answered; 0: it does
+	Owned   int           // what is bound to it or under way there; below 0: nobody knows
+	Counted time.Time     // when that was so
+	Silent  time.Duration // how long it has not answered; 0: it does
 }
 
 // Why an instance was forgotten.
@@ -44,7 +45,7 @@ type roster struct {
 type entry struct {
 	Instance
 	left  time.Time // zero: the source tells of it
-	empty time.Time // since when nothing is held there; zero: something is, or it has not left
+	empty time.Time // when nothing was held there, counted first; zero: something is, or it was not counted since it left
 	heard bool      // from another berth, and not from the source
 }
 
@@ -134,11 +135,11 @@ func (e *entry) over(rules Rules, hold Hold, now time.Time) string {
 	switch {
 	case hold.Owned != 0:
 		e.empty = time.Time{}
-	case e.empty.IsZero():
-		e.empty = now
+	case e.empty.IsZero() && hold.Counted.After(e.left): // it was given work until it left
+		e.empty = hold.Counted
 	}
 	switch {
-	case !e.empty.IsZero() && now.Sub(e.empty) >= rules.Linger:
+	case !e.empty.IsZero() && hold.Counted.Sub(e.empty) >= rules.Linger:
 		return NothingHeld
 	case hold.Silent >= rules.Silent:
 		return NoAnswer

@@ -40,12 +40,21 @@ func (s *story) shown() string {
 	return strings.Join(names, " ")
 }
 
+// hold counts what an instance has now, unless the test says when it was counted.
+func (s *story) hold(name string) Hold {
+	h := s.holds[name]
+	if h.Counted.IsZero() {
+		h.Counted = s.now
+	}
+	return h
+}
+
 // passes lets time pass in steps, as Members does.
 func (s *story) passes(d time.Duration) (forgotten []string) {
 	for end := s.now.Add(d); s.now.Before(end); {
 		s.now = s.now.Add(time.Second)
 		s.confirm(s.now)
-		for name, why := range s.forget(func(name string) Hold { return s.holds[name] }, s.now).Forgotten {
+		for name, why := range s.forget(s.hold, s.now).Forgotten {
 			forgotten = append(forgotten, name+": "+why)
 		}
 	}
@@ -99,6 +108,26 @@ func TestWhoLeftAndDoesNotAnswerIsForgotten(t *testing.T) {
 		t.Errorf("got %s", got)
 	}
 	s.expect(t, "b")
+}
+
+// What was counted before an instance left knows nothing of what it was given last.
+func TestWhoLeftIsForgottenOnceCountedAgain(t *testing.T) {
+	s := begin()
+	s.take(of("a"), s.now)
+	s.holds["a"] = Hold{Counted: s.now}
+	s.passes(time.Second)
+	s.take(of("b"), s.now)
+	if got := s.passes(5 * time.Minute); got != nil {
+		t.Errorf("counted before it left: got %v forgotten", got)
+	}
+	s.holds["a"] = Hold{Counted: s.now}
+	if got := s.passes(5 * time.Minute); got != nil {
+		t.Errorf("counted once since it left: got %v forgotten", got)
+	}
+	s.holds["a"] = Hold{}
+	if got := fmt.Sprint(s.passes(time.Second)); got != "[a: nothing is held there]" {
+		t.Errorf("counted again: got %s", got)
+	}
 }
 
 func TestNobodyKnowsWhatIsHeld(t *testing.T) {
