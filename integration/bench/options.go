@@ -27,11 +27,12 @@ type options struct {
 	connections int
 	streams     int
 
-	profile string // the kind that berth is profiled at; "": none
-	pprof   string // directory for the profiles themselves; "": they are not kept
-	from    string // file of a run, which is told again; "": one is made
-	json    string // file for the run; "": none
-	update  bool   // the page is written
+	profile      string // the kind that berth is profiled at; "": none
+	instructions string // the kind at which instructions are counted; "": none
+	pprof        string // directory for the profiles themselves; "": they are not kept
+	from         string // file of a run, which is told again; "": one is made
+	json         string // file for the run; "": none
+	update       bool   // the page is written
 }
 
 func parse(args []string) (options, error) {
@@ -47,7 +48,8 @@ func parse(args []string) (options, error) {
 	flags.IntVar(&o.connections, "connections", 32, "clients' connections")
 	flags.IntVar(&o.streams, "streams", 9000, "standing streams")
 	flags.StringVar(&o.profile, "profile", "", "`NAME` of a kind: tell what berth's CPU time goes into there, and nothing else")
-	flags.StringVar(&o.pprof, "pprof", "", "`DIRECTORY` that --profile leaves its profiles in, those of berths with a store too")
+	flags.StringVar(&o.instructions, "instructions", "", "`NAME` of a kind: count the instructions of a request there, by Callgrind, and nothing else")
+	flags.StringVar(&o.pprof, "pprof", "", "`DIRECTORY` that --profile and --instructions leave their profiles in, those of berths with a store too")
 	flags.StringVar(&o.json, "json", "", "`FILE` for all samples")
 	flags.StringVar(&o.from, "from", "", "`FILE` that --json has written: tell that run again, and make none")
 	flags.BoolVar(&o.update, "update", false, "write the tables of docs/dev/performance.md")

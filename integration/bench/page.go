@@ -5,6 +5,7 @@ package main
 import (
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 
 	"berth/integration/bench/goals"
@@ -48,7 +49,7 @@ func (o options) hasPlaces() error {
 	if !o.update {
 		return nil
 	}
-	_, err := written(append(blocksOf(report.Run{}), profileBlocks("", nil, nil)...))
+	_, err := written(slices.Concat(blocksOf(report.Run{}), profileBlocks("", nil, nil), instructionBlocks("", nil)))
 	return err
 }
 

@@ -21,12 +21,9 @@ const profileSeconds = 10
 // profileKind tells what berth's CPU time goes into at the kind that the options name, and which system calls it makes,
 // beside nginx.
 func (b *bench) profileKind() ([]block, error) {
-	k, err := named(b.profile, kinds())
+	k, err := b.loop(b.profile)
 	if err != nil {
 		return nil, err
-	}
-	if k.prepare == nil {
-		return nil, fmt.Errorf("bench: %s is no loop that could be profiled", k.name)
 	}
 	var shares, calls []profile.Column
 	for _, c := range b.present(k) {
@@ -48,6 +45,15 @@ func (b *bench) profileKind() ([]block, error) {
 	return profileBlocks(k.name, shares, calls), nil
 }
 
+// loop is the kind of a name, which must be one whose work is asked for again and again.
+func (b *bench) loop(name string) (kind, error) {
+	k, err := named(name, kinds())
+	if err == nil && k.prepare == nil {
+		err = fmt.Errorf("bench: %s is no loop that could be profiled", name)
+	}
+	return k, err
+}
+
 // profiles reports whether a contender has a column in the tables. Berths with a store have one where profiles are kept,
 // for who reads those.
 func (b *bench) profiles(c contender.Contender) bool {
@@ -67,25 +73,13 @@ func profileBlocks(work string, shares, calls []profile.Column) []block {
 // profileOne takes the shares of a contender's CPU time, if it serves profiles, and its system calls a unit, if there is
 // a program that counts them.
 func (b *bench) profileOne(k kind, c contender.Contender) (shares, calls map[string]float64, err error) {
-	proxy, err := contender.Start(c, b.site)
+	proxy, ops, end, err := b.begin(k, c)
+	defer end()
 	if err != nil {
 		return nil, nil, err
-	}
-	defer proxy.Stop()
-	clients, err := b.connect(proxy)
-	defer clients.close()
-	if err != nil {
-		return nil, nil, err
-	}
-	ops, err := clients.ops(k, c)
-	if err != nil {
-		return nil, nil, err
-	}
-	if warm := load.Saturate(ops, b.warmUp); warm.Err != nil {
-		return nil, nil, warm.Err
 	}
 	if c.Profiled {
-		file := b.profileFile(k, c)
+		file := b.profileFile(k, c, "pprof")
 		if err := takeProfile(proxy, ops, file); err != nil {
 			return nil, nil, err
 		}
@@ -104,13 +98,30 @@ func (b *bench) profileOne(k kind, c contender.Contender) (shares, calls map[str
 	return shares, calls, err
 }
 
-// profileFile is where the profile of a contender goes.
-func (b *bench) profileFile(k kind, c contender.Contender) string {
+// begin starts a contender, and has it do some work. end ends it, and is there whatever the error.
+func (b *bench) begin(k kind, c contender.Contender) (proxy *contender.Running, ops []load.Op, end func(), err error) {
+	started, err := contender.Start(c, b.site)
+	if err != nil {
+		return nil, nil, func() {}, err
+	}
+	clients, err := b.connect(started)
+	end = func() { clients.close(); started.Stop() }
+	if err != nil {
+		return nil, nil, end, err
+	}
+	if ops, err = clients.ops(k, c); err != nil {
+		return nil, nil, end, err
+	}
+	return started, ops, end, load.Saturate(ops, b.warmUp).Err
+}
+
+// profileFile is where a contender's profile of some format goes.
+func (b *bench) profileFile(k kind, c contender.Contender, format string) string {
 	if b.pprof == "" {
-		return filepath.Join(b.site.Dir, "cpu.pprof")
+		return filepath.Join(b.site.Dir, "profile."+format)
 	}
 	name := strings.NewReplacer("/", "-", ", ", "-", " ", "-").Replace(k.name + "-" + c.Name())
-	return filepath.Join(b.pprof, name+".pprof")
+	return filepath.Join(b.pprof, name+"."+format)
 }
 
 // takeProfile has a proxy write a profile of itself under load.

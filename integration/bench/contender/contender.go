@@ -25,6 +25,7 @@ type Contender struct {
 	TLS     bool   // clients speak TLS 1.3 to it
 	Quiet   bool   // it writes no access log
 	Cores   int    // that it shares with the load, in place of one of its own; 0: it has its own
+	Counted bool   // it runs under Callgrind, which counts its instructions
 
 	// The rest is of berth alone.
 	Store    string // "" memory, or "file" or "redis"

@@ -27,6 +27,7 @@ type Running struct {
 
 	dir       string
 	metrics   string // a socket; "": it tells no allocations
+	dumped    int    // how often Callgrind has told what it counts
 	processes []*process
 }
 
@@ -78,6 +79,9 @@ func (r *Running) start(c Contender, s Site) error {
 	r.Addresses = []string{address}
 	if c.TLS {
 		r.Secure = s.Certificate.Clients
+	}
+	if c.Counted {
+		command = counted(command, r.dir)
 	}
 	if err := r.run(pinned(s.cores(c), command), "tcp", address); err != nil || r.metrics == "" {
 		return err

@@ -47,6 +47,14 @@ func CallsTable(work string, columns []Column) string {
 	return table(work+": system calls a request", append(rows, "all"), columns, func(value float64) string { return fmt.Sprintf("%.2f", value) })
 }
 
+// Instructions is the one row of an InstructionsTable.
+const Instructions = "instructions"
+
+// InstructionsTable is how many instructions a unit takes, as a table in Markdown.
+func InstructionsTable(work string, columns []Column) string {
+	return table(work+": a request, outside the kernel", []string{Instructions}, columns, func(value float64) string { return fmt.Sprintf("%.0f", value) })
+}
+
 func greatest(name string, columns []Column) (most float64) {
 	for _, c := range columns {
 		most = max(most, c.Values[name])

@@ -1,0 +1,62 @@
+//go:build linux
+
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+
+	"berth/integration/bench/contender"
+	"berth/integration/bench/load"
+	"berth/integration/bench/profile"
+)
+
+var errNoValgrind = errors.New("bench: --instructions needs valgrind; please install it (Debian, as root: apt-get install valgrind)")
+
+// countKind counts what instructions each contender executes for a unit of the kind that the options name, the kernel's aside.
+func (b *bench) countKind() ([]block, error) {
+	if _, err := exec.LookPath("valgrind"); err != nil {
+		return nil, errNoValgrind
+	}
+	k, err := b.loop(b.instructions)
+	if err != nil {
+		return nil, err
+	}
+	var counts []profile.Column
+	for _, c := range b.present(k) {
+		if c.Product == contender.Direct || c.Watched || c.NetHTTP { // net/http is cut off as too slow then
+			continue
+		}
+		c.Counted = true
+		n, err := b.countOne(k, c)
+		if err != nil {
+			return nil, fmt.Errorf("bench: %s: %w", c.Name(), err)
+		}
+		counts = append(counts, profile.Column{Name: c.Name(), Values: n})
+	}
+	return instructionBlocks(k.name, counts), nil
+}
+
+func instructionBlocks(work string, counts []profile.Column) []block {
+	return []block{{"instructions", profile.InstructionsTable(work, counts)}}
+}
+
+// countOne counts for one contender.
+func (b *bench) countOne(k kind, c contender.Contender) (map[string]float64, error) {
+	proxy, ops, end, err := b.begin(k, c)
+	defer end()
+	if err != nil {
+		return nil, err
+	}
+	var result load.Result
+	n, dump, err := proxy.Instructions(func() error {
+		result = load.Saturate(ops, 2*b.duration)
+		return result.Err
+	})
+	if err == nil && b.pprof != "" {
+		err = os.Rename(dump, b.profileFile(k, c, "callgrind"))
+	}
+	return map[string]float64{profile.Instructions: n / float64(result.Units)}, err
+}
