@@ -15,6 +15,9 @@ import (
 
 var errNoValgrind = errors.New("bench: --instructions needs valgrind; please install it (Debian, as root: apt-get install valgrind)")
 
+// fewConnections are as many as keep a proxy that is so slow from what it does for exchanges that last.
+const fewConnections = 2
+
 // countKind counts what instructions each contender executes for a unit of the kind that the options name, the kernel's aside.
 func (b *bench) countKind() ([]block, error) {
 	if _, err := exec.LookPath("valgrind"); err != nil {
@@ -24,6 +27,7 @@ func (b *bench) countKind() ([]block, error) {
 	if err != nil {
 		return nil, err
 	}
+	b.connections = min(b.connections, fewConnections)
 	var counts []profile.Column
 	for _, c := range b.present(k) {
 		if c.Product == contender.Direct || c.Watched || c.NetHTTP { // net/http is cut off as too slow then
