@@ -51,19 +51,18 @@ func (c *lentContext) Done() <-chan struct{} {
 type lentClient struct {
 	request wire.Request
 	asked   []string // the header, as names and values
-	values  []string
 	url     url.URL
 	message []byte
 	body    bytes.Reader
 	context lentContext
 
-	answer  wire.Header
+	answer  *wire.Header
 	status  int
 	written int
 }
 
 func newLentClient(method, name, params string) *lentClient {
-	c := &lentClient{answer: wire.Header{}, message: []byte(modernMessage(method, params))}
+	c := &lentClient{answer: new(wire.Header), message: []byte(modernMessage(method, params))}
 	c.asked = []string{
 		"User-Agent", "node", "Accept", "application/json, text/event-stream", "Content-Type", "application/json",
 		"Mcp-Protocol-Version", "2026-07-28", "Mcp-Method", method, "Content-Length", strconv.Itoa(len(c.message)),
@@ -71,18 +70,16 @@ func newLentClient(method, name, params string) *lentClient {
 	if name != "" {
 		c.asked = append(c.asked, "Mcp-Name", name)
 	}
-	c.values = make([]string, len(c.asked)/2)
-	c.request.Header = wire.Header{}
+	c.request.Header = new(wire.Header)
 	return c
 }
 
 // ask lends p the request anew.
 func (c *lentClient) ask(p *proxy.Proxy) (whole bool) {
-	clear(c.answer)
-	clear(c.request.Header)
-	for i := range c.values {
-		c.values[i] = c.asked[2*i+1]
-		c.request.Header[c.asked[2*i]] = c.values[i : i+1 : i+1]
+	c.answer.Forget()
+	c.request.Header.Forget()
+	for i := 0; i < len(c.asked); i += 2 {
+		c.request.Header.Add(c.asked[i], c.asked[i+1])
 	}
 	c.body.Reset(c.message)
 	c.url = url.URL{Path: "/mcp"}
@@ -95,7 +92,7 @@ func (c *lentClient) ask(p *proxy.Proxy) (whole bool) {
 	return p.Serve(c, &c.request)
 }
 
-func (c *lentClient) Header() wire.Header            { return c.answer }
+func (c *lentClient) Header() *wire.Header           { return c.answer }
 func (c *lentClient) WriteHeader(status int)         { c.status = status }
 func (c *lentClient) Write(b []byte) (int, error)    { c.written += len(b); return len(b), nil }
 func (*lentClient) Flush() error                     { return nil }
@@ -107,9 +104,7 @@ type lentSender struct {
 	answers map[string][]byte // by what Mcp-Name says
 	made    []byte            // the answer that makes a task; its id is counted up
 	events  []byte
-	header  wire.Header
-	json    []string
-	stream  []string
+	header  *wire.Header
 	lent    struct {
 		wire.Response
 		bytes.Reader
@@ -118,7 +113,7 @@ type lentSender struct {
 }
 
 func newLentSender() *lentSender {
-	s := &lentSender{answers: benchedAnswers(), header: wire.Header{}, json: []string{"application/json"}, stream: []string{"text/event-stream"}}
+	s := &lentSender{answers: benchedAnswers(), header: new(wire.Header)}
 	s.made = answerOf(`"resultType":"task",` + strings.Replace(benchedView, benchedTask, "task-0000000000000000000000", 1))
 	var events strings.Builder
 	for range benchedEvents {
@@ -133,13 +128,13 @@ func newLentSender() *lentSender {
 func (s *lentSender) Send(_ context.Context, request *exchange.Request, _ time.Duration) (*wire.Response, error) {
 	name := request.Header.Get("Mcp-Name")
 	answer, length := s.answers[name], int64(-1)
-	s.header["Content-Type"] = s.json
+	s.header.Set("Content-Type", "application/json")
 	switch name {
 	case "make":
 		answer = s.nextMade()
 	case "talk":
 		answer = s.events
-		s.header["Content-Type"] = s.stream
+		s.header.Set("Content-Type", "text/event-stream")
 	}
 	if name != "talk" {
 		length = int64(len(answer))
@@ -167,7 +162,7 @@ func (*lentSender) Close() {}
 type lentBody struct{ s *lentSender }
 
 func (b lentBody) Read(p []byte) (int, error) { return b.s.lent.Reader.Read(p) }
-func (b lentBody) Close() error               { clear(b.s.header); return nil }
+func (b lentBody) Close() error               { b.s.header.Forget(); return nil }
 
 // lentBerth is a berth as the command makes it by default, without HTTP on either side.
 func lentBerth(tb testing.TB) *proxy.Proxy {

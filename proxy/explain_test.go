@@ -34,7 +34,7 @@ func (f *rig) explains(req *http.Request, caller *string) api.Explanation {
 		f.t.Fatal(err)
 	}
 	body, _ := io.ReadAll(sent.Body)
-	question := proxy.NewQuestion(sent.Method, sent.URL, sent.Host, wire.Header(sent.Header), body)
+	question := proxy.NewQuestion(sent.Method, sent.URL, sent.Host, wire.FromLists(sent.Header), body)
 	question.RemoteAddr = "127.0.0.1:1" // as memnet has it
 	before := f.noticed()
 	told := f.proxy.Explain(f.t.Context(), proxy.Question{HTTP: question, Caller: caller})

@@ -96,7 +96,7 @@ func (t *known) request(id string) *wire.Request {
 	if len(t.endpoint.Hosts) > 0 {
 		host = t.endpoint.Hosts[0]
 	}
-	header := wire.Header{"Content-Type": {"application/json"}, "Accept": {"application/json, text/event-stream"}}
+	header := wire.NewHeader("Content-Type", "application/json", "Accept", "application/json, text/event-stream")
 	quoted, _ := json.Marshal(id) // strings always marshal
 	var body string
 	switch {
@@ -128,7 +128,7 @@ func (p *Proxy) EndpointOf(pool string) *Endpoint {
 func (p *Proxy) FirstPath() string { return p.options.Endpoints[0].Path }
 
 // NewQuestion is a request with a body that is whole.
-func NewQuestion(method string, target *url.URL, host string, header wire.Header, body []byte) *wire.Request {
+func NewQuestion(method string, target *url.URL, host string, header *wire.Header, body []byte) *wire.Request {
 	return &wire.Request{
 		Method: method, URL: target, Host: host, Header: header, Body: bytes.NewReader(body), ContentLength: int64(len(body)), ProtoMajor: 1, ProtoMinor: 1,
 	}

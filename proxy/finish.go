@@ -36,7 +36,7 @@ func (x *request) serveAndReport() (held bool) {
 func setDeadlines(client wire.Client, r *wire.Request, body time.Time) {
 	// The deadline of the connection's last answer must not hold for what the connection
 	// itself writes before this one.
-	if len(r.Header["Expect"]) > 0 {
+	if r.Header.Has("Expect") {
 		_ = client.SetWriteDeadline(time.Time{})
 	}
 	if r.ContentLength != 0 {

@@ -175,7 +175,7 @@ func (x *request) send(u *routing.Upstream, t outbound.Terms) (*wire.Response, e
 	}
 	out := x.room.parcel.Request(x.way(), u, x.HTTP.Method, target, x.Body)
 	if x.Opaque {
-		out.Header["Accept-Encoding"] = x.HTTP.Header["Accept-Encoding"]
+		out.Header.Take("Accept-Encoding", x.HTTP.Header)
 	}
 	out.Begun = x.rec.SendTo(u)
 	began := out.Begun

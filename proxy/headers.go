@@ -1,8 +1,6 @@
 package proxy
 
 import (
-	"slices"
-
 	"berth/internal/mcp"
 	"berth/internal/wire"
 	"berth/proxy/inbound"
@@ -30,15 +28,13 @@ func streamHeaders(way outbound.Way, out *reply.Writer, response *wire.Response)
 func copyHeaders(way outbound.Way, out *reply.Writer, response *wire.Response) {
 	out.ReadBy(nil)
 	h := out.Header()
-	for name, values := range response.Header {
-		h[name] = slices.Clip(values) // what is added to one is not added to the other
-	}
+	h.Copy(response.Header)
 	inbound.DropHopByHop(h)
 	if way.HasOddSession(h) {
 		h.Del(mcp.HeaderSession) // of an answer that hands out none
 	}
-	if _, typed := h["Content-Type"]; !typed {
-		h["Content-Type"] = nil // keeps net/http from guessing one
+	if !h.Has("Content-Type") {
+		h.Withhold("Content-Type") // keeps net/http from guessing one
 	}
 	if way.Alias != "" && h.Get(mcp.HeaderSession) != "" {
 		h.Set(mcp.HeaderSession, way.Session)

@@ -13,8 +13,8 @@ func answersPreflight(response *wire.Response) bool {
 	if response.Status == wire.StatusForbidden {
 		return true
 	}
-	for name := range response.Header {
-		if strings.HasPrefix(name, "Access-Control-") {
+	for _, f := range response.Header.Fields() {
+		if strings.HasPrefix(f.Name, "Access-Control-") {
 			return true
 		}
 	}

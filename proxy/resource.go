@@ -17,7 +17,7 @@ func serveResource(c *inbound.Call, out *reply.Writer) error {
 		return fault.NotFound
 	}
 	// Nothing in it is secret, and clients run in browsers too.
-	out.ReadBy(wire.Header{"Access-Control-Allow-Origin": {"*"}})
+	out.ReadBy(wire.NewHeader("Access-Control-Allow-Origin", "*"))
 	h := out.Header()
 	if c.HTTP.Method == wire.MethodOptions {
 		h.Set("Access-Control-Allow-Methods", "GET")

@@ -35,7 +35,7 @@ func TestSessionIsBoundWithItsVersionBeforeItLeaves(t *testing.T) {
 				unbound := 0
 				watch := func(next server.Handler) server.Handler {
 					return handlerFunc(func(w wire.Client, r *wire.Request) bool {
-						return next.Serve(&headerWatch{w, func(h wire.Header) {
+						return next.Serve(&headerWatch{w, func(h *wire.Header) {
 							if _, err := f.sessionBinding(h.Get("Mcp-Session-Id")); err != nil {
 								unbound++
 							}
@@ -58,7 +58,7 @@ func TestSessionIsBoundWithItsVersionBeforeItLeaves(t *testing.T) {
 // headerWatch tells of the header before it is sent.
 type headerWatch struct {
 	wire.Client
-	before func(wire.Header)
+	before func(*wire.Header)
 }
 
 func (w *headerWatch) WriteHeader(status int) {

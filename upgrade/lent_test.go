@@ -6,17 +6,15 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
-
-	"berth/internal/wire"
 )
 
 // lentCreation is one whose maps are gone once its request was answered: its envelope's, and what clears them.
 func lentCreation(argument string) (Creation, func()) {
 	c := creation(rule(nil), argument)
-	header, own := wire.Header{"Authorization": {"Bearer lent"}}, wire.Header{"Mcp-Method": {"tools/call"}}
+	header, own := map[string][]string{"Authorization": {"Bearer lent"}}, map[string][]string{"Mcp-Method": {"tools/call"}}
 	c.Call.Header, c.Call.Own = header, own
 	return c, func() {
-		for _, h := range []wire.Header{header, own} {
+		for _, h := range []map[string][]string{header, own} {
 			for name, values := range h {
 				values[0] = "of the next request"
 				delete(h, name)

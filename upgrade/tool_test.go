@@ -121,7 +121,7 @@ func (t *tool) begin(e *execution, c *Call) {
 	if e.bounded {
 		t.most[e.upstream] = max(t.most[e.upstream], now)
 	}
-	t.requests = append(t.requests, sentRequest{string(c.Body), c.Headers()})
+	t.requests = append(t.requests, sentRequest{string(c.Body), c.Headers().Lists()})
 }
 
 // excuse has the calls that are under way, of b or of all if that is nil, not count as

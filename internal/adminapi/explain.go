@@ -75,15 +75,15 @@ func (e *explanations) question(asked *api.Question) (proxy.Question, error) {
 	if err != nil {
 		return q, badRequest("path: it is no path of a URL")
 	}
-	header := make(wire.Header)
+	header := new(wire.Header)
 	for name, value := range asked.Headers {
 		if strings.EqualFold(name, "Host") {
 			host = value
 		} else if !strings.EqualFold(name, "Content-Length") {
-			header.Add(name, value)
+			header.Add(wire.CanonicalName(name), value)
 		}
 	}
-	if len(header) == 0 {
+	if len(header.Fields()) == 0 {
 		header.Set("Content-Type", "application/json")
 		header.Set("Accept", "application/json, text/event-stream")
 		mcp.MirrorHeaders(header.Set, []byte(asked.Body))

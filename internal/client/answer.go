@@ -150,5 +150,5 @@ func NextMessage(events *mcp.EventReader) (*Incoming, error) {
 func IsStream(response *http.Response) bool { return shapeOf(response) == exchange.EventStream }
 
 func shapeOf(response *http.Response) exchange.Shape {
-	return exchange.ShapeOf(&wire.Response{Header: wire.Header(response.Header)})
+	return exchange.ShapeOf(&wire.Response{Header: wire.FromLists(response.Header)})
 }

@@ -108,7 +108,7 @@ func (c *Client) Send(ctx context.Context, request *Request, wait time.Duration)
 	e.ReadCloser = response.Body
 	e.response = wire.Response{
 		Status: response.StatusCode, Phrase: http.StatusText(response.StatusCode),
-		Header: wire.Header(response.Header), Body: e, ContentLength: response.ContentLength,
+		Header: wire.FromLists(response.Header), Body: e, ContentLength: response.ContentLength,
 		ProtoMajor: response.ProtoMajor, ProtoMinor: response.ProtoMinor,
 	}
 	return &e.response, nil
@@ -179,7 +179,7 @@ func (e *underWay) Close() error {
 func (e *underWay) outgoing(request *Request) *http.Request {
 	e.body.Reset(request.Body)
 	return &http.Request{
-		Method: request.Method, URL: request.URL, Host: request.Host, Header: http.Header(request.Header),
+		Method: request.Method, URL: request.URL, Host: request.Host, Header: request.Header.Lists(),
 		Body: io.NopCloser(&e.body), ContentLength: int64(len(request.Body)),
 	}
 }

@@ -48,7 +48,7 @@ func TestShapeOfAnAnswer(t *testing.T) {
 		{"text/plain", "", Opaque},
 		{"", "", Opaque},
 	} {
-		response := &wire.Response{Header: wire.Header{}}
+		response := &wire.Response{Header: new(wire.Header)}
 		response.Header.Set("Content-Type", c.contentType)
 		if c.encoding != "" {
 			response.Header.Set("Content-Encoding", c.encoding)

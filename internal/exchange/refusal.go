@@ -18,11 +18,11 @@ func Refusal(e *mcp.Error, id []byte) *wire.Response {
 
 // Instruct sets the headers of an answer that is an error: when to come again, and how to
 // authorise the request (RFC 9110, 10.2.3, 11.6.1).
-func Instruct(h wire.Header, e *mcp.Error) {
+func Instruct(h *wire.Header, e *mcp.Error) {
 	if e.RetryAfter > 0 {
 		h.Set("Retry-After", strconv.Itoa(int((e.RetryAfter+time.Second-1)/time.Second)))
 	}
 	if e.Challenge != "" {
-		h.Set("WWW-Authenticate", e.Challenge)
+		h.Set("Www-Authenticate", e.Challenge)
 	}
 }

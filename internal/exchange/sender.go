@@ -14,11 +14,11 @@ import (
 type Request struct {
 	Method string
 	URL    *url.URL
-	Host   string      // "": the URL's
-	Header wire.Header // of the request alone: it may be changed while that is sent
-	Body   []byte      // nil: none
-	Caller string      // names whose request it is; "": nobody's
-	Begun  time.Time   // of this exchange, by who has read the clock: its wait counts from then; zero: from Send
+	Host   string       // "": the URL's
+	Header *wire.Header // of the request alone: it may be changed while that is sent
+	Body   []byte       // nil: none
+	Caller string       // names whose request it is; "": nobody's
+	Begun  time.Time    // of this exchange, by who has read the clock: its wait counts from then; zero: from Send
 
 	// Written is set by a Sender that returns an answer, and looks at the request no more: then that, its
 	// header and its body may be used again. Any other has them for good.

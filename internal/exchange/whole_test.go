@@ -27,7 +27,7 @@ func TestReadWhole(t *testing.T) {
 		"events, a long rest":    {"text/event-stream", "data: " + answer + "\n\ndata: " + long, answer, nil},
 		"JSON that is no object": {"application/json", "[]", "[]", nil},
 	} {
-		response := &wire.Response{Header: wire.Header{"Content-Type": {c.kind}}, Body: io.NopCloser(strings.NewReader(c.body))}
+		response := &wire.Response{Header: wire.NewHeader("Content-Type", c.kind), Body: io.NopCloser(strings.NewReader(c.body))}
 		got, err := ReadWhole(response, []byte("1"), 8<<10, func() {})
 		if string(got) != c.want || !errors.Is(err, c.err) {
 			t.Errorf("%s: got %.99q, %v, want %q, %v", name, got, err, c.want, c.err)

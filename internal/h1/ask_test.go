@@ -40,7 +40,7 @@ func ask(t testing.TB, b back, method string, pieces [][]byte, whole bool) (e ex
 	u := &upstream{pieces: pieces, whole: whole, request: readRequest}
 	sender := b.over(u.dial)
 	target, _ := url.Parse("http://a/mcp")
-	request := &exchange.Request{Method: method, URL: target, Host: "a", Header: wire.Header{}}
+	request := &exchange.Request{Method: method, URL: target, Host: "a", Header: new(wire.Header)}
 	if method == wire.MethodPost {
 		request.Body = []byte("{}")
 	}
@@ -58,7 +58,7 @@ func ask(t testing.TB, b back, method string, pieces [][]byte, whole bool) (e ex
 		<-done
 	}
 	time.Sleep(time.Second) // what came behind the answer is there now
-	next := sendOne(t, sender, &exchange.Request{Method: wire.MethodGet, URL: target, Host: "a", Header: wire.Header{}})
+	next := sendOne(t, sender, &exchange.Request{Method: wire.MethodGet, URL: target, Host: "a", Header: new(wire.Header)})
 	switch {
 	case next.failure == "" && (next.status != 200 || next.body != "proper" || !strings.Contains(next.header, "X-Proper: yes\n")):
 		e.again = "was given " + next.String()

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"berth/internal/framing"
+	"berth/internal/h1/h1test"
 	"berth/internal/h1/server"
 	"berth/internal/wire"
 )
@@ -40,7 +41,7 @@ var (
 
 func serveNetHTTP(l net.Listener, h handler) (stop func()) {
 	s := &http.Server{
-		Handler: carried{h}, ErrorLog: log.New(io.Discard, "", 0), DisableGeneralOptionsHandler: true,
+		Handler: h1test.Carry(h), ErrorLog: log.New(io.Discard, "", 0), DisableGeneralOptionsHandler: true,
 		ReadHeaderTimeout: headerRead, IdleTimeout: idle, MaxHeaderBytes: maxHead,
 	}
 	done := make(chan struct{})
@@ -50,32 +51,6 @@ func serveNetHTTP(l net.Listener, h handler) (stop func()) {
 		<-done
 	}
 }
-
-// carried is a handler that net/http carries requests to, as it does to the proxy.
-type carried struct{ h handler }
-
-func (c carried) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	request := (&wire.Request{
-		Method: r.Method, URL: r.URL, Host: r.Host, Header: wire.Header(r.Header),
-		Body: r.Body, ContentLength: r.ContentLength, ProtoMajor: r.ProtoMajor, ProtoMinor: r.ProtoMinor,
-		RemoteAddr: r.RemoteAddr, TLS: r.TLS,
-	}).WithContext(r.Context())
-	if !c.h.Serve(carriedClient{w, http.NewResponseController(w)}, request) {
-		panic(http.ErrAbortHandler)
-	}
-}
-
-type carriedClient struct {
-	w       http.ResponseWriter
-	control *http.ResponseController
-}
-
-func (c carriedClient) Header() wire.Header                { return wire.Header(c.w.Header()) }
-func (c carriedClient) WriteHeader(status int)             { c.w.WriteHeader(status) }
-func (c carriedClient) Write(b []byte) (int, error)        { return c.w.Write(b) }
-func (c carriedClient) Flush() error                       { return c.control.Flush() }
-func (c carriedClient) SetReadDeadline(t time.Time) error  { return c.control.SetReadDeadline(t) }
-func (c carriedClient) SetWriteDeadline(t time.Time) error { return c.control.SetWriteDeadline(t) }
 
 // ours is the server of this package.
 var ours = front{"h1", func(l net.Listener, h handler) func() {

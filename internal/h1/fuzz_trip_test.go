@@ -38,7 +38,7 @@ func FuzzRequestTrip(f *testing.F) {
 		case "Content-Length", "Transfer-Encoding", "Trailer", "Host", "User-Agent", "Connection", "Upgrade", "Expect":
 			return // the sender's own affair, or whoever calls it has taken them out
 		}
-		request := exchange.Request{Method: method, URL: to, Host: host, Header: wire.Header{wire.CanonicalName(name): {value, "2"}}, Body: []byte(body)}
+		request := exchange.Request{Method: method, URL: to, Host: host, Header: wire.NewHeader(wire.CanonicalName(name), value, wire.CanonicalName(name), "2"), Body: []byte(body)}
 		if body == "" {
 			request.Body = nil
 		}
@@ -154,8 +154,10 @@ type oneAnswer struct {
 func (a oneAnswer) Serve(w wire.Client, r *wire.Request) bool {
 	io.Copy(io.Discard, r.Body)
 	h := w.Header()
-	h["Date"], h["Content-Type"] = nil, nil
-	h[a.name] = []string{a.value, "2"}
+	h.Withhold("Date")
+	h.Withhold("Content-Type")
+	h.Set(a.name, a.value)
+	h.Add(a.name, "2")
 	if a.length >= 0 {
 		h.Set("Content-Length", strconv.Itoa(a.length))
 	}

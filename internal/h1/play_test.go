@@ -6,6 +6,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"net/url"
 	"slices"
@@ -67,15 +68,11 @@ func parts(u *url.URL) string {
 }
 
 // lines is a header, a line each value, sorted by name.
-func lines(h wire.Header) string {
-	names := make([]string, 0, len(h))
-	for name := range h {
-		names = append(names, name)
-	}
-	slices.Sort(names)
+func lines(h *wire.Header) string {
+	lists := h.Lists()
 	var b strings.Builder
-	for _, name := range names {
-		for _, value := range h[name] {
+	for _, name := range slices.Sorted(maps.Keys(lists)) {
+		for _, value := range lists[name] {
 			fmt.Fprintf(&b, "%s: %s\n", name, value)
 		}
 	}

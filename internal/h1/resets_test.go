@@ -175,7 +175,7 @@ func TestUpstreamsThatGoAtAnyByte(t *testing.T) {
 		for _, answer := range answers {
 			for n := range len(answer) {
 				say.Store(func(c *net.TCPConn) { io.WriteString(c, answer[:n]); end(c) })
-				e := sendOne(t, sender, &exchange.Request{Method: "POST", URL: target, Header: wire.Header{}, Body: []byte("{}")})
+				e := sendOne(t, sender, &exchange.Request{Method: "POST", URL: target, Header: new(wire.Header), Body: []byte("{}")})
 				if e.failure == "" && e.whole || e.failure != "" && e.failure != errBroken {
 					t.Errorf("%s at %d of %q: got %v", how, n, answer, e)
 				}

@@ -51,7 +51,7 @@ func TestNothingSaidBehindAnAnswerIsTheNextOne(t *testing.T) {
 	t.Cleanup(sender.Close)
 	target, _ := url.Parse("http://" + listener.Addr().String() + "/mcp")
 	for i := range 50 {
-		response, err := sender.Send(t.Context(), &exchange.Request{Method: "POST", URL: target, Header: wire.Header{}, Body: []byte("{}")}, realtest.Within)
+		response, err := sender.Send(t.Context(), &exchange.Request{Method: "POST", URL: target, Header: new(wire.Header), Body: []byte("{}")}, realtest.Within)
 		if err != nil {
 			t.Fatalf("request %d: %v", i, err)
 		}

@@ -32,7 +32,7 @@ func TestARefusedMessage(t *testing.T) {
 		}
 		for _, body := range []string{request("1", "tools/call"), request("1", "tools/list"), `{"jsonrpc":"2.0","method":"notifications/initialized"}`} {
 			response := s.Do(wire.MethodPost, body, session...)
-			challenge := response.Header.Get("WWW-Authenticate")
+			challenge := response.Header.Get("Www-Authenticate")
 			if text := exchangetest.ReadAll(t, response); response.Status != 401 || challenge != "Bearer" || len(text) < 30_000 {
 				t.Errorf("%s: got %d %v", body, response.Status, response.Header)
 			}

@@ -111,10 +111,10 @@ func opening(request *exchange.Request) *exchange.Request {
 
 // header returns what the server is shown of a request's headers. It knows no session, and
 // resumes nothing.
-func header(request *exchange.Request) wire.Header {
+func header(request *exchange.Request) *wire.Header {
 	h := request.Header.Clone()
 	if h == nil {
-		h = wire.Header{}
+		h = new(wire.Header)
 	}
 	h.Del(mcp.HeaderSession)
 	h.Del(mcp.HeaderLastEvent)

@@ -66,7 +66,7 @@ func TestARefusedStream(t *testing.T) {
 			}
 			for _, method := range []string{"initialize", "ping"} {
 				response := s.Do(wire.MethodPost, request("0", method))
-				challenge := response.Header.Get("WWW-Authenticate")
+				challenge := response.Header.Get("Www-Authenticate")
 				if body := exchangetest.ReadAll(t, response); response.Status != status || challenge != "Bearer" || status != 204 && body != "why" {
 					t.Errorf("%s: got %d %v %s, want %d", method, response.Status, response.Header, body, status)
 				}

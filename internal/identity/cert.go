@@ -83,11 +83,11 @@ func (h Header) Identify(r *wire.Request, trusted bool) (string, error) {
 	if !trusted {
 		return "", nil
 	}
-	values := r.Header.Values(string(h))
-	if len(values) != 1 {
+	value, n := r.Header.First(wire.CanonicalName(string(h)))
+	if n != 1 {
 		return "", nil
 	}
-	return values[0], nil
+	return value, nil
 }
 
 // Header returns the header's name.

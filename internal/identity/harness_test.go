@@ -67,7 +67,10 @@ func identify(t testing.TB, i interface {
 	Identify(*wire.Request, bool) (string, error)
 }, authorization ...string) (string, error) {
 	t.Helper()
-	r := &wire.Request{Header: wire.Header{"Authorization": authorization}}
+	r := &wire.Request{Header: new(wire.Header)}
+	for _, value := range authorization {
+		r.Header.Add("Authorization", value)
+	}
 	return i.Identify(r.WithContext(t.Context()), false)
 }
 

@@ -56,12 +56,12 @@ func (j *JWT) Identify(r *wire.Request, _ bool) (string, error) {
 	return claims.Issuer + "|" + claims.Subject, nil
 }
 
-func (j *JWT) bearer(h wire.Header) (string, error) {
-	values := h.Values("Authorization")
-	if len(values) > 1 {
+func (j *JWT) bearer(h *wire.Header) (string, error) {
+	value, n := h.First("Authorization")
+	if n > 1 {
 		return "", j.Resource.refuse(wire.StatusBadRequest, "invalid_request", "several Authorization headers")
 	}
-	scheme, token, _ := strings.Cut(strings.Join(values, ""), " ")
+	scheme, token, _ := strings.Cut(value, " ")
 	token = strings.Trim(token, " ")
 	switch {
 	case !strings.EqualFold(scheme, "Bearer"):

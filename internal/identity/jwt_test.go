@@ -205,7 +205,7 @@ func BenchmarkToken(b *testing.B) {
 		token := "Bearer " + issuer.Sign(algorithm, key, nil, issuertest.Claims("alice", nil))
 		b.Run(algorithm, func(b *testing.B) {
 			b.ReportAllocs()
-			r := (&wire.Request{Header: wire.Header{"Authorization": {token}}}).WithContext(b.Context())
+			r := (&wire.Request{Header: wire.NewHeader("Authorization", token)}).WithContext(b.Context())
 			for b.Loop() {
 				if _, err := j.Identify(r, false); err != nil {
 					b.Fatal(err)

@@ -37,8 +37,8 @@ type call struct {
 var asking = []string{mcp.MethodCallTool, mcp.MethodGetPrompt, mcp.MethodReadResource, mcp.MethodTaskResult}
 
 // streams reports whether a call is answered by a stream.
-func streams(m *mcp.Call, header wire.Header) bool {
-	if !strings.Contains(strings.Join(header.Values("Accept"), ","), "text/event-stream") {
+func streams(m *mcp.Call, header *wire.Header) bool {
+	if !strings.Contains(header.Join("Accept", ","), "text/event-stream") {
 		return false
 	}
 	return slices.Contains(asking, m.Method) || len(m.ProgressToken) > 0 || !mcp.IsKnownMethod(m.Method)

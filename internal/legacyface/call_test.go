@@ -158,9 +158,9 @@ func TestWhatALineSaysOfACall(t *testing.T) {
 		unsent := &exchange.SendError{Err: io.ErrUnexpectedEOF}
 		for _, body := range []string{request("1", "tools/call", ""), request("1", "tools/list", ""), `{"jsonrpc":"2.0","method":"notifications/initialized"}`} {
 			r.say = func(string) (*wire.Response, error) {
-				return &wire.Response{Status: 401, Header: wire.Header{"Www-Authenticate": {"Bearer"}}, Body: io.NopCloser(strings.NewReader("who?"))}, nil
+				return &wire.Response{Status: 401, Header: wire.NewHeader("Www-Authenticate", "Bearer"), Body: io.NopCloser(strings.NewReader("who?"))}, nil
 			}
-			if response := c.post(body); response.Status != 401 || response.Header.Get("WWW-Authenticate") != "Bearer" || exchangetest.ReadAll(t, response) != "who?" {
+			if response := c.post(body); response.Status != 401 || response.Header.Get("Www-Authenticate") != "Bearer" || exchangetest.ReadAll(t, response) != "who?" {
 				t.Errorf("%s: got %d", body, response.Status)
 			}
 			r.say = func(string) (*wire.Response, error) { return nil, unsent }

@@ -37,7 +37,7 @@ func TestASessionIsOpened(t *testing.T) {
 // What keeps a session from being opened leaves none behind.
 func TestASessionThatIsNotOpened(t *testing.T) {
 	refusal := func() *wire.Response {
-		return &wire.Response{Status: 403, Header: wire.Header{}, Body: io.NopCloser(strings.NewReader("no"))}
+		return &wire.Response{Status: 403, Header: new(wire.Header), Body: io.NopCloser(strings.NewReader("no"))}
 	}
 	unsent := &exchange.SendError{Err: io.ErrUnexpectedEOF}
 	for name, c := range map[string]struct {

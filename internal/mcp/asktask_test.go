@@ -2,8 +2,9 @@ package mcp
 
 import (
 	"errors"
-	"net/http"
 	"testing"
+
+	"berth/internal/wire"
 	"time"
 )
 
@@ -14,7 +15,7 @@ func asking(t *testing.T, method, params, version string) *Call {
 	if refusal != nil {
 		t.Fatal(refusal)
 	}
-	header := http.Header{}
+	header := new(wire.Header)
 	header.Set(HeaderVersion, version)
 	if refusal := Classify(message, header); refusal != nil {
 		t.Fatal(refusal)

@@ -1,5 +1,7 @@
 package mcp
 
+import "berth/internal/wire"
+
 // Classify decodes the strings of each call in msg, sets its era and holds the routing
 // headers against the body. A header that contradicts the body is refused (-32020); one
 // that is missing is not: the upstream judges that. In the legacy era the
@@ -7,7 +9,7 @@ package mcp
 //
 // What has no place in its protocol version at all (a batch, a response, a task
 // call or a subscription without an id, which could not be answered) is refused before (-32600).
-func Classify(msg *Message, h Headers) *Error {
+func Classify(msg *Message, h *wire.Header) *Error {
 	version, hasVersion, ok := single(h, HeaderVersion)
 	name, _, _ := single(h, HeaderName)
 	for i := range msg.Calls {
@@ -38,7 +40,7 @@ func Classify(msg *Message, h Headers) *Error {
 	return nil
 }
 
-func setEras(msg *Message, version string, hasVersion bool, h Headers) (modern bool) {
+func setEras(msg *Message, version string, hasVersion bool, h *wire.Header) (modern bool) {
 	for i := range msg.Calls {
 		c := &msg.Calls[i]
 		c.Version = version
@@ -53,13 +55,13 @@ func setEras(msg *Message, version string, hasVersion bool, h Headers) (modern b
 
 // era decides by the version that a message claims. One that has not the form of a revision is
 // modern if it stands in `_meta`, or the method is mirrored: only modern clients do that.
-func era(c *Call, h Headers) Era {
+func era(c *Call, h *wire.Header) Era {
 	switch {
 	case IsModern(c.Version), IsModern(c.metaVersion):
 		return EraModern
 	case isRevision(c.Version), c.Version == "" && !c.hasMetaVersion:
 		return EraLegacy
-	case c.hasMetaVersion, len(h.Values(HeaderMethod)) > 0:
+	case c.hasMetaVersion, h.Has(HeaderMethod):
 		return EraModern
 	}
 	return EraLegacy
@@ -78,7 +80,7 @@ func checkForm(c *Call) *Error {
 	return nil
 }
 
-func checkNames(c *Call, h Headers) *Error {
+func checkNames(c *Call, h *wire.Header) *Error {
 	method, present, ok := single(h, HeaderMethod)
 	if !ok || present && method != c.Method {
 		return errMismatch("Mcp-Method is not the method in the body")

@@ -1,16 +1,17 @@
 package mcp
 
 import (
-	"net/textproto"
 	"strings"
 	"testing"
+
+	"berth/internal/wire"
 )
 
-// header makes headers of "name", "value" pairs, as net/http would read them.
-func header(pairs ...string) textproto.MIMEHeader {
-	h := textproto.MIMEHeader{}
+// header makes headers of "name", "value" pairs, as a server would read them.
+func header(pairs ...string) *wire.Header {
+	h := new(wire.Header)
 	for i := 0; i < len(pairs); i += 2 {
-		h.Add(pairs[i], pairs[i+1])
+		h.Add(wire.CanonicalName(pairs[i]), pairs[i+1])
 	}
 	return h
 }
@@ -21,7 +22,7 @@ const (
 	meta   = `"_meta":{"` + metaVersion + `":"` + modern + `"}`
 )
 
-func classify(t *testing.T, body string, h Headers) (*Message, *Error) {
+func classify(t *testing.T, body string, h *wire.Header) (*Message, *Error) {
 	t.Helper()
 	msg := new(Message)
 	if _, refusal := msg.Peek([]byte(body), testBatch); refusal != nil {
@@ -35,7 +36,7 @@ func TestClassifyDecidesTheEra(t *testing.T) {
 	plain := request("ping", "")
 	for name, tc := range map[string]struct {
 		body    string
-		headers textproto.MIMEHeader
+		headers *wire.Header
 		want    Era
 		version string
 	}{
@@ -88,12 +89,12 @@ func TestIsModern(t *testing.T) {
 func TestHeadersAreHeldAgainstTheBody(t *testing.T) {
 	get := func(params string) string { return request("tasks/get", params+","+meta) }
 	tool := request("tools/call", `"name":"greet",`+meta)
-	version := func(pairs ...string) textproto.MIMEHeader {
+	version := func(pairs ...string) *wire.Header {
 		return header(append([]string{"MCP-Protocol-Version", modern}, pairs...)...)
 	}
 	for name, tc := range map[string]struct {
 		body    string
-		headers textproto.MIMEHeader
+		headers *wire.Header
 		code    int // 0: passes
 	}{
 		"all in order":                     {tool, version("Mcp-Method", "tools/call", "Mcp-Name", "greet"), 0},
@@ -179,7 +180,7 @@ func TestBatchesBelongToOneRevision(t *testing.T) {
 	ping, modernPing := request("ping", ""), request("ping", meta)
 	for name, tc := range map[string]struct {
 		body    string
-		headers textproto.MIMEHeader
+		headers *wire.Header
 		ok      bool
 	}{
 		"no version":                   {`[` + ping + `]`, nil, true},

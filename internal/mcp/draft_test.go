@@ -1,9 +1,10 @@
 package mcp
 
 import (
-	"net/http"
 	"strings"
 	"testing"
+
+	"berth/internal/wire"
 	"time"
 )
 
@@ -13,7 +14,7 @@ func draftCall(member string) string {
 }
 
 // classified is call after Classify.
-func classified(t *testing.T, body string, h http.Header) *Call {
+func classified(t *testing.T, body string, h *wire.Header) *Call {
 	t.Helper()
 	c := call(t, body)
 	m := Message{Calls: []Call{*c}}
@@ -44,7 +45,7 @@ func TestClientsTaskIDIsRead(t *testing.T) {
 		"the key of core's siblings": {request("tools/call", `"name":"t","task":{"taskId":"7-8"}`), false, false, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
-			c := classified(t, tc.body, http.Header{"Mcp-Protocol-Version": {"2025-06-18"}})
+			c := classified(t, tc.body, header("Mcp-Protocol-Version", "2025-06-18"))
 			if c.MakesTask() != tc.makes || c.NewTaskID != tc.id || (c.CheckNewTaskID(256) == nil) != tc.good {
 				t.Errorf("got %v, %q, %v; want %v, %q, good %v", c.MakesTask(), c.NewTaskID, c.CheckNewTaskID(256), tc.makes, tc.id, tc.good)
 			}
@@ -55,7 +56,7 @@ func TestClientsTaskIDIsRead(t *testing.T) {
 // In a modern message the member is any other.
 func TestClientsTaskIDMeansNothingInTheModernEra(t *testing.T) {
 	body := request("tools/call", `"name":"t","_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","modelcontextprotocol.io/task":{"taskId":"7-8"}}`)
-	if classified(t, body, http.Header{}).MakesTask() {
+	if classified(t, body, nil).MakesTask() {
 		t.Error("a modern call makes a task of the client's")
 	}
 }

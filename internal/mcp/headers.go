@@ -4,6 +4,8 @@ import (
 	"encoding/base64"
 	"slices"
 	"strings"
+
+	"berth/internal/wire"
 )
 
 // Names of MCP's HTTP headers, in canonical form.
@@ -15,9 +17,6 @@ const (
 	HeaderParamPrefix = "Mcp-Param-" // begins the headers that mirror a tool's parameters
 	HeaderLastEvent   = "Last-Event-Id"
 )
-
-// Headers is what this package needs of http.Header.
-type Headers interface{ Values(name string) []string }
 
 const (
 	sentinelPrefix = "=?base64?"
@@ -46,7 +45,7 @@ func decodeName(value string) (name string, ok bool) {
 
 // HeaderValue returns the value of a header that stands for something in the body, decoded if it
 // mirrors a parameter. What is ambiguous is refused as Classify refuses it.
-func HeaderValue(h Headers, name string) (value string, present bool, refusal *Error) {
+func HeaderValue(h *wire.Header, name string) (value string, present bool, refusal *Error) {
 	value, present, ok := single(h, name)
 	if !ok {
 		return "", false, errMismatch("several values of a header that routes")
@@ -78,27 +77,25 @@ func isPlainHeader(value string) bool {
 }
 
 // single returns the one value of a header; ok is false if several differ.
-func single(h Headers, name string) (value string, present, ok bool) {
-	values := h.Values(name)
-	if len(values) == 0 {
-		return "", false, true
-	}
-	value = strings.Trim(values[0], " \t")
-	for _, other := range values[1:] {
-		if strings.Trim(other, " \t") != value {
+func single(h *wire.Header, name string) (value string, present, ok bool) {
+	for other := range h.Values(name) {
+		switch other = strings.Trim(other, " \t"); {
+		case !present:
+			value, present = other, true
+		case other != value:
 			return "", true, false
 		}
 	}
-	return value, true, true
+	return value, present, true
 }
 
 // CheckServed refuses a modern request, which must have passed Classify, for what a server must
 // demand beyond that (2026-07-28, Streamable HTTP, "Server Validation"; versioning; basic,
 // "_meta"), if berth itself is to answer it. With lenient the body stands in for the headers
 // missing.
-func (c *Call) CheckServed(h Headers, lenient bool) (missing []string, refusal *Error) {
+func (c *Call) CheckServed(h *wire.Header, lenient bool) (missing []string, refusal *Error) {
 	for _, name := range []string{HeaderVersion, HeaderMethod, HeaderName} {
-		if len(h.Values(name)) == 0 && (name != HeaderName || nameField(c.Method) != "") {
+		if !h.Has(name) && (name != HeaderName || nameField(c.Method) != "") {
 			missing = append(missing, name)
 		}
 	}
@@ -125,12 +122,12 @@ func IsLegacyVersion(version string) bool { return slices.Contains(legacyVersion
 func LegacyVersions() string { return strings.Join(legacyVersions, ", ") }
 
 // CheckHeaderBytes refuses header values that mirror the body and hold bytes which readers take for
-// different things (2026-07-28, "Value Encoding"). h has canonical names.
-func CheckHeaderBytes(h map[string][]string) *Error {
-	for name, values := range h {
+// different things (2026-07-28, "Value Encoding").
+func CheckHeaderBytes(h *wire.Header) *Error {
+	for _, f := range h.Fields() {
 		switch {
-		case name == HeaderMethod, name == HeaderName, name == HeaderVersion, strings.HasPrefix(name, HeaderParamPrefix):
-			if slices.ContainsFunc(values, hasForeignBytes) {
+		case f.Name == HeaderMethod, f.Name == HeaderName, f.Name == HeaderVersion, strings.HasPrefix(f.Name, HeaderParamPrefix):
+			if hasForeignBytes(f.Value) {
 				return errMismatch("a header that mirrors the body holds invalid characters")
 			}
 		}

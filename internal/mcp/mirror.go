@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"berth/internal/jsonscan"
+	"berth/internal/wire"
 
 	"github.com/go-json-experiment/json/jsontext"
 )
@@ -62,7 +63,7 @@ func mirrorsIn(schema jsontext.Value, path []string) (mirrors []Mirror) {
 }
 
 // Check refuses a call whose header does not repeat the argument that it mirrors.
-func (m Mirror) Check(body []byte, h Headers) *Error {
+func (m Mirror) Check(body []byte, h *wire.Header) *Error {
 	argument := memberAt(body, append([]string{"params", "arguments"}, m.path...)...)
 	if argument == nil || argument.Kind() == 'n' {
 		return nil

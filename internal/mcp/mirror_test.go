@@ -1,9 +1,10 @@
 package mcp
 
 import (
-	"net/http"
 	"strings"
 	"testing"
+
+	"berth/internal/wire"
 )
 
 // schemas is the list of a tool whose arguments headers mirror.
@@ -49,7 +50,7 @@ func TestCheckTakesOnlyHeadersThatRepeatTheArgument(t *testing.T) {
 		{`{"region":"eu","in":{"plain":"x"},"x-mcp-header":"y","odd":1,"empty":1}`, "", "", false},
 		{`{"who":["a"]}`, "Who", "a", true},
 	} {
-		h := http.Header{}
+		h := new(wire.Header)
 		if tc.header != "" {
 			h.Set("Mcp-Param-"+tc.header, tc.value)
 		}
@@ -58,13 +59,13 @@ func TestCheckTakesOnlyHeadersThatRepeatTheArgument(t *testing.T) {
 		}
 	}
 	for _, arguments := range []string{`{"who":"a"}`, `{"who":""}`} {
-		if got := checked(tools["t"], arguments, http.Header{"Mcp-Param-Who": {"a", "b"}}); got == nil {
+		if got := checked(tools["t"], arguments, header("Mcp-Param-Who", "a", "Mcp-Param-Who", "b")); got == nil {
 			t.Errorf("%s passes with two headers that differ", arguments)
 		}
 	}
 }
 
-func checked(mirrors []Mirror, arguments string, h http.Header) *Error {
+func checked(mirrors []Mirror, arguments string, h *wire.Header) *Error {
 	for _, m := range mirrors {
 		if refusal := m.Check([]byte(`{"params":{"arguments":`+arguments+`}}`), h); refusal != nil {
 			return refusal

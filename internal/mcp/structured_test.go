@@ -1,8 +1,9 @@
 package mcp
 
 import (
-	"net/http"
 	"testing"
+
+	"berth/internal/wire"
 )
 
 func TestStructuredValue(t *testing.T) {
@@ -58,9 +59,9 @@ func TestHeaderValue(t *testing.T) {
 		"two values":         {"Mcp-Param-Cart", []string{"a", "b"}, "", false, true},
 	} {
 		t.Run(name, func(t *testing.T) {
-			h := http.Header{}
-			if tc.values != nil {
-				h[tc.header] = tc.values
+			h := new(wire.Header)
+			for _, value := range tc.values {
+				h.Add(tc.header, value)
 			}
 			value, present, refusal := HeaderValue(h, tc.header)
 			if value != tc.value || present != tc.present || (refusal != nil) != tc.refused {

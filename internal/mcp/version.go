@@ -1,6 +1,10 @@
 package mcp
 
-import "encoding/json"
+import (
+	"encoding/json"
+
+	"berth/internal/wire"
+)
 
 // Era tells the two families of protocol revisions apart.
 type Era uint8
@@ -90,10 +94,7 @@ func SupportedVersions(message []byte) []string {
 
 // MarksModern reports whether headers are those of a modern request: of its version, or of one that
 // nobody knows and that mirrors its method, which only modern clients do.
-func MarksModern(h Headers) bool {
-	var version string
-	if values := h.Values(HeaderVersion); len(values) > 0 {
-		version = values[0]
-	}
-	return IsModern(version) || version != "" && !isRevision(version) && len(h.Values(HeaderMethod)) > 0
+func MarksModern(h *wire.Header) bool {
+	version := h.Get(HeaderVersion)
+	return IsModern(version) || version != "" && !isRevision(version) && h.Has(HeaderMethod)
 }

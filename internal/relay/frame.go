@@ -103,26 +103,26 @@ func decode(frame []byte, line any) (data []byte, err error) {
 	return data, nil
 }
 
-func toBytes(h wire.Header) header {
-	out := make(header, len(h))
-	for name, values := range h {
-		var list [][]byte // nil for nil: see wire.Header
-		for _, value := range values {
-			list = append(list, []byte(value))
-		}
-		out[name] = list
+func toBytes(h *wire.Header) header {
+	fields := h.Fields()
+	out := make(header, len(fields))
+	for _, f := range fields {
+		out[f.Name] = append(out[f.Name], []byte(f.Value))
+	}
+	for _, name := range h.Withheld() {
+		out[name] = nil
 	}
 	return out
 }
 
-func fromBytes(h header) wire.Header {
-	out := make(wire.Header, len(h)+6) // room for what is added on the way
+func fromBytes(h header) *wire.Header {
+	lists := make(map[string][]string, len(h))
 	for name, values := range h {
 		var list []string
 		for _, value := range values {
 			list = append(list, string(value))
 		}
-		out[name] = list
+		lists[name] = list
 	}
-	return out
+	return wire.FromLists(lists)
 }

@@ -93,14 +93,14 @@ func nobody(context.Context, *exchange.Request) (*wire.Response, error) {
 func request() *exchange.Request {
 	return &exchange.Request{
 		Method: wire.MethodPost, URL: &url.URL{Scheme: "http", Host: "upstream:80", Path: "/mcp"},
-		Header: wire.Header{"Authorization": {"Bearer " + secret}}, Body: []byte(`{"method":"` + secret + `"}`), Caller: "somebody",
+		Header: wire.NewHeader("Authorization", "Bearer "+secret), Body: []byte(`{"method":"` + secret + `"}`), Caller: "somebody",
 	}
 }
 
 // answer is one that is whole.
 func answer(media, body string) *wire.Response {
 	return &wire.Response{
-		Status: wire.StatusOK, Phrase: "OK", Header: wire.Header{"Content-Type": {media}},
+		Status: wire.StatusOK, Phrase: "OK", Header: wire.NewHeader("Content-Type", media),
 		Body: io.NopCloser(strings.NewReader(body)), ContentLength: int64(len(body)), ProtoMajor: 1, ProtoMinor: 1,
 	}
 }

@@ -20,14 +20,20 @@ import (
 	"berth/internal/wire"
 )
 
+// oddly has a header bear what is no text, and withhold a name.
+func oddly(h *wire.Header) {
+	h.Add("X-Odd", "a\xff")
+	h.Add("X-Odd", "b")
+	h.Withhold("Date")
+}
+
 func TestARequestIsAnsweredByAnotherBerth(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		var got *exchange.Request
 		there := w.start(func(_ context.Context, r *exchange.Request) (*wire.Response, error) {
 			got = r
 			response := answer(aJSON, `{"result":"`+secret+`"}`)
-			response.Header["X-Odd"] = []string{"a\xff", "b"}
-			response.Header["Date"] = nil
+			oddly(response.Header)
 			return response, nil
 		})
 		here := w.start(nobody)
@@ -41,7 +47,7 @@ func TestARequestIsAnsweredByAnotherBerth(t *testing.T) {
 			t.Errorf("got request %+v, want %+v", got, asked)
 		}
 		want := answer(aJSON, "")
-		want.Header["X-Odd"], want.Header["Date"] = []string{"a\xff", "b"}, nil
+		oddly(want.Header)
 		if body := exchangetest.ReadAll(t, response); body != `{"result":"`+secret+`"}` {
 			t.Errorf("got body %q", body)
 		}
@@ -53,7 +59,7 @@ func TestARequestIsAnsweredByAnotherBerth(t *testing.T) {
 
 func TestARequestMayHaveNoBody(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
-		asked := &exchange.Request{Method: wire.MethodDelete, URL: &url.URL{}, Header: wire.Header{}}
+		asked := &exchange.Request{Method: wire.MethodDelete, URL: &url.URL{}, Header: new(wire.Header)}
 		there := w.start(func(_ context.Context, r *exchange.Request) (*wire.Response, error) {
 			if !reflect.DeepEqual(r, asked) {
 				t.Errorf("got %+v, want %+v", r, asked)

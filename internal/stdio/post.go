@@ -39,7 +39,7 @@ func (s *Server) post(p patience, request *exchange.Request) (*wire.Response, er
 
 // checkVersion refuses what is not of the legacy era: strict servers exit on it. It does as the
 // TypeScript SDK's server does, from which clients know what they speak to.
-func checkVersion(message *mcp.Message, header wire.Header) *mcp.Error {
+func checkVersion(message *mcp.Message, header *wire.Header) *mcp.Error {
 	version := header.Get(mcp.HeaderVersion)
 	known := version == "" || mcp.IsLegacyVersion(version)
 	isModern := func(c mcp.Call) bool { return c.Era == mcp.EraModern || c.Method == mcp.MethodDiscover }

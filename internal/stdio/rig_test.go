@@ -79,7 +79,7 @@ func newRig(t *testing.T, mode string, change ...func(o *Options, t *timing)) *r
 }
 
 func (r *rig) request(method, session, caller, body string) *exchange.Request {
-	header := wire.Header{}
+	header := new(wire.Header)
 	header.Set("Content-Type", "application/json")
 	header.Set("Accept", "application/json, text/event-stream")
 	if session != "" {

@@ -1,68 +1,207 @@
 package wire
 
-import "net/textproto"
+import (
+	"iter"
+	"net/textproto"
+	"slices"
+	"strings"
+)
 
-// Header maps header names, in canonical form ("Mcp-Session-Id"), to their values. A name
-// with a nil value means, of an answer, that whoever sends it must not make up one.
-type Header map[string][]string
+// Field is a line of a header.
+type Field struct{ Name, Value string }
 
-// Get returns the first value of a header, "" if it has none.
-func (h Header) Get(name string) string {
-	if values := h.Values(name); len(values) > 0 {
-		return values[0]
+// Header is the fields of a head, in their order. Names are in canonical form ("Mcp-Session-Id"), here as in all that is
+// asked of it, so that they are compared byte by byte. There are few: a name is looked for from the first field on. The
+// zero value is empty, and a nil one can be read.
+type Header struct {
+	fields   []Field
+	withheld []string
+}
+
+// NewHeader returns a header of these names and values, in turn.
+func NewHeader(pairs ...string) *Header {
+	h := &Header{fields: make([]Field, 0, len(pairs)/2+spare)}
+	for i := 0; i < len(pairs); i += 2 {
+		h.Add(pairs[i], pairs[i+1])
+	}
+	return h
+}
+
+// spare is how many fields berth adds on the way, at most as a rule.
+const spare = 6
+
+// Fields are all fields, which belong to h: who reads them changes neither them nor h meanwhile.
+func (h *Header) Fields() []Field {
+	if h == nil {
+		return nil
+	}
+	return h.fields
+}
+
+// Get returns the first value of a name, "" if it has none.
+func (h *Header) Get(name string) string {
+	if at := h.find(name); at >= 0 {
+		return h.fields[at].Value
 	}
 	return ""
 }
 
-// Lacks reports whether a header, whose name is given in canonical form, is not there, or empty.
-func (h Header) Lacks(canonical string) bool {
-	values := h[canonical]
-	return len(values) == 0 || values[0] == ""
+// Lacks reports whether a name is not there, or its first value is empty.
+func (h *Header) Lacks(name string) bool { return h.Get(name) == "" }
+
+// Has reports whether a name has a value, if only an empty one.
+func (h *Header) Has(name string) bool { return h.find(name) >= 0 }
+
+// Settles reports whether a name has a value, or is withheld.
+func (h *Header) Settles(name string) bool {
+	return h.find(name) >= 0 || h != nil && slices.Contains(h.withheld, name)
 }
 
-// Values returns all values of a header, which belong to h. Nearly all names are spelled as h spells them.
-func (h Header) Values(name string) []string {
-	if values, ok := h[name]; ok {
-		return values
+// First returns the first value of a name, and how many it has.
+func (h *Header) First(name string) (value string, n int) {
+	for _, f := range h.Fields() {
+		if f.Name != name {
+			continue
+		}
+		if n == 0 {
+			value = f.Value
+		}
+		n++
 	}
-	if canonical := textproto.CanonicalMIMEHeaderKey(name); canonical != name {
-		return h[canonical]
-	}
-	return nil
+	return value, n
 }
 
-// Set replaces the values of a header by one.
-func (h Header) Set(name, value string) { textproto.MIMEHeader(h).Set(name, value) }
+// Join returns the values of a name as one, with a separator between.
+func (h *Header) Join(name, separator string) string {
+	value, n := h.First(name)
+	if n < 2 {
+		return value
+	}
+	return strings.Join(slices.Collect(h.Values(name)), separator)
+}
 
-// Add appends a value to those of a header.
-func (h Header) Add(name, value string) { textproto.MIMEHeader(h).Add(name, value) }
+// Values are those of a name, in their order.
+func (h *Header) Values(name string) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for _, f := range h.Fields() {
+			if f.Name == name && !yield(f.Value) {
+				return
+			}
+		}
+	}
+}
 
-// Del removes a header.
-func (h Header) Del(name string) { textproto.MIMEHeader(h).Del(name) }
+// Add appends a field.
+func (h *Header) Add(name, value string) {
+	h.fields = append(h.fields, Field{name, value})
+	h.release(name)
+}
 
-// Clone returns a copy that shares nothing with h. The copied values lie together, each
-// list cut to its length, so that what is added to one is not added to the next.
-func (h Header) Clone() Header {
+// Set replaces the values of a name by one, where the first of them stood.
+func (h *Header) Set(name, value string) {
+	at := h.find(name)
+	if at < 0 {
+		h.Add(name, value)
+		return
+	}
+	h.fields[at].Value = value
+	h.drop(at+1, func(f Field) bool { return f.Name == name })
+}
+
+// Take replaces the values of a name by those that other has.
+func (h *Header) Take(name string, other *Header) {
+	h.Del(name)
+	for value := range other.Values(name) {
+		h.Add(name, value)
+	}
+}
+
+// Copy replaces the values of all names that other has by its own, and withholds what it does.
+func (h *Header) Copy(other *Header) {
+	if len(h.fields) > 0 {
+		h.Drop(func(f Field) bool { return other.Settles(f.Name) })
+	}
+	for _, f := range other.Fields() {
+		h.Add(f.Name, f.Value)
+	}
+	for _, name := range other.Withheld() {
+		h.Withhold(name)
+	}
+}
+
+// Del removes a name.
+func (h *Header) Del(name string) {
+	h.drop(0, func(f Field) bool { return f.Name == name })
+	h.release(name)
+}
+
+// Drop removes the fields that are to go.
+func (h *Header) Drop(goes func(f Field) bool) { h.drop(0, goes) }
+
+// drop is Drop from a field on.
+func (h *Header) drop(from int, goes func(f Field) bool) {
+	kept := from
+	for i, f := range h.fields[from:] {
+		if goes(f) {
+			continue
+		}
+		if kept < from+i {
+			h.fields[kept] = f
+		}
+		kept++
+	}
+	clear(h.fields[kept:])
+	h.fields = h.fields[:kept]
+}
+
+// Withhold removes a name, and says, of an answer, that whoever sends it must not make up a value.
+func (h *Header) Withhold(name string) {
+	h.Del(name)
+	h.withheld = append(h.withheld, name)
+}
+
+// Withheld are the names that are. They belong to h.
+func (h *Header) Withheld() []string {
 	if h == nil {
 		return nil
 	}
-	lines := 0
-	for _, values := range h {
-		lines += len(values)
-	}
-	all := make([]string, 0, lines)
-	clone := make(Header, len(h)+6) // room for what is added on the way
-	for name, values := range h {
-		if values == nil {
-			clone[name] = nil
-			continue
-		}
-		begin := len(all)
-		all = append(all, values...)
-		clone[name] = all[begin:len(all):len(all)]
-	}
-	return clone
+	return h.withheld
 }
 
-// CanonicalName is how h spells a name.
+func (h *Header) release(name string) {
+	if len(h.withheld) > 0 {
+		h.withheld = slices.DeleteFunc(h.withheld, func(other string) bool { return other == name })
+	}
+}
+
+// Grow makes room for n more fields.
+func (h *Header) Grow(n int) { h.fields = slices.Grow(h.fields, n) }
+
+// Room is how many fields h can have without more memory.
+func (h *Header) Room() int { return cap(h.fields) }
+
+// Forget empties h, which keeps its room.
+func (h *Header) Forget() {
+	clear(h.fields)
+	h.fields, h.withheld = h.fields[:0], h.withheld[:0]
+}
+
+// Clone returns a copy that shares nothing with h, with room for what is added on the way.
+func (h *Header) Clone() *Header {
+	if h == nil {
+		return nil
+	}
+	return &Header{fields: append(make([]Field, 0, len(h.fields)+spare), h.fields...), withheld: slices.Clone(h.withheld)}
+}
+
+func (h *Header) find(name string) int {
+	for i, f := range h.Fields() {
+		if f.Name == name {
+			return i
+		}
+	}
+	return -1
+}
+
+// CanonicalName is how a header spells a name.
 func CanonicalName(name string) string { return textproto.CanonicalMIMEHeaderKey(name) }

@@ -1,29 +1,134 @@
 package wire
 
 import (
+	"reflect"
 	"slices"
+	"strings"
 	"testing"
 )
 
-func TestAHeaderIsFoundHoweverItsNameIsSpelled(t *testing.T) {
-	h := Header{"Mcp-Name": {"a", "b"}, "Origin": {""}, "Date": nil}
-	for name, want := range map[string][]string{
-		"Mcp-Name": {"a", "b"}, "mcp-name": {"a", "b"}, "MCP-NAME": {"a", "b"}, "origin": {""}, "Date": nil, "Via": nil, "via": nil, "": nil,
-	} {
-		if got := h.Values(name); !slices.Equal(got, want) {
+// sample has a name twice, with another between, and withholds one.
+func sample() *Header {
+	h := NewHeader("Mcp-Name", "a", "Origin", "", "Mcp-Name", "b", "Via", "1.1 x")
+	h.Withhold("Date")
+	return h
+}
+
+// says is a header as names and values in turn.
+func says(h *Header) (all []string) {
+	for _, f := range h.Fields() {
+		all = append(all, f.Name, f.Value)
+	}
+	return all
+}
+
+func TestValuesOfANameKeepTheirOrder(t *testing.T) {
+	h := sample()
+	for name, want := range map[string][]string{"Mcp-Name": {"a", "b"}, "Origin": {""}, "Date": nil, "Etag": nil, "": nil} {
+		first, n := h.First(name)
+		if got := slices.Collect(h.Values(name)); !slices.Equal(got, want) || n != len(want) || h.Has(name) != (n > 0) || n > 0 && first != want[0] {
+			t.Errorf("%q: got %q, %d of them, %q first, %v; want %q", name, got, n, first, h.Has(name), want)
+		}
+		if got := h.Join(name, ", "); got != strings.Join(want, ", ") {
 			t.Errorf("%q: got %q, want %q", name, got, want)
 		}
 	}
-	if got := Header(nil).Get("via"); got != "" {
-		t.Errorf("got %q of no header", got)
+	for range h.Values("Mcp-Name") {
+		break // those that follow are not asked for
 	}
 }
 
 func TestAHeaderIsLackingThatSaysNothing(t *testing.T) {
-	h := Header{"Mcp-Name": {"a"}, "Origin": {""}, "Date": nil}
-	for name, want := range map[string]bool{"Mcp-Name": false, "Origin": true, "Date": true, "Via": true} {
+	h := sample()
+	for name, want := range map[string]bool{"Mcp-Name": false, "Origin": true, "Date": true, "Etag": true} {
 		if got := h.Lacks(name); got != want {
 			t.Errorf("%s: got %v, want %v", name, got, want)
 		}
+	}
+}
+
+func TestANilHeaderCanBeRead(t *testing.T) {
+	var h *Header
+	if h.Get("Via") != "" || h.Has("Via") || h.Settles("Via") || h.Fields() != nil || h.Withheld() != nil || h.Clone() != nil || len(h.Lists()) != 0 || h.Join("Via", ",") != "" {
+		t.Errorf("got %+v", h)
+	}
+}
+
+func TestFieldsStandWhereTheyWerePut(t *testing.T) {
+	for name, c := range map[string]struct {
+		change func(h *Header)
+		want   []string
+	}{
+		"set":             {func(h *Header) { h.Set("Mcp-Name", "c") }, []string{"Mcp-Name", "c", "Origin", "", "Via", "1.1 x"}},
+		"set, of one":     {func(h *Header) { h.Set("Origin", "c") }, []string{"Mcp-Name", "a", "Origin", "c", "Mcp-Name", "b", "Via", "1.1 x"}},
+		"set anew":        {func(h *Header) { h.Set("Age", "c") }, []string{"Mcp-Name", "a", "Origin", "", "Mcp-Name", "b", "Via", "1.1 x", "Age", "c"}},
+		"add":             {func(h *Header) { h.Add("Origin", "c") }, []string{"Mcp-Name", "a", "Origin", "", "Mcp-Name", "b", "Via", "1.1 x", "Origin", "c"}},
+		"delete":          {func(h *Header) { h.Del("Mcp-Name") }, []string{"Origin", "", "Via", "1.1 x"}},
+		"delete nothing":  {func(h *Header) { h.Del("Age") }, []string{"Mcp-Name", "a", "Origin", "", "Mcp-Name", "b", "Via", "1.1 x"}},
+		"drop":            {func(h *Header) { h.Drop(func(f Field) bool { return f.Value == "b" }) }, []string{"Mcp-Name", "a", "Origin", "", "Via", "1.1 x"}},
+		"take":            {func(h *Header) { h.Take("Mcp-Name", NewHeader("Age", "1", "Mcp-Name", "c")) }, []string{"Origin", "", "Via", "1.1 x", "Mcp-Name", "c"}},
+		"take nothing":    {func(h *Header) { h.Take("Mcp-Name", NewHeader("Age", "1")) }, []string{"Origin", "", "Via", "1.1 x"}},
+		"copy":            {func(h *Header) { h.Copy(NewHeader("Age", "1", "Mcp-Name", "c", "Mcp-Name", "d")) }, []string{"Origin", "", "Via", "1.1 x", "Age", "1", "Mcp-Name", "c", "Mcp-Name", "d"}},
+		"copy to nothing": {func(h *Header) { h.Forget(); h.Copy(NewHeader("Age", "1")) }, []string{"Age", "1"}},
+		"withhold":        {func(h *Header) { h.Withhold("Mcp-Name") }, []string{"Origin", "", "Via", "1.1 x"}},
+		"forget":          {func(h *Header) { h.Forget() }, nil},
+	} {
+		h := sample()
+		c.change(h)
+		if got := says(h); !slices.Equal(got, c.want) {
+			t.Errorf("%s: got %q, want %q", name, got, c.want)
+		}
+	}
+}
+
+// A name is withheld until it is given a value, or removed.
+func TestWhatIsWithheld(t *testing.T) {
+	for name, c := range map[string]struct {
+		change func(h *Header)
+		want   []string
+	}{
+		"nothing done": {func(h *Header) {}, []string{"Date"}},
+		"twice":        {func(h *Header) { h.Withhold("Date") }, []string{"Date"}},
+		"another":      {func(h *Header) { h.Withhold("Via") }, []string{"Date", "Via"}},
+		"set":          {func(h *Header) { h.Set("Date", "1") }, nil},
+		"added":        {func(h *Header) { h.Add("Date", "1") }, nil},
+		"removed":      {func(h *Header) { h.Del("Date") }, nil},
+		"copied":       {func(h *Header) { h.Copy(NewHeader("Date", "1")) }, nil},
+		"a copy":       {func(h *Header) { *h = Header{}; h.Copy(sample()) }, []string{"Date"}},
+		"a clone":      {func(h *Header) { *h = *h.Clone() }, []string{"Date"}},
+		"forgotten":    {func(h *Header) { h.Forget() }, nil},
+	} {
+		h := sample()
+		c.change(h)
+		if got := h.Withheld(); !slices.Equal(got, c.want) || slices.ContainsFunc(got, func(name string) bool { return h.Has(name) || !h.Settles(name) }) {
+			t.Errorf("%s: got %q, want %q", name, got, c.want)
+		}
+	}
+}
+
+func TestAClonesFieldsAreItsOwn(t *testing.T) {
+	h := sample()
+	clone := h.Clone()
+	clone.Set("Mcp-Name", "c")
+	clone.Add("Age", "1")
+	clone.Withhold("Etag")
+	if got := says(h); !slices.Equal(got, says(sample())) || !slices.Equal(h.Withheld(), []string{"Date"}) {
+		t.Errorf("got %q, less %q", got, h.Withheld())
+	}
+}
+
+func TestListsAreAHeaderByName(t *testing.T) {
+	lists := map[string][]string{"Mcp-Name": {"a", "b"}, "Origin": {""}, "Via": {"1.1 x"}, "Date": nil}
+	got := sample().Lists()
+	if !reflect.DeepEqual(got, lists) {
+		t.Errorf("got %q, want %q", got, lists)
+	}
+	_ = append(got["Origin"], "c")
+	if !reflect.DeepEqual(got, lists) {
+		t.Errorf("what was added to one list is in another: %q", got)
+	}
+	h := FromLists(lists)
+	if want := []string{"Mcp-Name", "a", "Mcp-Name", "b", "Origin", "", "Via", "1.1 x"}; !slices.Equal(says(h), want) || !slices.Equal(h.Withheld(), []string{"Date"}) {
+		t.Errorf("got %q, less %q", says(h), h.Withheld())
 	}
 }

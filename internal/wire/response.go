@@ -11,12 +11,11 @@ import (
 func Whole(status int, message []byte) *Response {
 	status = cmp.Or(status, StatusOK)
 	r := &Response{
-		Status: status, Phrase: phrases[status], Header: Header{},
+		Status: status, Phrase: phrases[status], Header: new(Header),
 		Body: io.NopCloser(bytes.NewReader(message)), ContentLength: int64(len(message)), ProtoMajor: 1, ProtoMinor: 1,
 	}
 	if message != nil {
-		r.Header["Content-Type"] = []string{"application/json"}
-		r.Header["Content-Length"] = []string{strconv.Itoa(len(message))}
+		r.Header = NewHeader("Content-Type", "application/json", "Content-Length", strconv.Itoa(len(message)))
 	}
 	return r
 }
@@ -32,6 +31,6 @@ func (r *Response) Kept() *Response {
 func Streamed(events io.ReadCloser) *Response {
 	return &Response{
 		Status: StatusOK, Phrase: phrases[StatusOK], Body: events, ContentLength: -1, ProtoMajor: 1, ProtoMinor: 1,
-		Header: Header{"Content-Type": {"text/event-stream"}, "Cache-Control": {"no-cache, no-transform"}},
+		Header: NewHeader("Content-Type", "text/event-stream", "Cache-Control", "no-cache, no-transform"),
 	}
 }

@@ -17,13 +17,13 @@ const (
 	MethodOptions = "OPTIONS"
 )
 
-// Request is what a client asks. It, its maps and its body are lent until it has been answered; its
+// Request is what a client asks. It, its header and its body are lent until it has been answered; its
 // strings may be kept.
 type Request struct {
 	Method        string
 	URL           *url.URL // absolute only if the client wrote it so
 	Host          string
-	Header        Header
+	Header        *Header
 	Body          io.Reader
 	ContentLength int64 // -1: not known
 	ProtoMajor    int
@@ -54,12 +54,12 @@ func (r *Request) Kept() *Request {
 // Context ends when the client goes away, or its answer has ended. It may be kept.
 func (r *Request) Context() context.Context { return r.context }
 
-// Response is the answer of an upstream, its body still to be read. It and its maps are lent until
+// Response is the answer of an upstream, its body still to be read. It and its header are lent until
 // the body is closed; its strings may be kept.
 type Response struct {
 	Status        int
 	Phrase        string // what that status is registered as, "" if it is not
-	Header        Header
+	Header        *Header
 	Body          io.ReadCloser // closing it ends the exchange
 	ContentLength int64         // -1: not known
 	ProtoMajor    int
@@ -69,7 +69,7 @@ type Response struct {
 // Client is where the answer to a request goes.
 type Client interface {
 	// Header is what WriteHeader sends.
-	Header() Header
+	Header() *Header
 	// WriteHeader sends the status and the header, once.
 	WriteHeader(status int)
 	// Write sends some of the body.

@@ -27,7 +27,7 @@ type inquiry struct {
 
 // bearer is what goes upstream around a question: credentials are in it, or are not.
 type bearer struct {
-	header wire.Header
+	header *wire.Header
 	query  string
 }
 

@@ -29,7 +29,7 @@ import (
 
 // pollFrom is a client's poll.
 func pollFrom(ctx context.Context) *inbound.Call {
-	r := &wire.Request{Method: wire.MethodPost, URL: &url.URL{Path: "/mcp"}, Header: wire.Header{"User-Agent": {"node"}}, RemoteAddr: "192.0.2.7:1234"}
+	r := &wire.Request{Method: wire.MethodPost, URL: &url.URL{Path: "/mcp"}, Header: wire.NewHeader("User-Agent", "node"), RemoteAddr: "192.0.2.7:1234"}
 	call := mcp.Call{Kind: mcp.KindRequest, Method: mcp.MethodGetTask, Era: mcp.EraModern, TaskID: "t-1"}
 	return &inbound.Call{HTTP: r.WithContext(ctx), Table: &inbound.Table{}, From: netip.MustParseAddr("192.0.2.7"), Message: mcp.Message{Calls: []mcp.Call{call}}}
 }

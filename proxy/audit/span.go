@@ -40,8 +40,8 @@ func (r *Record) StartSpan() {
 func traceParent(call *inbound.Call) (parent context.Context, around trace.SpanContext) {
 	// Nothing of the handler's context but the trace is wanted, and spans outlive it.
 	parent = context.Background()
-	if call.HTTP.Header[headerTraceParent] != nil {
-		parent = propagation.TraceContext{}.Extract(parent, propagation.HeaderCarrier(call.HTTP.Header))
+	if call.HTTP.Header.Has(headerTraceParent) {
+		parent = propagation.TraceContext{}.Extract(parent, (*carrier)(call.HTTP.Header))
 	}
 	c := call.Single()
 	if c == nil || c.Trace.Parent == "" {
@@ -155,4 +155,21 @@ func from(r *wire.Request) []attribute.KeyValue {
 		}
 	}
 	return attributes
+}
+
+// carrier is a header as the propagation of traces reads it.
+type carrier wire.Header
+
+// Get implements propagation.TextMapCarrier.
+func (c *carrier) Get(key string) string { return (*wire.Header)(c).Get(wire.CanonicalName(key)) }
+
+// Set implements propagation.TextMapCarrier.
+func (c *carrier) Set(key, value string) { (*wire.Header)(c).Set(wire.CanonicalName(key), value) }
+
+// Keys implements propagation.TextMapCarrier.
+func (c *carrier) Keys() (names []string) {
+	for _, f := range (*wire.Header)(c).Fields() {
+		names = append(names, f.Name)
+	}
+	return names
 }

@@ -3,7 +3,6 @@ package bridge
 import (
 	"bytes"
 	"context"
-	"slices"
 
 	"berth/internal/exchange"
 	"berth/internal/mcp"
@@ -47,9 +46,7 @@ func (c *call) failed(response *wire.Response, message []byte) *wire.Response {
 	}
 	r := wire.Whole(response.Status, body)
 	for _, name := range []string{"Www-Authenticate", "Retry-After"} {
-		if values := response.Header.Values(name); len(values) > 0 {
-			r.Header[name] = slices.Clone(values)
-		}
+		r.Header.Take(name, response.Header)
 	}
 	return r
 }

@@ -104,7 +104,7 @@ func (f *face) opener(out *exchange.Request) session.Opener {
 	return session.Opener{
 		Endpoint: f.b.options().Endpoint, Log: f.log,
 		Post:    func(_ *routing.Upstream, body []byte) *exchange.Request { return ownPost(out, body) },
-		IsOdd:   func(h wire.Header) bool { return inbound.HasOddSession(h, maxSession) },
+		IsOdd:   func(h *wire.Header) bool { return inbound.HasOddSession(h, maxSession) },
 		Crossed: func(*routing.Upstream) func() { return func() {} },
 	}
 }

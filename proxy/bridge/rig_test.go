@@ -128,7 +128,7 @@ func (a asking) request(target *url.URL) *exchange.Request {
 		}
 		return s
 	}
-	method, h := or(a.method, "tools/call"), wire.Header{}
+	method, h := or(a.method, "tools/call"), new(wire.Header)
 	if a.name != "" {
 		member := `"name"`
 		if method == "resources/read" {
@@ -163,7 +163,7 @@ func (r *rig) send(ctx context.Context, a asking) (*wire.Response, error) {
 // got is an answer.
 type got struct {
 	status int
-	header wire.Header
+	header *wire.Header
 	all    []string // messages
 	text   string   // the last of them
 

@@ -231,7 +231,7 @@ func (r *taskRig) send(b inFront, caller, capabilities, method, params string) *
 	r.t.Helper()
 	body := fmt.Sprintf(`{"jsonrpc":"2.0","id":7,"method":%q,"params":{%s"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":%s}}}`,
 		method, params, capabilities)
-	h := wire.Header{"Content-Type": {"application/json"}, "Accept": {"application/json, text/event-stream"}, mcp.HeaderVersion: {"2026-07-28"}, mcp.HeaderMethod: {method}}
+	h := wire.NewHeader("Content-Type", "application/json", "Accept", "application/json, text/event-stream", mcp.HeaderVersion, "2026-07-28", mcp.HeaderMethod, method)
 	var named struct{ Params struct{ Name, TaskID string } }
 	_ = json.Unmarshal([]byte(body), &named)
 	if name := named.Params.Name + named.Params.TaskID; name != "" {

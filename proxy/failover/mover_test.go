@@ -43,9 +43,9 @@ func (f *fleet) Send(_ context.Context, r *exchange.Request, _ time.Duration) (*
 	if f.denies && r.URL.Host == "a" {
 		status, body = wire.StatusNotFound, ""
 	}
-	return &wire.Response{Status: status, Body: io.NopCloser(strings.NewReader(body)), ContentLength: -1, Header: wire.Header{
-		"Content-Type": {"application/json"}, mcp.HeaderSession: {"at-" + r.URL.Host},
-	}}, nil
+	return &wire.Response{Status: status, Body: io.NopCloser(strings.NewReader(body)), ContentLength: -1, Header: wire.NewHeader(
+		"Content-Type", "application/json", mcp.HeaderSession, "at-"+r.URL.Host,
+	)}, nil
 }
 
 // Close implements exchange.Sender.
@@ -95,7 +95,7 @@ func newRig(t *testing.T) *rig {
 func (r *rig) request(t *testing.T, method, body string) failover.Case {
 	t.Helper()
 	call := &inbound.Call{
-		HTTP: (&wire.Request{Method: method, URL: new(url.URL), Header: wire.Header{}}).WithContext(t.Context()), Session: "s", Body: []byte(body),
+		HTTP: (&wire.Request{Method: method, URL: new(url.URL), Header: new(wire.Header)}).WithContext(t.Context()), Session: "s", Body: []byte(body),
 		Table: &inbound.Table{Limits: inbound.Limits{}.WithDefaults(), LongestTaskID: 99}, Endpoint: r.endpoint,
 	}
 	if body != "" {

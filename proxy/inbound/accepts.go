@@ -11,7 +11,7 @@ import (
 // ranges in Accept the most specific one counts, and a weight of 0 refuses (RFC 9110,
 // 12.5.1). Without an Accept it is not counted on, as clients must name the type
 // (2025-11-25 and 2026-07-28, "Sending Messages to the Server").
-func AcceptsEvents(h wire.Header) bool { return accepts(h, eventStream) }
+func AcceptsEvents(h *wire.Header) bool { return accepts(h, eventStream) }
 
 // Media types of answers.
 const (
@@ -19,9 +19,9 @@ const (
 	eventStream = "text/event-stream"
 )
 
-func accepts(h wire.Header, wanted string) bool {
+func accepts(h *wire.Header, wanted string) bool {
 	accepted, most := false, 0
-	for _, value := range h.Values("Accept") {
+	for value := range h.Values("Accept") {
 		for part := range strings.SplitSeq(value, ",") {
 			media, parameters, _ := strings.Cut(part, ";")
 			if specific := names(media, wanted); specific > most {

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"io"
 	"os"
-	"slices"
 	"strings"
 
 	"berth/proxy/fault"
@@ -22,8 +21,10 @@ const Small = 64 << 10
 // Read takes in the body, if there is one, within its limits. Its time runs since
 // the request began. hold is asked for the memory, of which room is taken first.
 func (x Arrival) Read(room []byte, hold func(n int64) error) error {
-	if slices.ContainsFunc(x.HTTP.Header["Content-Encoding"], func(v string) bool { return !strings.EqualFold(v, "identity") }) {
-		return fault.EncodedBody
+	for coding := range x.HTTP.Header.Values("Content-Encoding") {
+		if !strings.EqualFold(coding, "identity") {
+			return fault.EncodedBody
+		}
 	}
 	if x.HTTP.ContentLength > x.Table.Limits.Body {
 		return fault.BodyTooLarge

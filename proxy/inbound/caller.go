@@ -65,9 +65,10 @@ func (x *Call) Address() string {
 // Each appended the address of its own peer, so the entries are believed from the
 // last on backwards, as long as they name trusted proxies: the first that does not is
 // the client. Beyond one that is no address nobody can be believed.
-func (t *Table) client(peer netip.Addr, forwarded []string) netip.Addr {
-	for _, line := range slices.Backward(forwarded) {
-		for more := true; more; {
+func (t *Table) client(peer netip.Addr, h *wire.Header) netip.Addr {
+	for _, f := range slices.Backward(h.Fields()) {
+		line := f.Value
+		for more := f.Name == "X-Forwarded-For"; more; {
 			var entry string
 			line, entry, more = cutLast(line)
 			addr, ok := parseForwarded(strings.TrimSpace(entry))

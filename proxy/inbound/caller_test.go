@@ -10,9 +10,9 @@ import (
 
 // guarded is a call from remote, to an endpoint whose trusted proxies are 10.0.0.0/8.
 func guarded(remote string, forwarded ...string) *Call {
-	r := &wire.Request{Method: wire.MethodPost, URL: &url.URL{Path: "/mcp"}, Host: "h", Header: wire.Header{}, RemoteAddr: remote}
-	if forwarded != nil {
-		r.Header["X-Forwarded-For"] = forwarded
+	r := &wire.Request{Method: wire.MethodPost, URL: &url.URL{Path: "/mcp"}, Host: "h", Header: new(wire.Header), RemoteAddr: remote}
+	for _, line := range forwarded {
+		r.Header.Add("X-Forwarded-For", line)
 	}
 	call := &Call{HTTP: r, Table: &Table{
 		Endpoints: []*Endpoint{{Path: "/mcp"}}, TrustedProxies: []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8")}, Limits: Limits{}.WithDefaults(),

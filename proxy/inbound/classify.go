@@ -14,13 +14,13 @@ import (
 const maxRequestID = 1 << 10
 
 // HasOddSession is the function of that name, with the limit that holds for the call.
-func (x *Call) HasOddSession(h wire.Header) bool { return HasOddSession(h, x.Table.Limits.SessionID) }
+func (x *Call) HasOddSession(h *wire.Header) bool { return HasOddSession(h, x.Table.Limits.SessionID) }
 
 // HasOddSession reports whether an answer names a session by what no client could send
 // back, or not alike to all readers, or by more than limit bytes.
-func HasOddSession(h wire.Header, limit int) bool {
-	values := h[mcp.HeaderSession]
-	return len(values) > 1 || len(values) == 1 && !isFitForSession(values[0], limit)
+func HasOddSession(h *wire.Header, limit int) bool {
+	id, n := h.First(mcp.HeaderSession)
+	return n > 1 || n == 1 && !isFitForSession(id, limit)
 }
 
 // isFitForSession reports whether an id can be a session's: they are visible ASCII (2025-11-25, transports, "Session
@@ -94,12 +94,12 @@ func (x Arrival) FindSession() error {
 	if x.Era() == mcp.EraModern {
 		return nil
 	}
-	values := x.HTTP.Header.Values(mcp.HeaderSession)
-	if len(values) > 1 {
+	id, n := x.HTTP.Header.First(mcp.HeaderSession)
+	if n > 1 {
 		return fault.SeveralSessions
 	}
-	if len(values) == 1 {
-		x.Session = strings.Trim(values[0], " \t")
+	if n == 1 {
+		x.Session = strings.Trim(id, " \t")
 	}
 	if !isFitForSession(x.Session, x.Table.Limits.SessionID) {
 		return routing.ErrUnknownSession

@@ -84,10 +84,8 @@ var passingCookies = []string{
 // Credentials are what the caller authenticates with, in no order.
 func (x *Call) Credentials() []credential {
 	var all []credential
-	for name, values := range x.HTTP.Header {
-		for _, value := range values {
-			all = append(all, inLine(x, name, value)...)
-		}
+	for _, f := range x.HTTP.Header.Fields() {
+		all = append(all, inLine(x, f.Name, f.Value)...)
 	}
 	for pair := range strings.SplitSeq(x.HTTP.URL.RawQuery, "&") {
 		if pair != "" {
@@ -275,21 +273,16 @@ func (c credential) claimed() bool { return c.who != "" && !c.sure }
 // Without takes credentials out of the header and query of a request that goes upstream:
 // those that name somebody if there are any, or else all. So it shows whether what names
 // the caller is looked at where something else would do.
-func Without(credentials []credential, h wire.Header, query string) string {
+func Without(credentials []credential, h *wire.Header, query string) string {
 	gone := credential.isProof
 	if slices.ContainsFunc(credentials, credential.claimed) {
 		gone = credential.claimed
 	}
 	credentials = slices.DeleteFunc(slices.Clone(credentials), func(c credential) bool { return !gone(c) })
-	for name, values := range h {
-		h[name] = slices.DeleteFunc(slices.Clone(values), func(value string) bool {
-			return slices.ContainsFunc(credentials, func(c credential) bool { return c.stands(name, value) })
-		})
-		if len(h[name]) == 0 {
-			delete(h, name)
-		}
-	}
-	if cookies := h["Cookie"]; len(cookies) > 0 {
+	h.Drop(func(f wire.Field) bool {
+		return slices.ContainsFunc(credentials, func(c credential) bool { return c.stands(f.Name, f.Value) })
+	})
+	if h.Has("Cookie") {
 		withoutPairs(h, credentials)
 	}
 	var kept []string
@@ -311,9 +304,9 @@ func (c credential) stands(name, value string) bool {
 }
 
 // withoutPairs takes cookies out of the header.
-func withoutPairs(h wire.Header, gone []credential) {
+func withoutPairs(h *wire.Header, gone []credential) {
 	var kept []string
-	for _, line := range h["Cookie"] {
+	for line := range h.Values("Cookie") {
 		for pair := range strings.SplitSeq(line, ";") {
 			pair = textproto.TrimString(pair)
 			if pair != "" && !slices.Contains(gone, inPair(inCookie, pair)) {

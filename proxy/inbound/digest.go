@@ -29,29 +29,27 @@ func (x *Call) CredentialSum() [sha256.Size]byte {
 
 // DigestOf is equal for headers that are equal byte by byte, but for the names that are
 // left out.
-func DigestOf(h wire.Header, without func(name string) bool) [sha256.Size]byte {
-	var names [UsualHeaders]string
+func DigestOf(h *wire.Header, without func(name string) bool) [sha256.Size]byte {
+	var room [UsualFields]wire.Field
 	all := make([]byte, 0, 1<<10)
-	for _, name := range SortedNames(names[:0], h, without) {
-		for _, value := range h[name] {
-			all = append(append(append(append(all, name...), 0), value...), 0) // neither holds a NUL
-		}
+	for _, f := range Sorted(room[:0], h, without) {
+		all = append(append(append(append(all, f.Name...), 0), f.Value...), 0) // neither holds a NUL
 	}
 	return sha256.Sum256(all)
 }
 
-// UsualHeaders are as many names as most requests have: room for them costs no allocation.
-const UsualHeaders = 32
+// UsualFields are as many as most requests have: room for them costs no allocation.
+const UsualFields = 32
 
-// SortedNames appends the names of h in order, but for those that are left out.
-func SortedNames(names []string, h wire.Header, without func(name string) bool) []string {
-	for name := range h {
-		if !without(name) {
-			names = append(names, name)
+// Sorted appends the fields of h in the order of their names, but for those that are left out.
+func Sorted(fields []wire.Field, h *wire.Header, without func(name string) bool) []wire.Field {
+	for _, f := range h.Fields() {
+		if !without(f.Name) {
+			fields = append(fields, f)
 		}
 	}
-	slices.Sort(names)
-	return names
+	slices.SortStableFunc(fields, func(a, b wire.Field) int { return strings.Compare(a.Name, b.Name) })
+	return fields
 }
 
 // IsOfOneCall reports whether a header is one of those that tell what one call is and how its answer is to come.
@@ -71,7 +69,7 @@ func (x *Call) Origins() []string {
 	all := []string{x.From.String()}
 	if x.Trusted {
 		for _, name := range fromWhere {
-			all = append(append(all, name), x.HTTP.Header.Values(name)...)
+			all = slices.AppendSeq(append(all, name), x.HTTP.Header.Values(name))
 		}
 	}
 	return all

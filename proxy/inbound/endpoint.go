@@ -162,7 +162,7 @@ type Authorization struct {
 
 // Authorize changes the headers of a request that goes upstream as the endpoint wants
 // it.
-func (ep *Endpoint) Authorize(h wire.Header) {
+func (ep *Endpoint) Authorize(h *wire.Header) {
 	if ep.Authorization == nil {
 		return
 	}

@@ -5,17 +5,8 @@ import (
 	"net/netip"
 	"strings"
 
-	"berth/internal/wire"
 	"berth/proxy/fault"
 )
-
-func headerLines(h wire.Header) int {
-	n := 1 // Host, which does not stand among the others
-	for _, values := range h {
-		n += len(values)
-	}
-	return n
-}
 
 // Hostname returns the host of a Host header without its port and brackets.
 func Hostname(host string) string {
@@ -41,11 +32,11 @@ func (x Arrival) Guard() error {
 	t, r := x.Table, x.HTTP
 	peer := peerOf(r)
 	x.From = peer
-	if headerLines(r.Header) > t.Limits.Headers {
+	if len(r.Header.Fields())+1 > t.Limits.Headers { // Host does not stand among them
 		return fault.TooManyHeaders
 	}
 	if x.Trusted = t.trusts(peer); x.Trusted {
-		x.From = t.client(peer, r.Header.Values("X-Forwarded-For"))
+		x.From = t.client(peer, r.Header)
 	}
 	host := Hostname(r.Host)
 	x.Endpoint = t.endpointFor(host, r.URL.Path)

@@ -22,7 +22,7 @@ func IsHopByHop(name string) bool {
 
 // namesCriticalHop reports whether Connection lists a header whose removal would
 // change what a call means.
-func namesCriticalHop(h wire.Header, principalHeader string) bool {
+func namesCriticalHop(h *wire.Header, principalHeader string) bool {
 	for _, name := range ConnectionNames(h) {
 		if strings.HasPrefix(name, "Mcp-") || strings.EqualFold(name, principalHeader) {
 			return true
@@ -36,9 +36,9 @@ func namesCriticalHop(h wire.Header, principalHeader string) bool {
 }
 
 // ConnectionNames are the headers, in canonical form, that Connection lists.
-func ConnectionNames(h wire.Header) []string {
+func ConnectionNames(h *wire.Header) []string {
 	var names []string
-	for _, value := range h["Connection"] {
+	for value := range h.Values("Connection") {
 		for name := range strings.SplitSeq(value, ",") {
 			if name = textproto.TrimString(name); name != "" {
 				names = append(names, textproto.CanonicalMIMEHeaderKey(name))
@@ -49,13 +49,9 @@ func ConnectionNames(h wire.Header) []string {
 }
 
 // DropHopByHop removes what concerns one connection only, with the names that Connection lists.
-func DropHopByHop(h wire.Header) {
+func DropHopByHop(h *wire.Header) {
 	listed := ConnectionNames(h)
-	for name := range h {
-		if IsHopByHop(name) || slices.Contains(listed, name) {
-			delete(h, name)
-		}
-	}
+	h.Drop(func(f wire.Field) bool { return IsHopByHop(f.Name) || slices.Contains(listed, f.Name) })
 }
 
 // IsForwarding reports whether a header is one by which a proxy tells of the one before it.

@@ -8,12 +8,11 @@ import (
 
 // OnceKey returns the name that the client gave the call, "" if it gave none.
 func (x *Call) OnceKey() (string, error) {
-	values := x.HTTP.Header.Values(HeaderOnce)
-	if len(values) == 0 {
+	key, n := x.HTTP.Header.First(HeaderOnce)
+	if n == 0 {
 		return "", nil
 	}
-	key := strings.Trim(values[0], " \t")
-	if len(values) > 1 || key == "" || len(key) > maxOnce {
+	if key = strings.Trim(key, " \t"); n > 1 || key == "" || len(key) > maxOnce {
 		return "", fault.OnceForm
 	}
 	return key, nil

@@ -28,7 +28,7 @@ func originOf(scheme, host string) string {
 }
 
 // firstForwarded is what the first of the proxies in front says, "" for nothing.
-func firstForwarded(h wire.Header, name string) string {
+func firstForwarded(h *wire.Header, name string) string {
 	first, _, _ := strings.Cut(h.Get(name), ",")
 	return strings.TrimSpace(first)
 }
@@ -41,14 +41,13 @@ func isLoopbackOrigin(origin string) bool {
 // checkOrigin refuses a request that a page made which may not call here, and notes the
 // origin of one that may. A request without Origin is no page's.
 func (x Arrival) checkOrigin() error {
-	origins := x.HTTP.Header["Origin"]
-	for _, origin := range origins {
+	for origin := range x.HTTP.Header.Values("Origin") {
 		if !x.mayCall(origin) {
 			return fault.ForbiddenOrigin
 		}
 	}
-	if len(origins) == 1 {
-		x.Origin = origins[0]
+	if origin, n := x.HTTP.Header.First("Origin"); n == 1 {
+		x.Origin = origin
 	}
 	return nil
 }

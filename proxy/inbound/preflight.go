@@ -19,7 +19,7 @@ func (x *Call) IsPreflight() bool {
 // Grantable are the headers that the page wants to send, less those that only a proxy in
 // front may set. Mcp-Param-* and credentials have any name, so that no list would do.
 func (x *Call) Grantable() []string {
-	names := strings.FieldsFunc(strings.Join(x.HTTP.Header.Values("Access-Control-Request-Headers"), ","), func(r rune) bool { return r == ',' })
+	names := strings.FieldsFunc(x.HTTP.Header.Join("Access-Control-Request-Headers", ","), func(r rune) bool { return r == ',' })
 	for i := range names {
 		names[i] = strings.TrimSpace(names[i])
 	}

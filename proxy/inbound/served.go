@@ -9,11 +9,10 @@ import (
 
 // DeclaresJSON reports whether the body is declared as what it is.
 func (x *Call) DeclaresJSON() bool {
-	types := x.HTTP.Header.Values("Content-Type")
-	if len(types) == 0 {
+	if !x.HTTP.Header.Has("Content-Type") {
 		return x.Endpoint.Lenient
 	}
-	for _, value := range types {
+	for value := range x.HTTP.Header.Values("Content-Type") {
 		if media, _, err := mime.ParseMediaType(value); err != nil || media != jsonText {
 			return false
 		}
@@ -28,10 +27,10 @@ func (x *Call) TakesAnswers() bool {
 	json, events := accepts(h, jsonText), accepts(h, eventStream)
 	switch {
 	case x.Era() == mcp.EraLegacy:
-		return json || events || len(h.Values("Accept")) == 0
+		return json || events || !h.Has("Accept")
 	case !x.Endpoint.Lenient:
 		return json && events
-	case len(h.Values("Accept")) == 0:
+	case !h.Has("Accept"):
 		return true
 	case x.Subscribes:
 		return events
@@ -42,7 +41,7 @@ func (x *Call) TakesAnswers() bool {
 // CheckLegacyVersion refuses a version that names no revision (2025-11-25, transports,
 // "Protocol Version Header"); none means the session's.
 func (x *Call) CheckLegacyVersion() error {
-	for _, version := range x.HTTP.Header.Values(mcp.HeaderVersion) {
+	for version := range x.HTTP.Header.Values(mcp.HeaderVersion) {
 		if !mcp.IsLegacyVersion(version) {
 			return fault.NoSuchLegacy
 		}

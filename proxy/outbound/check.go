@@ -44,7 +44,7 @@ func (s Sender) checkPath(ctx context.Context, u *routing.Upstream, path string)
 	if err != nil {
 		return err
 	}
-	out := &exchange.Request{Method: wire.MethodGet, URL: target, Host: s.HostFor(u, u.URL.Host), Header: wire.Header{}}
+	out := &exchange.Request{Method: wire.MethodGet, URL: target, Host: s.HostFor(u, u.URL.Host), Header: new(wire.Header)}
 	response, err := s.Client.Send(ctx, out, 0)
 	if err != nil {
 		return err

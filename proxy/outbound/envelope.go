@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"berth/internal/mcp"
-	"berth/internal/wire"
 	"berth/proxy/inbound"
 	"berth/upgrade"
 )
@@ -13,23 +12,24 @@ import (
 // HeldCall is the request as a task's call: what belongs to the call, and whatever else
 // goes upstream with it.
 func (w Way) HeldCall() *upgrade.Call {
-	all := w.Headers()
+	headers := w.Headers()
+	all := headers.Lists()
 	own := map[string][]string{}
 	for name, values := range all {
 		if IsCallsOwn(name) {
 			own[name] = values
 		}
 	}
-	session := all.Get(mcp.HeaderSession)
+	session := headers.Get(mcp.HeaderSession)
 	return &upgrade.Call{Body: w.Body, Own: own, Session: session, Envelope: w.envelopeOf(all)}
 }
 
 // Envelope is what the request bears beside its call: who makes it, from where, with what
 // right.
-func (w Way) Envelope() upgrade.Envelope { return w.envelopeOf(w.Headers()) }
+func (w Way) Envelope() upgrade.Envelope { return w.envelopeOf(w.Headers().Lists()) }
 
 // envelopeOf takes what belongs to one request out of headers.
-func (w Way) envelopeOf(headers wire.Header) upgrade.Envelope {
+func (w Way) envelopeOf(headers map[string][]string) upgrade.Envelope {
 	e := upgrade.Envelope{Host: w.HTTP.Host, Query: w.HTTP.URL.RawQuery, Header: headers}
 	e.Bare = e.Query == ""
 	for name := range e.Header {

@@ -12,7 +12,7 @@ import (
 )
 
 // MakeOwn turns the headers of a client's request into those of a POST of berth's own.
-func MakeOwn(h wire.Header) {
+func MakeOwn(h *wire.Header) {
 	PostJSON(h)
 	h.Del(mcp.HeaderMethod)
 	h.Del(mcp.HeaderName)
@@ -21,13 +21,9 @@ func MakeOwn(h wire.Header) {
 }
 
 // DropCallsOwn removes what a client said of its own call and not of itself.
-func DropCallsOwn(h wire.Header) {
+func DropCallsOwn(h *wire.Header) {
 	h.Del(inbound.HeaderOnce)
-	for name := range h {
-		if strings.HasPrefix(name, mcp.HeaderParamPrefix) {
-			delete(h, name)
-		}
-	}
+	h.Drop(func(f wire.Field) bool { return strings.HasPrefix(f.Name, mcp.HeaderParamPrefix) })
 }
 
 // IsCallsOwn reports whether a header is one of those that mirror a call's body, or say how it is to be read and answered.
@@ -40,56 +36,40 @@ func IsCallsOwn(name string) bool {
 }
 
 // AddVia appends berth to the proxies that a message came through (RFC 9110, 7.6.3).
-func AddVia(h wire.Header, major, minor int) {
-	switch before := h["Via"]; {
-	case major != 1 || minor != 1:
-		h["Via"] = append(before, wire.Version(major, minor)+" berth")
-	case len(before) == 0:
-		h["Via"] = viaHTTP11
-	default:
-		h["Via"] = append(before, viaHTTP11...)
+func AddVia(h *wire.Header, major, minor int) {
+	via := "1.1 berth" // of nearly all messages
+	if major != 1 || minor != 1 {
+		via = wire.Version(major, minor) + " berth"
 	}
+	h.Add("Via", via)
 }
-
-// viaHTTP11 is what berth adds to Via of nearly all messages.
-var viaHTTP11 = []string{"1.1 berth"}
 
 // added is how many headers berth may add on the way.
 const added = 6
 
 // Headers returns the headers to send upstream: the client's, less what
 // concerns this connection or cannot be believed, and who it came from.
-func (w Way) Headers() wire.Header {
-	h := make(wire.Header, len(w.HTTP.Header)+added)
-	w.fill(h, make([]string, 0, len(w.HTTP.Header)+added))
+func (w Way) Headers() *wire.Header {
+	h := new(wire.Header)
+	w.fill(h)
 	return h
 }
 
-// fill is Headers into h, which is empty. Their values come to lie in values, each list cut to its length, so
-// that what is added to one is not added to the next.
-func (w Way) fill(h wire.Header, values []string) []string {
+// fill is Headers into h, which is empty.
+func (w Way) fill(h *wire.Header) {
+	h.Grow(len(w.HTTP.Header.Fields()) + added)
 	listed, principal := inbound.ConnectionNames(w.HTTP.Header), wire.CanonicalName(w.Endpoint.PrincipalHeader())
-	for name, lines := range w.HTTP.Header {
-		if inbound.IsHopByHop(name) || slices.Contains(listed, name) || w.withholds(name, principal) {
-			continue
+	for _, f := range w.HTTP.Header.Fields() {
+		if !inbound.IsHopByHop(f.Name) && !slices.Contains(listed, f.Name) && !w.withholds(f.Name, principal) {
+			h.Add(f.Name, f.Value)
 		}
-		begin := len(values)
-		values = append(values, lines...)
-		h[name] = values[begin:len(values):len(values)]
 	}
 	w.renameSession(h)
 	w.Authorize(h)
-	values = w.addForwarded(h, values)
+	w.addForwarded(h)
 	// Answers are looked into, so they must come as they are.
-	h["Accept-Encoding"] = identity
-	return values
+	h.Set("Accept-Encoding", "identity")
 }
-
-// identity and nothing are the values of a header. Nobody adds to them.
-var (
-	identity = slices.Clip([]string{"identity"})
-	nothing  = slices.Clip([]string{""})
-)
 
 // withholds reports whether a header of the client's does not go upstream. principal is the one that names who calls, "" for
 // none.
@@ -110,38 +90,33 @@ func (w Way) isModernAlone() bool { return len(w.Message.Calls) == 0 && w.Era() 
 
 // Authorize does the same for the request's own. What a client may ask before it is
 // authorised goes without berth's own authority.
-func (w Way) Authorize(h wire.Header) {
+func (w Way) Authorize(h *wire.Header) {
 	w.Endpoint.Authorize(h)
 	if w.Opaque && w.Endpoint.Authorization != nil {
 		h.Del("Authorization")
 	}
 }
 
-// addForwarded tells where the request came from. The values come to lie in values.
-func (w Way) addForwarded(h wire.Header, values []string) []string {
+// addForwarded tells where the request came from.
+func (w Way) addForwarded(h *wire.Header) {
 	peer, _, err := net.SplitHostPort(w.HTTP.RemoteAddr)
 	if err != nil {
 		peer = w.HTTP.RemoteAddr
 	}
-	if before := h["X-Forwarded-For"]; len(before) > 0 {
-		peer = strings.Join(before, ", ") + ", " + peer
+	if h.Has("X-Forwarded-For") {
+		peer = h.Join("X-Forwarded-For", ", ") + ", " + peer
 	}
-	set := func(name, value string) {
-		values = append(values, value)
-		h[name] = values[len(values)-1 : len(values) : len(values)]
-	}
-	set("X-Forwarded-For", peer)
+	h.Set("X-Forwarded-For", peer)
 	if h.Lacks("X-Forwarded-Host") {
-		set("X-Forwarded-Host", w.HTTP.Host)
+		h.Set("X-Forwarded-Host", w.HTTP.Host)
 	}
 	if h.Lacks("X-Forwarded-Proto") {
-		set("X-Forwarded-Proto", inbound.Scheme(w.HTTP))
+		h.Set("X-Forwarded-Proto", inbound.Scheme(w.HTTP))
 	}
 	AddVia(h, w.HTTP.ProtoMajor, w.HTTP.ProtoMinor)
 	if h.Lacks("User-Agent") {
-		h["User-Agent"] = nothing // keeps net/http from adding its own
+		h.Set("User-Agent", "") // keeps net/http from adding its own
 	}
-	return values
 }
 
 // isLookalike reports whether a name has underscores that many servers read as if

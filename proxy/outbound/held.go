@@ -62,7 +62,7 @@ func (s Sender) lostSession(ctx context.Context, u *routing.Upstream, c *upgrade
 }
 
 // ExchangeHeld sends a request of a held call's to u once.
-func (s Sender) ExchangeHeld(ctx context.Context, u *routing.Upstream, c *upgrade.Call, method string, header wire.Header) (*wire.Response, error) {
+func (s Sender) ExchangeHeld(ctx context.Context, u *routing.Upstream, c *upgrade.Call, method string, header *wire.Header) (*wire.Response, error) {
 	out := &exchange.Request{Method: method, URL: WithQuery(u.URL, c.Query), Host: s.HostFor(u, c.Host), Header: header, Caller: c.Principal}
 	if method == wire.MethodPost {
 		out.Body = c.Body
@@ -73,7 +73,7 @@ func (s Sender) ExchangeHeld(ctx context.Context, u *routing.Upstream, c *upgrad
 
 // resumeHeld is upgrade.Transport.Resume.
 func (s Sender) resumeHeld(ctx context.Context, u *routing.Upstream, c *upgrade.Call, event string, maxAnswer int64) (upgrade.Exchange, error) {
-	header := wire.Header(c.Headers())
+	header := c.Headers()
 	header.Set("Accept", "text/event-stream")
 	header.Set(mcp.HeaderLastEvent, event)
 	header.Del("Content-Type")
@@ -119,7 +119,7 @@ func (s Sender) tellHeld(ctx context.Context, u *routing.Upstream, c *upgrade.Ca
 
 // endHeld is upgrade.Transport.End.
 func (s Sender) endHeld(ctx context.Context, u *routing.Upstream, c *upgrade.Call) error {
-	header := wire.Header(c.Headers())
+	header := c.Headers()
 	header.Del("Content-Type")
 	return statusOf(s.ExchangeHeld(ctx, u, c, wire.MethodDelete, header))
 }

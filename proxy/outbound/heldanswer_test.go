@@ -23,7 +23,7 @@ func TestHeldAnswerThatBreaksOffInAnEvent(t *testing.T) {
 		for _, end := range []error{io.EOF, io.ErrUnexpectedEOF} {
 			t.Run(name+", "+end.Error(), func(t *testing.T) {
 				body := io.MultiReader(strings.NewReader(first+rest), iotest.ErrReader(end))
-				answer := NewHeldAnswer(t.Context(), &wire.Response{Status: wire.StatusOK, Header: wire.Header{"Content-Type": {"text/event-stream"}}}, body, 1<<20, nil)
+				answer := NewHeldAnswer(t.Context(), &wire.Response{Status: wire.StatusOK, Header: wire.NewHeader("Content-Type", "text/event-stream")}, body, 1<<20, nil)
 				m, err := answer.Next()
 				if err != nil || m.Event != "1" || m.Data == nil {
 					t.Fatalf("got %+v, %v", m, err)
@@ -42,7 +42,7 @@ func TestHeldAnswerWithUnusableEventIDs(t *testing.T) {
 		"a b/\u00e9": "a b/\u00e9", strings.Repeat("i", maxEventID): strings.Repeat("i", maxEventID),
 		strings.Repeat("i", maxEventID+1): "", "\x01": "", "a\x7f": "",
 	} {
-		response := &wire.Response{Status: wire.StatusOK, Header: wire.Header{"Content-Type": {"text/event-stream"}}}
+		response := &wire.Response{Status: wire.StatusOK, Header: wire.NewHeader("Content-Type", "text/event-stream")}
 		answer := NewHeldAnswer(t.Context(), response, strings.NewReader("id: "+id+"\ndata: {}\n\n"), 1<<20, nil)
 		if m, err := answer.Next(); err != nil || m.Event != want || string(m.Data) != "{}" {
 			t.Errorf("%.10q: got %.10q, %v", id, m.Event, err)

@@ -14,7 +14,7 @@ func TestLargeAnswerAsksForRoom(t *testing.T) {
 	for size, want := range map[int]int64{100: 0, unroomed: 0, 300_000: 300_000} {
 		asked := int64(0)
 		body := strings.Repeat("a", size)
-		response := &wire.Response{Status: wire.StatusOK, Header: wire.Header{"Content-Type": {"application/json"}}, ContentLength: int64(size)}
+		response := &wire.Response{Status: wire.StatusOK, Header: wire.NewHeader("Content-Type", "application/json"), ContentLength: int64(size)}
 		answer := NewHeldAnswer(t.Context(), response, strings.NewReader(body), 1<<20, nil)
 		answer.body.take = func(n int64) error {
 			asked = n

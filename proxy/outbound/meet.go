@@ -63,7 +63,7 @@ func (s Sender) Meet(ctx context.Context, u *routing.Upstream, host string) erro
 
 // meeting makes a request as a client's, with the Host that it would reach u with.
 func (s Sender) meeting(u *routing.Upstream, host, method string, body []byte) *exchange.Request {
-	out := &exchange.Request{Method: method, URL: u.URL, Host: s.HostFor(u, host), Header: wire.Header{}, Body: body}
+	out := &exchange.Request{Method: method, URL: u.URL, Host: s.HostFor(u, host), Header: new(wire.Header), Body: body}
 	if body != nil {
 		PostJSON(out.Header)
 	}

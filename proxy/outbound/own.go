@@ -5,7 +5,6 @@ import (
 	"errors"
 	"io"
 	"net/url"
-	"strings"
 
 	"berth/internal/exchange"
 	"berth/internal/mcp"
@@ -31,7 +30,7 @@ func OwnMessage(method string, params map[string]any) []byte {
 }
 
 // PostJSON sets what Streamable HTTP asks of every POST.
-func PostJSON(h wire.Header) {
+func PostJSON(h *wire.Header) {
 	h.Set("Content-Type", "application/json")
 	h.Set("Accept", "application/json, text/event-stream")
 }
@@ -84,12 +83,12 @@ func CredentialsRefused(response *wire.Response) *mcp.Error {
 		return nil
 	}
 	refusal := fault.Refused(response.Status, "the server does not take these credentials")
-	refusal.Challenge = strings.Join(response.Header.Values("WWW-Authenticate"), ", ")
+	refusal.Challenge = response.Header.Join("Www-Authenticate", ", ")
 	return refusal
 }
 
 // Outgoing makes a request with this header, which is its own from then on.
-func Outgoing(method string, target *url.URL, host string, header wire.Header, body []byte) *exchange.Request {
+func Outgoing(method string, target *url.URL, host string, header *wire.Header, body []byte) *exchange.Request {
 	header.Del("Content-Length")
 	return &exchange.Request{Method: method, URL: target, Host: host, Header: header, Body: body}
 }

@@ -13,8 +13,7 @@ import (
 type Parcel struct {
 	filled  bool
 	request exchange.Request
-	header  wire.Header
-	values  []string
+	header  *wire.Header
 }
 
 // Request is Way.Request within the parcel. What that holds, if it was not emptied, stays with whoever has it.
@@ -24,10 +23,10 @@ func (p *Parcel) Request(w Way, u *routing.Upstream, method string, target *url.
 	}
 	p.filled = true
 	if p.header == nil {
-		p.header, p.values = make(wire.Header, len(w.HTTP.Header)+added), make([]string, 0, len(w.HTTP.Header)+added)
+		p.header = new(wire.Header)
 	}
-	p.values = w.fill(p.header, p.values)
-	delete(p.header, "Content-Length")
+	w.fill(p.header)
+	p.header.Del("Content-Length")
 	p.request = exchange.Request{
 		Method: method, URL: target, Host: w.Endpoint.HostFor(u, w.HTTP.Host), Header: p.header, Body: body, Caller: w.Principal,
 	}
@@ -37,11 +36,10 @@ func (p *Parcel) Request(w Way, u *routing.Upstream, method string, target *url.
 // Empty lets go of the request. Room for more than most requests need is not kept.
 func (p *Parcel) Empty() {
 	const most = 64
-	if len(p.header) > most || cap(p.values) > 2*most {
+	if p.header == nil || p.header.Room() > most {
 		*p = Parcel{}
 		return
 	}
-	clear(p.header)
-	clear(p.values)
-	*p = Parcel{header: p.header, values: p.values[:0]}
+	p.header.Forget()
+	*p = Parcel{header: p.header}
 }

@@ -61,7 +61,7 @@ func speaksMCP(response *wire.Response) bool {
 // Whatever the upstream answers, it is there; an error means that it did not.
 func Probe(client exchange.Sender) func(ctx context.Context, u *routing.Upstream) error {
 	return func(ctx context.Context, u *routing.Upstream) error {
-		out := &exchange.Request{Method: wire.MethodPost, URL: u.URL, Header: wire.Header{}, Body: []byte(OwnPing)}
+		out := &exchange.Request{Method: wire.MethodPost, URL: u.URL, Header: new(wire.Header), Body: []byte(OwnPing)}
 		PostJSON(out.Header)
 		response, err := client.Send(ctx, out, 0)
 		if err != nil {

@@ -15,7 +15,7 @@ import (
 // renameSession puts the upstream's own id of the session into the headers of a
 // request, and takes the tag off what the client resumes from. An event id without
 // the tag is another upstream's.
-func (w Way) renameSession(h wire.Header) {
+func (w Way) renameSession(h *wire.Header) {
 	if w.Alias == "" {
 		return
 	}

@@ -64,14 +64,14 @@ func (w Way) Request(u *routing.Upstream, method string, target *url.URL, body [
 }
 
 // OwnHeaders are the headers of Post.
-func (w Way) OwnHeaders() wire.Header {
+func (w Way) OwnHeaders() *wire.Header {
 	h := w.Headers()
 	MakeOwn(h)
 	return h
 }
 
 // MirrorCall has h say which call of berth's own the body bears, as a modern client does.
-func (w Way) MirrorCall(h wire.Header, method, taskID string) {
+func (w Way) MirrorCall(h *wire.Header, method, taskID string) {
 	if w.Era() == mcp.EraModern {
 		h.Set(mcp.HeaderVersion, w.Version())
 		h.Set(mcp.HeaderMethod, method)

@@ -14,7 +14,7 @@ import (
 // Response is a piece of what the leader is answered, and what it says.
 type Response struct {
 	Status  int
-	Header  wire.Header // as the leader's client gets it
+	Header  *wire.Header // as the leader's client gets it
 	Piece   exchange.Piece
 	Says    *mcp.Answer
 	Illegal error // why it is no message that can be read

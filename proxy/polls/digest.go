@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"berth/internal/mcp"
+	"berth/internal/wire"
 	"berth/proxy/inbound"
 )
 
@@ -21,7 +22,7 @@ func mayShare(x *inbound.Call) bool {
 	if c == nil || c.Kind != mcp.KindRequest || c.Method != mcp.MethodGetTask || !c.IsTask() {
 		return false
 	}
-	for _, accept := range x.HTTP.Header["Accept"] {
+	for accept := range x.HTTP.Header.Values("Accept") {
 		if strings.HasPrefix(accept, jsonText) || strings.Contains(accept, jsonText) || strings.Contains(accept, "*/*") {
 			return true
 		}
@@ -47,12 +48,10 @@ func (p *Poll) digest() digest {
 	add(p.owner)
 	add(c.HTTP.Host)
 	add(c.HTTP.URL.RawQuery)
-	var names [inbound.UsualHeaders]string
-	for _, name := range inbound.SortedNames(names[:0], c.HTTP.Header, inbound.IsOfOneRequest) {
-		for _, value := range c.HTTP.Header[name] {
-			add(name)
-			add(value)
-		}
+	var room [inbound.UsualFields]wire.Field
+	for _, f := range inbound.Sorted(room[:0], c.HTTP.Header, inbound.IsOfOneRequest) {
+		add(f.Name)
+		add(f.Value)
 	}
 	add("") // the name of no header
 	for _, origin := range c.Origins() {

@@ -49,9 +49,9 @@ type Poll struct {
 
 // Answer is an answer that several callers may be given.
 type Answer struct {
-	Message []byte      // a JSON-RPC response, with the leader's id
-	Code    int         // of the error in it; 0 if there is none
-	Rule    wire.Header // which pages may read it
+	Message []byte       // a JSON-RPC response, with the leader's id
+	Code    int          // of the error in it; 0 if there is none
+	Rule    *wire.Header // which pages may read it
 }
 
 // newPoll makes a poll in room, which is free, or in new memory if that is nil.

@@ -16,7 +16,7 @@ import (
 // pollBy is a poll of one task by the caller that authorization names.
 func pollBy(ctx context.Context, authorization string) *inbound.Call {
 	body := []byte(`{"jsonrpc":"2.0","id":1,"method":"tasks/get","params":{"taskId":"t"}}`)
-	header := wire.Header{"Accept": {"application/json"}, "Authorization": {authorization}}
+	header := wire.NewHeader("Accept", "application/json", "Authorization", authorization)
 	r := &wire.Request{Method: wire.MethodPost, URL: &url.URL{}, Header: header, RemoteAddr: "192.0.2.1:1"}
 	c := &inbound.Call{HTTP: r.WithContext(ctx), Table: &inbound.Table{}, Body: body, ID: []byte("1")}
 	c.Endpoint = &inbound.Endpoint{Router: &routing.Router{Pool: routing.NewPool(routing.PoolOptions{Name: "p"})}}

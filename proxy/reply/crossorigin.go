@@ -27,10 +27,12 @@ func (w *Writer) LetRead(origin string, named bool) {
 const exposedHeaders = "Mcp-Session-Id, MCP-Protocol-Version, WWW-Authenticate, Retry-After"
 
 // ReadBy has rule say who may read the answer, which is not berth's own then.
-func (w *Writer) ReadBy(rule wire.Header) {
+func (w *Writer) ReadBy(rule *wire.Header) {
 	h := w.Client.Header()
-	maps.DeleteFunc(h, func(name string, _ []string) bool { return saysWhoReads(name) })
-	maps.Copy(h, rule)
+	h.Drop(func(f wire.Field) bool { return saysWhoReads(f.Name) })
+	for _, f := range rule.Fields() {
+		h.Add(f.Name, f.Value)
+	}
 }
 
 func saysWhoReads(name string) bool {
@@ -41,18 +43,18 @@ func saysWhoReads(name string) bool {
 // (CORS). Whatever berth makes of that answer for somebody else is under the same
 // rule: without it no page could read it, and with a rule of berth's own pages could
 // that the upstream keeps out.
-func CrossOrigin(h wire.Header) wire.Header {
-	rule := wire.Header{}
-	for name, values := range h {
-		if saysWhoReads(name) {
-			rule[name] = slices.Clone(values)
+func CrossOrigin(h *wire.Header) *wire.Header {
+	rule := new(wire.Header)
+	for _, f := range h.Fields() {
+		if saysWhoReads(f.Name) {
+			rule.Add(f.Name, f.Value)
 		}
 	}
 	return rule
 }
 
 // SameRule reports whether two answers may be read by the same pages.
-func SameRule(a, b wire.Header) bool { return maps.EqualFunc(a, b, slices.Equal) }
+func SameRule(a, b *wire.Header) bool { return maps.EqualFunc(a.Lists(), b.Lists(), slices.Equal) }
 
 // Grant answers a preflight where no upstream does: the page may send what clients send
 // that are no pages, and these headers.

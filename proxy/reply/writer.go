@@ -29,7 +29,7 @@ type Writer struct {
 }
 
 // Header is what WriteHeader sends.
-func (w *Writer) Header() wire.Header { return w.Client.Header() }
+func (w *Writer) Header() *wire.Header { return w.Client.Header() }
 
 // NewKeepAlive returns the clock of an event stream that begins now.
 func (w *Writer) NewKeepAlive() *KeepAlive {

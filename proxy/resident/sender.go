@@ -90,7 +90,7 @@ func callerOf(request *exchange.Request) string {
 	parts := []string{request.Caller}
 	if request.Caller == "" {
 		for _, name := range []string{"Authorization", "Cookie", "X-Api-Key", "Api-Key"} {
-			parts = append(parts, strings.Join(request.Header.Values(name), "\x00"))
+			parts = append(parts, request.Header.Join(name, "\x00"))
 		}
 	}
 	sum := sha256.Sum256([]byte(inbound.Joined(parts...)))

@@ -34,7 +34,7 @@ type server struct {
 
 func (s *server) Send(_ context.Context, request *exchange.Request, _ time.Duration) (*wire.Response, error) {
 	s.callers = append(s.callers, request.Caller)
-	return &wire.Response{Status: wire.StatusOK, Header: wire.Header{}, Body: io.NopCloser(strings.NewReader(s.name + string(request.Body))), ContentLength: -1}, nil
+	return &wire.Response{Status: wire.StatusOK, Header: new(wire.Header), Body: io.NopCloser(strings.NewReader(s.name + string(request.Body))), ContentLength: -1}, nil
 }
 
 func (s *server) Close() { s.closed = true }
@@ -92,7 +92,7 @@ func start(store *storage.Store, keys *seal.Keyring, name string) *berth {
 
 func request(target, session string) *exchange.Request {
 	u, _ := url.Parse(target)
-	r := &exchange.Request{Method: wire.MethodPost, URL: u, Header: wire.Header{}, Body: []byte("!")}
+	r := &exchange.Request{Method: wire.MethodPost, URL: u, Header: new(wire.Header), Body: []byte("!")}
 	if session != "" {
 		r.Header.Set(mcp.HeaderSession, session)
 	}

@@ -28,7 +28,7 @@ type Opener struct {
 	// Post makes a POST of berth's own to u in the caller's name, which names no session.
 	Post func(u *routing.Upstream, body []byte) *exchange.Request
 	// IsOdd reports whether an answer names a session by what no client could send back.
-	IsOdd func(h wire.Header) bool
+	IsOdd func(h *wire.Header) bool
 	// Crossed is what counts a response that u has given to another request.
 	Crossed func(u *routing.Upstream) func()
 }

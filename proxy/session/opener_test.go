@@ -51,10 +51,10 @@ func newRig(t *testing.T, server *mcptest.Server) *rig {
 	})
 	r := &rig{Server: server, at: &routing.Upstream{Name: "a", URL: &url.URL{Scheme: "http", Host: "a:80", Path: "/mcp"}}}
 	pool := routing.NewPool(routing.PoolOptions{Name: "p", Upstreams: []*routing.Upstream{r.at}})
-	request := &wire.Request{Method: wire.MethodPost, URL: &url.URL{Path: "/mcp"}, Host: "berth", RemoteAddr: "192.0.2.1:9", ProtoMajor: 1, ProtoMinor: 1, Header: wire.Header{
-		"Authorization": {"Bearer caller"}, "Mcp-Protocol-Version": {"2026-07-28"}, "Mcp-Method": {"tools/call"}, "Mcp-Name": {"who"},
-		"Mcp-Session-Id": {"of the client"}, "Last-Event-Id": {"7"},
-	}}
+	request := &wire.Request{Method: wire.MethodPost, URL: &url.URL{Path: "/mcp"}, Host: "berth", RemoteAddr: "192.0.2.1:9", ProtoMajor: 1, ProtoMinor: 1, Header: wire.NewHeader(
+		"Authorization", "Bearer caller", "Mcp-Protocol-Version", "2026-07-28", "Mcp-Method", "tools/call", "Mcp-Name", "who",
+		"Mcp-Session-Id", "of the client", "Last-Event-Id", "7",
+	)}
 	r.opener = session.For(outbound.Way{Report: r, Log: slog.New(slog.DiscardHandler), Call: &inbound.Call{
 		HTTP: request.WithContext(t.Context()), Table: &inbound.Table{Limits: inbound.Limits{}.WithDefaults()},
 		Endpoint: &inbound.Endpoint{Path: "/mcp", Router: &routing.Router{Pool: pool}, Client: client, Timeouts: inbound.Timeouts{Control: 4 * time.Second}},

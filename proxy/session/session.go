@@ -25,10 +25,10 @@ type Session struct {
 
 // Refusal is an answer that opens no session.
 type Refusal struct {
-	Status int         // of HTTP
-	Header wire.Header // of the answer
-	Code   int         // of JSON-RPC; 0: none
-	Object []byte      // the JSON-RPC error, raw; nil: none
+	Status int          // of HTTP
+	Header *wire.Header // of the answer
+	Code   int          // of JSON-RPC; 0: none
+	Object []byte       // the JSON-RPC error, raw; nil: none
 }
 
 // Error says for logs what was answered.

@@ -11,11 +11,11 @@ import (
 // lentBody takes the answer's header back with its end, as clients of HTTP do.
 type lentBody struct {
 	io.Reader
-	header wire.Header
+	header *wire.Header
 }
 
 func (b lentBody) Close() error {
-	clear(b.header)
+	b.header.Forget()
 	return nil
 }
 

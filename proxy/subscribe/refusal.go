@@ -84,7 +84,7 @@ func inPlaceOfOwn(message, id []byte) []byte {
 }
 
 // dropOneCallers removes from an answer that several are given what is meant for one.
-func dropOneCallers(h wire.Header) {
+func dropOneCallers(h *wire.Header) {
 	h.Del("Set-Cookie")
 	h.Del(mcp.HeaderSession)
 }

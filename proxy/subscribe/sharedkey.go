@@ -2,7 +2,6 @@ package subscribe
 
 import (
 	"crypto/sha256"
-	"maps"
 
 	"berth/internal/mcp"
 	"berth/internal/wire"
@@ -19,7 +18,7 @@ type sharedKey struct {
 	header                         [sha256.Size]byte // of sharedHeader
 }
 
-func (g *leg) sharedKey(header wire.Header) sharedKey {
+func (g *leg) sharedKey(header *wire.Header) sharedKey {
 	l := g.l
 	return sharedKey{
 		ep:        l.Endpoint,
@@ -34,9 +33,9 @@ func (g *leg) sharedKey(header wire.Header) sharedKey {
 // sharedHeader is the header of the request for a shared stream: that of g's caller,
 // less what tells of one call or of the way that it came. What is left is all that an
 // upstream can tell callers by, whichever header they authenticate with.
-func (g *leg) sharedHeader() wire.Header {
+func (g *leg) sharedHeader() *wire.Header {
 	h := g.l.Headers()
-	maps.DeleteFunc(h, func(name string, _ []string) bool { return inbound.IsOfOneRequest(name) })
+	h.Drop(func(f wire.Field) bool { return inbound.IsOfOneRequest(f.Name) })
 	outbound.DropCallsOwn(h)
 	for _, name := range []string{mcp.HeaderName, mcp.HeaderSession, mcp.HeaderLastEvent} {
 		h.Del(name)

@@ -27,8 +27,8 @@ type making struct {
 	listed map[string]struct{} // ids on the page
 	kept   atomic.Int64        // bytes of the upstreams' pages that this round holds
 
-	mu   sync.Mutex  // guards the field below
-	rule wire.Header // nil: no upstream has answered
+	mu   sync.Mutex   // guards the field below
+	rule *wire.Header // nil: no upstream has answered
 }
 
 // begin begins where the cursor says that the list goes on. A cursor is good for this caller
@@ -114,11 +114,11 @@ func (m *making) add(tasks []mcp.ListedTask) {
 
 // ruledBy notes which pages one of the upstreams lets read its list. Where they differ
 // none may read the whole.
-func (m *making) ruledBy(rule wire.Header) {
+func (m *making) ruledBy(rule *wire.Header) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.rule != nil && !reply.SameRule(m.rule, rule) {
-		rule = wire.Header{}
+		rule = new(wire.Header)
 	}
 	m.rule = rule
 }

@@ -4,6 +4,7 @@ import (
 	"maps"
 
 	"berth/internal/mcp"
+	"berth/internal/wire"
 )
 
 // Call is a request of a client, as it can be sent upstream.
@@ -40,14 +41,15 @@ type Envelope struct {
 }
 
 // Headers are all that go upstream.
-func (c *Call) Headers() map[string][]string {
-	all := maps.Clone(c.Header)
-	if all == nil {
-		all = map[string][]string{}
+func (c *Call) Headers() *wire.Header {
+	lists := maps.Clone(c.Header)
+	if lists == nil {
+		lists = map[string][]string{}
 	}
-	maps.Copy(all, c.Own)
+	maps.Copy(lists, c.Own)
+	all := wire.FromLists(lists)
 	if c.Session != "" {
-		all[mcp.HeaderSession] = []string{c.Session}
+		all.Set(mcp.HeaderSession, c.Session)
 	}
 	return all
 }

@@ -23,12 +23,12 @@ type Client struct {
 
 // Send sends a request; header holds pairs of a name and a value.
 func (c *Client) Send(ctx context.Context, method, body string, wait time.Duration, header ...string) (*wire.Response, error) {
-	h := wire.Header{"Accept": {"application/json, text/event-stream"}, "Content-Type": {"application/json"}}
+	h := wire.NewHeader("Accept", "application/json, text/event-stream", "Content-Type", "application/json")
 	if c.Session != "" {
 		h.Set(mcp.HeaderSession, c.Session)
 	}
 	for i := 0; i < len(header); i += 2 {
-		h.Set(header[i], header[i+1])
+		h.Set(wire.CanonicalName(header[i]), header[i+1])
 	}
 	request := &exchange.Request{Method: method, URL: c.URL, Host: "front.example", Header: h, Body: []byte(body)}
 	response, err := c.To.Send(ctx, request, wait)

@@ -160,5 +160,5 @@ func Send(c exchange.Sender, r *http.Request, wait time.Duration) (*wire.Respons
 	if r.Body != nil {
 		body, _ = io.ReadAll(r.Body) // of memory
 	}
-	return c.Send(r.Context(), &exchange.Request{Method: r.Method, URL: r.URL, Host: r.Host, Header: wire.Header(r.Header), Body: body}, wait)
+	return c.Send(r.Context(), &exchange.Request{Method: r.Method, URL: r.URL, Host: r.Host, Header: wire.FromLists(r.Header), Body: body}, wait)
 }

@@ -66,10 +66,8 @@ func (c *conn) nextHead(limit int) (*head.Response, error) {
 // length is what a head has at least, in bytes.
 func length(h *head.Response) int {
 	n := len("HTTP/1.1 100\r\n\r\n") + len(h.Phrase)
-	for name, values := range h.Header {
-		for _, value := range values {
-			n += len(name) + len(value) + len(":\r\n")
-		}
+	for _, f := range h.Header.Fields() {
+		n += len(f.Name) + len(f.Value) + len(":\r\n")
 	}
 	return n
 }
@@ -119,7 +117,7 @@ func (c *conn) answer(method string, h *head.Response) *wire.Response {
 		c.body.Length(src, h.Length)
 	}
 	if h.Close && h.Minor > 0 {
-		delete(h.Header, "Connection")
+		h.Header.Del("Connection")
 	}
 	return &a.Response
 }

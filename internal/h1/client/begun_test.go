@@ -25,7 +25,7 @@ func TestTheWaitCountsFromWhenTheExchangeBegan(t *testing.T) {
 			}()
 			c := New(Options{Dial: func(context.Context, string, string) (net.Conn, error) { return near, nil }})
 			defer c.Close()
-			request := &exchange.Request{Method: wire.MethodGet, URL: &url.URL{Scheme: "http", Host: "a"}, Header: wire.Header{}}
+			request := &exchange.Request{Method: wire.MethodGet, URL: &url.URL{Scheme: "http", Host: "a"}, Header: new(wire.Header)}
 			sent := time.Now()
 			if ago > 0 {
 				request.Begun = sent.Add(-ago)

@@ -54,11 +54,11 @@ func trivial(tb testing.TB, config *tls.Config) string {
 func poll(address string) *exchange.Request {
 	return &exchange.Request{
 		Method: wire.MethodPost, URL: &url.URL{Scheme: "http", Host: address, Path: "/mcp"}, Host: "front.example",
-		Header: wire.Header{
-			"Accept": {"application/json, text/event-stream"}, "Content-Type": {"application/json"}, "Accept-Encoding": {"identity"},
-			"Mcp-Protocol-Version": {"2026-07-28"}, "Mcp-Method": {"tasks/get"}, "Mcp-Name": {"0123456789abcdef"}, "User-Agent": {""},
-			"X-Forwarded-For": {"127.0.0.1"}, "X-Forwarded-Host": {"front.example"}, "X-Forwarded-Proto": {"http"}, "Via": {"1.1 berth"},
-		},
+		Header: wire.NewHeader(
+			"Accept", "application/json, text/event-stream", "Content-Type", "application/json", "Accept-Encoding", "identity",
+			"Mcp-Protocol-Version", "2026-07-28", "Mcp-Method", "tasks/get", "Mcp-Name", "0123456789abcdef", "User-Agent", "",
+			"X-Forwarded-For", "127.0.0.1", "X-Forwarded-Host", "front.example", "X-Forwarded-Proto", "http", "Via", "1.1 berth",
+		),
 		Body: []byte(`{"jsonrpc":"2.0","id":1,"method":"tasks/get","params":{"taskId":"0123456789abcdef"}}`),
 	}
 }

@@ -35,7 +35,7 @@ func ask(t *testing.T, c exchange.Sender, to, method, body string) (int, string)
 	if err != nil {
 		t.Fatalf("Parse: %v", err)
 	}
-	response, err := c.Send(t.Context(), &exchange.Request{Method: method, URL: u, Header: wire.Header{}, Body: []byte(body)}, 0)
+	response, err := c.Send(t.Context(), &exchange.Request{Method: method, URL: u, Header: new(wire.Header), Body: []byte(body)}, 0)
 	if err != nil {
 		t.Fatalf("Send: %v", err)
 	}

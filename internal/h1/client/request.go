@@ -29,7 +29,7 @@ func appendHead(b []byte, r *exchange.Request) (head []byte, keep bool, err erro
 		return nil, false, err
 	}
 	b = append(b, '\r', '\n')
-	if _, named := r.Header["User-Agent"]; !named {
+	if !r.Header.Settles("User-Agent") {
 		b = append(b, "User-Agent: Go-http-client/1.1\r\n"...)
 	}
 	if len(r.Body) > 0 || usuallyHasBody(method) {
@@ -38,7 +38,16 @@ func appendHead(b []byte, r *exchange.Request) (head []byte, keep bool, err erro
 	if b, err = appendFields(b, r.Header); err != nil {
 		return nil, false, err
 	}
-	return append(b, '\r', '\n'), !httpguts.HeaderValuesContainsToken(r.Header["Connection"], "close"), nil
+	return append(b, '\r', '\n'), !asksClose(r.Header), nil
+}
+
+func asksClose(h *wire.Header) bool {
+	for connection := range h.Values("Connection") {
+		if httpguts.HeaderValuesContainsToken([]string{connection}, "close") {
+			return true
+		}
+	}
+	return false
 }
 
 func usuallyHasBody(method string) bool {
@@ -84,27 +93,27 @@ func appendHost(b []byte, host string) ([]byte, error) {
 }
 
 // appendFields appends header fields. Those that say where the request ends are not a caller's.
-func appendFields(b []byte, h wire.Header) ([]byte, error) {
-	for name, values := range h {
-		switch name {
+func appendFields(b []byte, h *wire.Header) ([]byte, error) {
+	named := false
+	for _, f := range h.Fields() {
+		switch f.Name {
 		case "Host", "Content-Length", "Transfer-Encoding", "Trailer":
 			continue
-		case "User-Agent":
-			if len(values) == 0 || values[0] == "" {
+		case "User-Agent": // the first one counts
+			if named || f.Value == "" {
+				named = true
 				continue
 			}
-			values = values[:1]
+			named = true
 		}
-		if !grammar.IsToken(name) {
-			return nil, unfit("header", name)
+		if !grammar.IsToken(f.Name) {
+			return nil, unfit("header", f.Name)
 		}
-		for _, value := range values {
-			if !grammar.IsText(value) {
-				return nil, unfit("value of header", name)
-			}
-			b = append(append(b, name...), ':', ' ')
-			b = append(append(b, trim(value)...), '\r', '\n')
+		if !grammar.IsText(f.Value) {
+			return nil, unfit("value of header", f.Name)
 		}
+		b = append(append(b, f.Name...), ':', ' ')
+		b = append(append(b, trim(f.Value)...), '\r', '\n')
 	}
 	return b, nil
 }

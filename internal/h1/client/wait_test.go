@@ -31,7 +31,7 @@ func waiting(t *testing.T) (body io.ReadCloser, says chan<- string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	response, err := c.Send(t.Context(), &exchange.Request{Method: wire.MethodGet, URL: u, Header: wire.Header{}}, 0)
+	response, err := c.Send(t.Context(), &exchange.Request{Method: wire.MethodGet, URL: u, Header: new(wire.Header)}, 0)
 	if err != nil {
 		t.Fatal(err)
 	}

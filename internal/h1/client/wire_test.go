@@ -65,10 +65,14 @@ func recorder(t *testing.T) (string, <-chan []string) {
 // empty has a length here, and is chunked there.
 func TestRequestsAreThoseOfNetHTTP(t *testing.T) {
 	address, said := recorder(t)
-	usual := wire.Header{"Accept": {"application/json", "text/event-stream"}, "Mcp-Name": {"x"}, "User-Agent": {""}, "X-Empty": {""}, "X-Nil": nil}
-	with := func(name string, values ...string) wire.Header {
+	usual := wire.NewHeader("Accept", "application/json", "Accept", "text/event-stream", "Mcp-Name", "x", "User-Agent", "", "X-Empty", "")
+	usual.Withhold("X-Nil")
+	with := func(name string, values ...string) *wire.Header {
 		h := usual.Clone()
-		h[name] = values
+		h.Del(name)
+		for _, value := range values {
+			h.Add(name, value)
+		}
 		return h
 	}
 	at := func(rest string) *url.URL {
@@ -80,7 +84,7 @@ func TestRequestsAreThoseOfNetHTTP(t *testing.T) {
 	}
 	for name, r := range map[string]*exchange.Request{
 		"poll":             poll(address),
-		"own":              {Method: "POST", URL: at("/mcp"), Header: wire.Header{}, Body: []byte("{}")},
+		"own":              {Method: "POST", URL: at("/mcp"), Header: new(wire.Header), Body: []byte("{}")},
 		"get":              {Method: "GET", URL: at("/mcp?a=b&c=%20"), Header: usual},
 		"no method":        {URL: at("/mcp"), Header: usual},
 		"no path":          {Method: "GET", URL: at(""), Header: usual},
@@ -128,7 +132,7 @@ func TestAnUnfitRequestIsNotSent(t *testing.T) {
 	u := saying(t, two, true)
 	client, _ := counting(t)
 	r := exchangetest.Post(t, t.Context(), u.URL, "{}")
-	r.Header["X-A"] = []string{"a\nb"}
+	r.Header.Set("X-A", "a\nb")
 	failed := exchangetest.Fails(t, client, r, 0)
 	if exchangetest.Is(t, failed, false, false, false); failed.Garbled {
 		t.Errorf("got %+v", failed)

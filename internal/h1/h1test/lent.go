@@ -17,15 +17,15 @@ import (
 
 const spoilt = "spoilt: it was lent, and is not any more"
 
-// spoil makes rubbish of a header and of the lists in it.
-func spoil(h wire.Header) {
-	for _, values := range h {
-		for i := range values {
-			values[i] = spoilt
-		}
+// spoil makes rubbish of a header and of its fields.
+func spoil(h *wire.Header) {
+	fields := h.Fields()
+	for i := range fields {
+		fields[i] = wire.Field{Name: spoilt, Value: spoilt}
 	}
-	clear(h)
-	h["Authorization"], h["Mcp-Session-Id"] = []string{spoilt}, []string{spoilt}
+	h.Forget()
+	h.Add("Authorization", spoilt)
+	h.Add("Mcp-Session-Id", spoilt)
 }
 
 // lending is a handler that is lent its requests and their clients.
@@ -35,7 +35,7 @@ func (l lending) Serve(w wire.Client, r *wire.Request) bool {
 	own, at := *r, *r.URL
 	own.URL, own.Header = &at, r.Header.Clone()
 	if own.Header == nil {
-		own.Header = wire.Header{}
+		own.Header = new(wire.Header)
 	}
 	c := &lentClient{Client: w}
 	c.end = func() {
@@ -86,7 +86,7 @@ func (c *lentClient) lent() wire.Client {
 	return c.Client
 }
 
-func (c *lentClient) Header() wire.Header                { return c.lent().Header() }
+func (c *lentClient) Header() *wire.Header               { return c.lent().Header() }
 func (c *lentClient) WriteHeader(status int)             { c.lent().WriteHeader(status) }
 func (c *lentClient) Write(b []byte) (int, error)        { return c.lent().Write(b) }
 func (c *lentClient) Flush() error                       { return c.lent().Flush() }
@@ -109,7 +109,7 @@ func (l lender) Send(ctx context.Context, request *exchange.Request, wait time.D
 	lent := *response
 	lent.Header = response.Header.Clone()
 	if lent.Header == nil {
-		lent.Header = wire.Header{}
+		lent.Header = new(wire.Header)
 	}
 	lent.Body = &lentAnswer{ReadCloser: response.Body, lent: &lent, header: lent.Header}
 	request.Written = true
@@ -120,7 +120,7 @@ func (l lender) Send(ctx context.Context, request *exchange.Request, wait time.D
 type lentAnswer struct {
 	io.ReadCloser
 	lent   *wire.Response
-	header wire.Header
+	header *wire.Header
 	over   atomic.Bool
 }
 

@@ -14,10 +14,10 @@ const (
 
 // Message is what requests and answers have in common.
 type Message struct {
-	Header wire.Header // the parser's
-	Minor  int         // of HTTP/1
-	Length int64       // of the body, as the fields say; or Chunked, or NoLength
-	Close  bool        // the connection ends with this message, as far as its sender is concerned
+	Header *wire.Header // the parser's
+	Minor  int          // of HTTP/1
+	Length int64        // of the body, as the fields say; or Chunked, or NoLength
+	Close  bool         // the connection ends with this message, as far as its sender is concerned
 }
 
 // Request is the head of a request. Its Length is never NoLength: a request that announces no body has none.

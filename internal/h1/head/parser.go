@@ -13,7 +13,6 @@ import (
 // Parser reads heads, one after the other. The zero value is ready.
 type Parser struct {
 	header wire.Header
-	values []string // what the header's lists lie in
 	fields []field
 	at     int    // bytes of the head that were judged
 	waits  func() // is called before the connection is read; nil: nobody is
@@ -59,13 +58,14 @@ func (p *Parser) Request(src *buffer.Reader, limit int, waits func()) (*Request,
 	if r.Length == NoLength {
 		r.Length = 0
 	}
-	if r.Host = r.URL.Host; r.Host == "" && p.frame.host {
-		r.Host = r.Header["Host"][0]
+	host := r.Header.Get("Host")
+	if r.Host = r.URL.Host; r.Host == "" {
+		r.Host = host
 	}
-	if p.frame.host && !httpguts.ValidHostHeader(r.Header["Host"][0]) {
+	if p.frame.host && !httpguts.ValidHostHeader(host) {
 		return nil, errHost
 	}
-	delete(r.Header, "Host")
+	r.Header.Del("Host")
 	return r, nil
 }
 
@@ -95,17 +95,13 @@ func (p *Parser) Response(src *buffer.Reader, limit int) (*Response, error) {
 
 // Forget lets go of the last head.
 func (p *Parser) Forget() {
-	clear(p.header)
-	clear(p.values)
+	p.header.Forget()
 	p.request, p.response, p.waits = Request{}, Response{}, nil
 }
 
 func (p *Parser) begin() {
-	if p.header == nil {
-		p.header = wire.Header{}
-	}
-	clear(p.header)
-	p.at, p.fields, p.values, p.waits = 0, p.fields[:0], p.values[:0], nil
+	p.header.Forget()
+	p.at, p.fields, p.waits = 0, p.fields[:0], nil
 	p.frame = frame{length: NoLength}
 }
 

@@ -5,6 +5,8 @@ import (
 	"io"
 	"strings"
 	"testing"
+
+	"berth/internal/wire"
 )
 
 // lines are heads of requests, without the empty line that ends them, and what is wrong with them.
@@ -144,7 +146,7 @@ func TestNamesAreCanonical(t *testing.T) {
 	for _, name := range []string{"x", "X-", "-x", "mcp_name", "MCP-PROTOCOL-VERSION", "a1b-c2D", "x--y", "!#$%&'*+-.^_`|~"} {
 		var p Parser
 		r, err := p.Request(said(t, "GET / HTTP/1.0\r\n"+name+": y\r\n\r\n", 100), 1<<10, nil)
-		if err != nil || r.Header.Get(name) != "y" {
+		if err != nil || r.Header.Get(wire.CanonicalName(name)) != "y" {
 			t.Errorf("%q: got %v, %v", name, r, err)
 		}
 	}

@@ -30,7 +30,7 @@ type answer struct {
 	conn      *conn
 	question  *requestBody
 	departure *departure // nil: nobody waits for it
-	header    wire.Header
+	header    *wire.Header
 	until     time.Time // what is sent is to be taken by then
 
 	toHead  bool // the request was HEAD
@@ -58,14 +58,14 @@ func (a *answer) begin(c *conn, asked *head.Request, question *requestBody) {
 
 // forget lets go of what belongs to one request.
 func (a *answer) forget() {
-	clear(a.header)
+	a.header.Forget()
 	a.out.release()
 	a.held.release()
 	*a = answer{header: a.header}
 }
 
 // Header implements wire.Client.
-func (a *answer) Header() wire.Header { return a.header }
+func (a *answer) Header() *wire.Header { return a.header }
 
 // SetReadDeadline implements wire.Client.
 func (a *answer) SetReadDeadline(t time.Time) error {

@@ -20,22 +20,19 @@ func allowsBody(status int) bool {
 	return status >= 200 && status != wire.StatusNoContent && status != notModified
 }
 
-// given are fields that the handler has set, if only to nil.
+// given are fields that the handler has set, or withholds.
 type given struct{ date, length, connection bool }
 
 // beginHead has all of the head sent that does not depend on the body.
 func (a *answer) beginHead() {
 	a.statusLine(a.status)
-	_, a.given.date = a.header["Date"]
-	_, a.given.length = a.header["Content-Length"]
-	a.announce(a.header["Content-Length"])
-	for name, values := range a.header {
-		switch name {
+	closes := a.heed()
+	for _, f := range a.header.Fields() {
+		switch f.Name {
 		case "Content-Length", "Transfer-Encoding":
 			continue
 		case "Connection":
-			if a.given.connection = true; head.SaysClose(values) {
-				a.closing = true
+			if closes {
 				continue
 			}
 		case "Content-Type":
@@ -43,16 +40,29 @@ func (a *answer) beginHead() {
 				continue
 			}
 		}
-		a.fields(name, values)
+		a.pass(f)
 	}
 }
 
+// heed takes note of the fields that say what is the server's to say as a rule, and reports whether the handler says that
+// the connection ends.
+func (a *answer) heed() (closes bool) {
+	a.given.date, a.given.length = a.header.Settles("Date"), a.header.Settles("Content-Length")
+	a.announce()
+	for connection := range a.header.Values("Connection") {
+		a.given.connection = true
+		closes = closes || head.SaysClose(connection)
+	}
+	a.closing = a.closing || closes
+	return closes
+}
+
 // announce takes the length that the handler says the body has.
-func (a *answer) announce(values []string) {
-	if len(values) == 0 {
+func (a *answer) announce() {
+	if !a.header.Has("Content-Length") {
 		return
 	}
-	if n, err := strconv.ParseUint(values[0], 10, 63); err == nil {
+	if n, err := strconv.ParseUint(a.header.Get("Content-Length"), 10, 63); err == nil {
 		a.length = int64(n)
 	} else {
 		a.given.length = false
@@ -126,9 +136,9 @@ func (a *answer) inform(status int) {
 		a.question.continues = false
 	}
 	a.statusLine(status)
-	for name, values := range a.header {
-		if name != "Content-Length" && name != "Transfer-Encoding" {
-			a.fields(name, values)
+	for _, f := range a.header.Fields() {
+		if f.Name != "Content-Length" && f.Name != "Transfer-Encoding" {
+			a.pass(f)
 		}
 	}
 	a.out.append(crlf)
@@ -146,12 +156,9 @@ func (a *answer) statusLine(status int) {
 	a.out.bytes = append(append(a.out.bytes, wire.Phrase(status)...), crlf...)
 }
 
-func (a *answer) fields(name string, values []string) {
-	if !grammar.IsToken(name) {
-		return
-	}
-	for _, value := range values {
-		a.field(name, value)
+func (a *answer) pass(f wire.Field) {
+	if grammar.IsToken(f.Name) {
+		a.field(f.Name, f.Value)
 	}
 }
 

@@ -53,11 +53,14 @@ var kinds = map[string]serves{
 	"/refuse": func(w wire.Client, r *wire.Request) bool { w.WriteHeader(403); return true },
 	"/close":  func(w wire.Client, r *wire.Request) bool { w.Header().Set("Connection", "close"); return true },
 	"/bare": func(w wire.Client, r *wire.Request) bool {
-		w.Header()["Date"], w.Header()["Content-Type"] = nil, nil
+		w.Header().Withhold("Date")
+		w.Header().Withhold("Content-Type")
 		return true
 	},
 	"/lines": func(w wire.Client, r *wire.Request) bool {
-		w.Header()["Date"], w.Header()["X"], w.Header()["a b"] = nil, []string{" a\r\nB: c\x00 "}, []string{"x"}
+		w.Header().Withhold("Date")
+		w.Header().Set("X", " a\r\nB: c\x00 ")
+		w.Header().Set("a b", "x")
 		return true
 	},
 	"/early": func(w wire.Client, r *wire.Request) bool { w.WriteHeader(103); return true },

@@ -13,11 +13,7 @@ const poll = "POST /mcp HTTP/1.1\r\nHost: 127.0.0.1:8080\r\nUser-Agent: bench\r\
 	"Authorization: Bearer eyJhbGciOiJIUzI1NiIsInR5cCI6IkpXVCJ9\r\nContent-Type: application/json\r\nMcp-Protocol-Version: 2025-11-25\r\nMcp-Session-Id: 3a1c4be0f3\r\n\r\n" +
 	`{"jsonrpc":"2.0","id":1,"method":"tasks/get","params":{}   }`
 
-var (
-	jsonType   = []string{"application/json"}
-	jsonLength = []string{"17"}
-	result     = []byte(`{"jsonrpc":"2.0"}`)
-)
+var result = []byte(`{"jsonrpc":"2.0"}`)
 
 // reads returns a handler, for one connection, that reads the body and answers with a header of its own.
 func reads() serves {
@@ -29,7 +25,8 @@ func reads() serves {
 			}
 		}
 		h := w.Header()
-		h["Content-Type"], h["Content-Length"] = jsonType, jsonLength
+		h.Set("Content-Type", "application/json")
+		h.Set("Content-Length", "17")
 		w.SetWriteDeadline(time.Now().Add(30 * time.Second))
 		w.WriteHeader(200)
 		_, err := w.Write(result)

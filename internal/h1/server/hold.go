@@ -18,7 +18,7 @@ type hold struct {
 // Hold implements wire.Holder.
 func (a *answer) Hold() (end func(whole bool)) {
 	if a.status != 0 { // it was sent
-		a.header = wire.Header{}
+		a.header = new(wire.Header)
 	}
 	a.hold = &hold{conn: a.conn}
 	return a.hold.end

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"log"
+	"maps"
 	"net/http"
 	"strings"
 	"testing"
@@ -14,19 +15,41 @@ import (
 
 // byNetHTTP serves the tests' handler by net/http.
 func byNetHTTP(w http.ResponseWriter, r *http.Request) {
-	request := (&wire.Request{Method: r.Method, URL: r.URL, Header: wire.Header(r.Header), Body: r.Body}).WithContext(r.Context())
-	if !kindOf(netHTTP{w, http.NewResponseController(w)}, request) {
+	request := (&wire.Request{Method: r.Method, URL: r.URL, Header: wire.FromLists(r.Header), Body: r.Body}).WithContext(r.Context())
+	c := &netHTTP{w, http.NewResponseController(w), new(wire.Header), false}
+	if !kindOf(c, request) {
 		panic(http.ErrAbortHandler)
 	}
+	c.begin(http.StatusOK)
 }
 
 type netHTTP struct {
 	http.ResponseWriter
 	*http.ResponseController
+	header *wire.Header
+	begun  bool // the final status was given
 }
 
-func (c netHTTP) Header() wire.Header { return wire.Header(c.ResponseWriter.Header()) }
-func (c netHTTP) Flush() error        { return c.ResponseController.Flush() }
+func (c *netHTTP) begin(status int) {
+	if !c.begun {
+		maps.Copy(c.ResponseWriter.Header(), c.header.Lists())
+		c.begun = status >= http.StatusOK
+		c.ResponseWriter.WriteHeader(status)
+	}
+}
+
+func (c *netHTTP) Header() *wire.Header   { return c.header }
+func (c *netHTTP) WriteHeader(status int) { c.begin(status) }
+
+func (c *netHTTP) Write(b []byte) (int, error) {
+	c.begin(http.StatusOK)
+	return c.ResponseWriter.Write(b)
+}
+
+func (c *netHTTP) Flush() error {
+	c.begin(http.StatusOK)
+	return c.ResponseController.Flush()
+}
 
 // told is what answers say, line ends and the order of fields aside.
 func told(answers string) (all []string) {

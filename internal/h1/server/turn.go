@@ -18,7 +18,7 @@ type turn struct {
 	answer  answer
 }
 
-var turns = sync.Pool{New: func() any { return &turn{answer: answer{header: wire.Header{}}} }}
+var turns = sync.Pool{New: func() any { return &turn{answer: answer{header: new(wire.Header)}} }}
 
 // next is what follows on a turn.
 type next uint8
@@ -37,7 +37,7 @@ func (t *turn) serve(c *conn) next {
 		return t.drop()
 	}
 	t.begin(c, asked)
-	if len(asked.Header["Expect"]) > 0 && !t.expect(asked) {
+	if asked.Header.Has("Expect") && !t.expect(asked) {
 		t.answer.finish()
 		c.linger()
 		return t.drop()
@@ -103,11 +103,11 @@ func (t *turn) begin(c *conn, asked *head.Request) {
 
 // expect heeds what the client expects (RFC 9110, 10.1.1), or answers that it cannot be met.
 func (t *turn) expect(asked *head.Request) bool {
-	expected := asked.Header["Expect"]
+	expected := asked.Header.Get("Expect")
 	switch {
-	case httpguts.HeaderValuesContainsToken(expected[:1], "100-continue"):
+	case httpguts.HeaderValuesContainsToken([]string{expected}, "100-continue"):
 		t.body.continues = asked.Minor > 0 && asked.Length != 0
-	case expected[0] != "":
+	case expected != "":
 		t.answer.closing = true
 		t.answer.WriteHeader(417)
 		return false
