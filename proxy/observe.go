@@ -18,16 +18,16 @@ type peeked struct {
 }
 
 // peek reads a message of the answer to c.
-func peek(c *inbound.Call, message []byte, cut bool) peeked {
+func peek(c *inbound.Call, message []byte, cut bool) (says peeked) {
 	if len(message) == 0 {
-		return peeked{}
+		return says
 	}
 	asked := ""
 	if one := c.Single(); one != nil {
 		asked = one.TaskID
 	}
-	a, err := mcp.PeekAnswerTo(asked, message, cut)
-	return peeked{a, err}
+	says.err = says.PeekTo(asked, message, cut)
+	return says
 }
 
 // observe looks at what a piece of an answer says and records it, before the

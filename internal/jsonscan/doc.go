@@ -3,8 +3,9 @@
 //
 // It takes what RFC 8259 takes, nested 10,000 deep at most, and nothing else. It judges neither names (the
 // same may stand in an object twice) nor encoding: bytes beyond ASCII are taken as they are, so whoever
-// needs UTF-8 has to look for it, once for the whole text (utf8.Valid). A text that ends too early is told
-// from one that is wrong (io.ErrUnexpectedEOF, a [SyntaxError]), for those who read only a beginning.
+// needs UTF-8 has to look for it, once for a whole text that is not all ASCII (utf8.Valid). A text that ends
+// too early is told from one that is wrong (io.ErrUnexpectedEOF, a [SyntaxError]), for those who read only a
+// beginning.
 //
 // Strings are passed over eight bytes a step, and numbers and literals checked where they stand. Members of
 // an object that the caller does not open cost one pass over their bytes.

@@ -2,15 +2,15 @@ package jsonscan
 
 // skipScalar passes over a number or a literal.
 func skipScalar(text []byte, at int) int {
-	switch c := text[at]; {
-	case c == 't':
-		return skipLiteral(text, at, "true")
-	case c == 'f':
-		return skipLiteral(text, at, "false")
-	case c == 'n':
-		return skipLiteral(text, at, "null")
-	case kindOf(c) == '0':
+	switch kindOf(text[at]) {
+	case '0':
 		return skipNumber(text, at)
+	case 't':
+		return skipLiteral(text, at, "true")
+	case 'f':
+		return skipLiteral(text, at, "false")
+	case 'n':
+		return skipLiteral(text, at, "null")
 	}
 	return ^at
 }

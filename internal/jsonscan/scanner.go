@@ -27,6 +27,8 @@ type Scanner struct {
 	at    int
 	depth int
 	more  bool // something stands before in the object or array that is open
+	last  marks
+	all   marks
 	fault error
 }
 
@@ -41,6 +43,13 @@ func (s *Scanner) At() int { return s.at }
 
 // Depth is how many objects and arrays are open.
 func (s *Scanner) Depth() int { return s.depth }
+
+// IsPlain reports whether the name or the string that was passed over last is ASCII without a backslash, and so what it means.
+// Of any other value it is that of all strings in it.
+func (s *Scanner) IsPlain() bool { return s.last == 0 }
+
+// IsASCII reports whether nothing beyond ASCII was passed over.
+func (s *Scanner) IsASCII() bool { return s.all&highs == 0 }
 
 // Err is why the text cannot be read any further; nil while it can. It is io.ErrUnexpectedEOF where the text just ends.
 func (s *Scanner) Err() error { return s.fault }
@@ -70,7 +79,11 @@ func (s *Scanner) Value() []byte {
 		return nil
 	}
 	from := s.at
-	if !s.to(skip(s.text, from, maxDepth-s.depth)) {
+	if s.text[from] == '"' {
+		if !s.to(skipString(s.text, from)) {
+			return nil
+		}
+	} else if !s.to(skip(s.text, from, maxDepth-s.depth)) {
 		return nil
 	}
 	s.more = true
@@ -98,30 +111,55 @@ func (s *Scanner) Open(bracket byte) bool {
 // Name steps over the name of the next member of the open object and returns it, in its quotes; ok is false
 // where the object has ended, which leaves it, and after a fault. A name whose value cannot be read is still told.
 func (s *Scanner) Name() (name []byte, ok bool) {
-	if !s.next('}') {
-		return nil, false
+	text, from := s.text, s.at
+	if s.more {
+		from++ // nearly always a name stands right behind a comma
 	}
-	from := s.at
-	if s.text[from] != '"' {
-		s.fault = SyntaxError(from)
-		return nil, false
-	}
-	if !s.to(skipString(s.text, from)) {
-		return nil, false
-	}
-	name = s.text[from:s.at:s.at]
-	if s.skipBlank() {
-		if s.text[s.at] == ':' {
-			s.at++
-		} else {
-			s.fault = SyntaxError(s.at)
+	if s.fault != nil || from >= len(text) || text[from] != '"' || s.more && text[from-1] != ',' {
+		if !s.nextName() {
+			return nil, false
 		}
+		from = s.at
 	}
-	return name, true
+	if !s.to(skipString(text, from)) {
+		return nil, false
+	}
+	end := s.at
+	if end < len(text) && text[end] == ':' {
+		s.at++
+	} else {
+		s.skipColon()
+	}
+	return text[from:end:end], true
+}
+
+// nextName steps to the quote that a name begins with.
+func (s *Scanner) nextName() bool {
+	if !s.next('}') {
+		return false
+	}
+	if s.text[s.at] != '"' {
+		s.fault = SyntaxError(s.at)
+		return false
+	}
+	return true
+}
+
+func (s *Scanner) skipColon() {
+	if !s.skipBlank() {
+		return
+	}
+	if s.text[s.at] == ':' {
+		s.at++
+	} else {
+		s.fault = SyntaxError(s.at)
+	}
 }
 
 // to has the scanner stand where something ends, if that is no fault.
-func (s *Scanner) to(end int) bool {
+func (s *Scanner) to(end int, odd marks) bool {
+	s.last = odd
+	s.all |= odd
 	if end < 0 {
 		s.fault = faultOf(end, s.text)
 		return false
@@ -176,10 +214,11 @@ func (s *Scanner) End() bool {
 
 // skipBlank reports whether something follows, and takes it for a fault if nothing does.
 func (s *Scanner) skipBlank() bool {
-	if s.at < len(s.text) && s.text[s.at] > ' ' {
-		return true
-	}
-	if s.at = blank(s.text, s.at); s.at == len(s.text) {
+	return s.at < len(s.text) && s.text[s.at] > ' ' || s.skipBlanks()
+}
+
+func (s *Scanner) skipBlanks() bool {
+	if s.at = endOfBlanks(s.text, s.at); s.at == len(s.text) {
 		s.fault = io.ErrUnexpectedEOF
 		return false
 	}

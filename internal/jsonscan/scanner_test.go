@@ -1,10 +1,12 @@
 package jsonscan
 
 import (
+	"encoding/json"
 	"errors"
 	"io"
 	"strings"
 	"testing"
+	"unicode/utf8"
 )
 
 func TestScannerHandsOutViews(t *testing.T) {
@@ -75,6 +77,53 @@ func TestScannerStaysWhereItHasFailed(t *testing.T) {
 	}
 	if err == nil || s.Err() != err || s.At() != at {
 		t.Errorf("got %v at %d, want %v at %d", s.Err(), s.At(), err, at)
+	}
+}
+
+// Strings are passed over eight bytes a step, and what stands in one is to be found at each of the eight, with any length of
+// text behind it.
+func TestAStringIsReadAlikeWhereverItStands(t *testing.T) {
+	parts := []string{"", "\x00", "\x1f", "\x7f", " ", "!", "#", "[", "]", `\"`, `\\`, `\n`, `\u00e9`, `\x`, `\u00g0`, `"`, `","`, "\\", "\"\n",
+		"\u00e9", "\U0001f600", "\x80", "\x9f", "\xa0", "\xa2", "\xdc", "\xff", "\xa2\"", "\xdc\\n", "\u00e9\x1f", "\x80\"\x01"}
+	for _, part := range parts {
+		for before := range 18 {
+			for after := range 18 {
+				for behind := range 10 {
+					inner := strings.Repeat("x", before) + part + strings.Repeat("y", after)
+					readString(t, []byte(`"`+inner+`"`+strings.Repeat(" ", behind)))
+				}
+			}
+		}
+	}
+}
+
+// readString holds what the scanner reads in text, as a value, as a name and within a value, against encoding/json.
+func readString(t *testing.T, text []byte) {
+	t.Helper()
+	s := New(text)
+	value := s.Value()
+	valid := json.Valid(text)
+	if s.End() != valid {
+		t.Fatalf("%q: valid is %v, want %v", text, !valid, valid)
+	}
+	if !valid {
+		return
+	}
+	plain, ascii := IsPlain(value), !strings.ContainsFunc(string(text), func(c rune) bool { return c >= utf8.RuneSelf })
+	if s.IsPlain() != plain || s.IsASCII() != ascii || string(value) != strings.TrimRight(string(text), " ") {
+		t.Fatalf("%q: got %q, plain %v, ASCII %v", text, value, s.IsPlain(), s.IsASCII())
+	}
+	object := append(append([]byte("{"), text...), ":1}"...)
+	s = New(object)
+	s.Open('{')
+	if name, ok := s.Name(); !ok || string(name) != string(value) || s.IsPlain() != plain || s.IsASCII() != ascii {
+		t.Fatalf("%q: the name is %q, plain %v, ASCII %v", object, name, s.IsPlain(), s.IsASCII())
+	}
+	for _, around := range []string{`{"a":[%],"b":{}}`, `{%:{"a":"b"}}`, `[1,{"a":%}]`} {
+		s = New([]byte(strings.Replace(around, "%", string(text), 1)))
+		if s.Value(); !s.End() || s.IsPlain() != plain || s.IsASCII() != ascii {
+			t.Fatalf("%q: %v, plain %v, ASCII %v", s.Text(), s.Err(), s.IsPlain(), s.IsASCII())
+		}
 	}
 }
 

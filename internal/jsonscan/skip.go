@@ -23,44 +23,48 @@ func faultOf(end int, text []byte) error {
 const levels = 64
 
 // skip passes over the value at a byte that is no blank. It opens at most room objects and arrays at once.
-func skip(text []byte, at, room int) int {
+func skip(text []byte, at, room int) (end int, odd marks) {
 	var objects uint64 // a bit for each open level, the innermost last: an object, and not an array
-	open := 0
+	var own marks
+	open, name := 0, false // name: one stands before, and no value
 	for {
 		switch c := text[at]; {
 		case c == '"':
-			at = skipString(text, at)
+			if at, own = skipString(text, at); name && at >= 0 {
+				at = skipColon(text, at)
+			}
+			if odd |= own; name && at >= 0 {
+				name = false
+				continue
+			}
+		case name:
+			return ^at, odd
 		case c != '{' && c != '[':
 			at = skipScalar(text, at)
 		case open == room:
-			return tooDeep
+			return tooDeep, odd
 		case open == levels:
-			at = skip(text, at, room-levels)
+			at, own = skip(text, at, room-levels)
+			odd |= own
 		default:
 			if at = blank(text, at+1); at == len(text) {
-				return ^at
+				return ^at, odd
 			}
 			if text[at] == c+2 { // the bracket that closes c
 				at++
 				break
 			}
 			open++
-			objects <<= 1
-			if c == '[' {
-				continue
-			}
-			objects |= 1
-			if at = skipName(text, at); at < 0 {
-				return at
-			}
+			name = c == '{'
+			objects = objects<<1 | bit(name)
 			continue
 		}
 		for ; at >= 0; at++ { // behind a value, step out of all that ends there
 			if open == 0 {
-				return at
+				return at, odd
 			}
 			if at = blank(text, at); at == len(text) {
-				return ^at
+				return ^at, odd
 			}
 			bracket := ']' | byte(objects&1)<<5 // or '}'
 			if text[at] != bracket {
@@ -71,29 +75,26 @@ func skip(text []byte, at, room int) int {
 		}
 		switch {
 		case at < 0:
-			return at
+			return at, odd
 		case text[at] != ',':
-			return ^at
+			return ^at, odd
 		}
 		if at = blank(text, at+1); at == len(text) {
-			return ^at
+			return ^at, odd
 		}
-		if objects&1 != 0 {
-			if at = skipName(text, at); at < 0 {
-				return at
-			}
-		}
+		name = objects&1 != 0
 	}
 }
 
-// skipName passes over the name at a byte that is no blank, and the colon behind it, to its value.
-func skipName(text []byte, at int) int {
-	if text[at] != '"' {
-		return ^at
+func bit(b bool) uint64 {
+	if b {
+		return 1
 	}
-	if at = skipString(text, at); at < 0 {
-		return at
-	}
+	return 0
+}
+
+// skipColon passes over the colon behind a name, to its value.
+func skipColon(text []byte, at int) int {
 	if at = blank(text, at); at == len(text) || text[at] != ':' {
 		return ^at
 	}

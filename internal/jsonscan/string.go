@@ -11,40 +11,68 @@ const (
 	highs = 0x80 * ones
 )
 
-// skipString passes over the string at a quote.
-func skipString(text []byte, at int) int {
-	for at++; ; {
+// marks is what stands in strings that no bytes of plain ASCII are: in the place of its highest bit a byte beyond
+// ASCII, and an escape.
+type marks uint64
+
+const escape marks = 1
+
+// skipString passes over the string at a quote. Nearly all are plain.
+func skipString(text []byte, at int) (end int, odd marks) {
+	for at++; at+8 <= len(text); at += 8 {
+		word := binary.LittleEndian.Uint64(text[at : at+8 : at+8])
+		quote, found := special(word)
+		if found == 0 {
+			continue
+		}
+		if quote&^word&found&-found == 0 {
+			break
+		}
+		return at + bits.TrailingZeros64(found)/8 + 1, 0
+	}
+	return restOfString(text, at)
+}
+
+// restOfString is skipString from within a string on, which is plain up to there.
+func restOfString(text []byte, at int) (end int, odd marks) {
+	for {
 		for at+8 <= len(text) {
-			if found := special(binary.LittleEndian.Uint64(text[at:])); found != 0 {
-				if at += bits.TrailingZeros64(found) / 8; text[at] == '"' {
-					return at + 1
-				}
+			word := binary.LittleEndian.Uint64(text[at : at+8 : at+8])
+			_, found := special(word)
+			if found &^= word; found != 0 {
+				odd |= marks(word & (found&-found - 1) & highs) // of the bytes before it
+				at += bits.TrailingZeros64(found) / 8
 				break
 			}
+			odd |= marks(word & highs)
 			at += 8
 		}
 		for at < len(text) && text[at] >= ' ' && text[at] != '"' && text[at] != '\\' {
+			odd |= marks(text[at]) & highs
 			at++
 		}
 		switch {
 		case at == len(text):
-			return ^at
+			return ^at, odd
 		case text[at] == '"':
-			return at + 1
+			return at + 1, odd
 		case text[at] != '\\':
-			return ^at // a control character
+			return ^at, odd // a control character
 		}
 		if at = skipEscape(text, at); at < 0 {
-			return at
+			return at, odd
 		}
+		odd |= escape
 	}
 }
 
-// special marks by its highest bit the first byte of a word that is a quote, a backslash or a control character. Bytes after
-// that may be marked without being one.
-func special(word uint64) uint64 {
-	quote, backslash := word^'"'*ones, word^'\\'*ones
-	return ((word-' '*ones)&^word | (quote-ones)&^quote | (backslash-ones)&^backslash) & highs
+// special marks, by its highest bit, the first byte of a word that is a quote, a backslash, a control character or beyond
+// ASCII: none of the last is near enough to both a quote and a backslash not to be marked. quote bears that mark where the byte
+// is a quote or, perhaps, beyond ASCII. Bytes behind it may be marked without being any of these.
+func special(word uint64) (quote, found uint64) {
+	quote = (word ^ '"'*ones) - ones
+	backslash, control := (word^'\\'*ones)-ones, word-' '*ones
+	return quote, (quote | backslash | control) & highs
 }
 
 // skipEscape passes over the escape at a backslash.

@@ -22,13 +22,15 @@ type Answer struct {
 	ID     []byte // raw JSON of the id; nil in a notification
 	Method string // of a request or notification; "" in a response
 
-	IsError   bool   // an error response
+	IsError    bool // an error response
+	HasResult  bool
+	ToolFailed bool    // result.isError: a tool reports its own failure
+	Dialect    Dialect // of a message that creates a task; DialectNone otherwise
+
 	Error     []byte // the whole error; nil if it was cut off, or is no object
 	ErrorCode int    // its code
 
-	HasResult    bool
 	Result       []byte // the whole result; nil if it was cut off
-	ToolFailed   bool   // result.isError: a tool reports its own failure
 	ResultType   string // result.resultType
 	RequestState string // result.requestState
 	NextCursor   string // result.nextCursor
@@ -36,8 +38,7 @@ type Answer struct {
 
 	// Task is the one that the message creates (Dialect says in which shape), answers about, or
 	// tells of.
-	Task    Task
-	Dialect Dialect // of a message that creates a task; DialectNone otherwise
+	Task Task
 }
 
 // Task is the part of a task's state that berth keeps.
@@ -69,25 +70,28 @@ func (a *Answer) CreatesTask() bool { return a.Dialect != DialectNone && a.Task.
 
 // PeekAnswer reads one message of an answer, or with cut its beginning. An error means that it is
 // malformed, or names a member twice that berth reads; the Answer then holds what stood before.
-func PeekAnswer(data []byte, cut bool) (Answer, error) { return peekAnswer(data, cut, nil, "") }
-
-// PeekAnswerTo is PeekAnswer for an answer about the task asked, if about any, whose id is not
-// copied then.
-func PeekAnswerTo(asked string, data []byte, cut bool) (Answer, error) {
-	return peekAnswer(data, cut, nil, asked)
+func PeekAnswer(data []byte, cut bool) (a Answer, err error) {
+	err = a.peek(data, cut, nil, "")
+	return a, err
 }
 
-func peekAnswer(data []byte, cut bool, subscribed *Subscribed, asked string) (Answer, error) {
+// PeekTo is PeekAnswer into a, which is empty, of an answer about the task asked, if about any, whose
+// id is not copied then.
+func (a *Answer) PeekTo(asked string, data []byte, cut bool) error {
+	return a.peek(data, cut, nil, asked)
+}
+
+func (a *Answer) peek(data []byte, cut bool, subscribed *Subscribed, asked string) error {
 	// Some servers begin a JSON body with a byte order mark; browsers and fetch drop it.
 	data = bytes.TrimPrefix(data, []byte("\ufeff"))
 	r := answerReader{Scanner: jsonscan.New(data), cut: cut, subscribed: subscribed, asked: asked}
-	r.readMessage()
+	r.readMessage(a)
 	r.End()
-	r.finish()
-	if cut && errors.Is(r.Err(), io.ErrUnexpectedEOF) {
-		return r.answer, nil
+	r.finish(a)
+	if err := r.Err(); !cut || !errors.Is(err, io.ErrUnexpectedEOF) {
+		return err
 	}
-	return r.answer, r.Err()
+	return nil
 }
 
 // ResultObject returns the raw result of a response of any length, which it aliases; nil if that is

@@ -157,11 +157,12 @@ func TestMessagesOfABatchThatWasCut(t *testing.T) {
 }
 
 // readWhole walks a message without judging its shape.
-func readWhole(data []byte, cut bool) (*answerReader, error) {
+func readWhole(data []byte, cut bool) (*answerReader, Answer, error) {
 	data = bytes.TrimPrefix(data, []byte("\ufeff"))
 	r := &answerReader{Scanner: jsonscan.New(data), cut: cut}
-	r.readMessage()
-	return r, r.Err()
+	var a Answer
+	r.readMessage(&a)
+	return r, a, r.Err()
 }
 
 func FuzzPeekAnswer(f *testing.F) {
@@ -204,27 +205,27 @@ func FuzzPeekAnswer(f *testing.F) {
 // checkPrefix: what is read in a prefix of data is read in data too.
 func checkPrefix(t *testing.T, prefix, data []byte) {
 	t.Helper()
-	part, _ := readWhole(prefix, true)
-	whole, _ := readWhole(data, false)
+	part, partial, _ := readWhole(prefix, true)
+	whole, all, _ := readWhole(data, false)
 	same := func(what, got, want string) {
 		t.Helper()
 		if got != "" && got != want {
 			t.Fatalf("%s of the prefix %q is %q, of %q %q", what, prefix, got, data, want)
 		}
 	}
-	same("id", string(part.answer.ID), string(whole.answer.ID))
-	same("method", part.answer.Method, whole.answer.Method)
-	same("resultType", part.answer.ResultType, whole.answer.ResultType)
-	same("requestState", part.answer.RequestState, whole.answer.RequestState)
-	same("nextCursor", part.answer.NextCursor, whole.answer.NextCursor)
-	same("result", string(part.answer.Result), string(whole.answer.Result))
+	same("id", string(partial.ID), string(all.ID))
+	same("method", partial.Method, all.Method)
+	same("resultType", partial.ResultType, all.ResultType)
+	same("requestState", partial.RequestState, all.RequestState)
+	same("nextCursor", partial.NextCursor, all.NextCursor)
+	same("result", string(partial.Result), string(all.Result))
 	tasks := [][2]Task{{part.result, whole.result}, {part.core, whole.core}, {part.params, whole.params}}
 	for _, pair := range tasks {
 		same("taskId", pair[0].ID, pair[1].ID)
 		same("status", pair[0].Status, pair[1].Status)
 	}
-	if part.answer.ErrorCode != 0 && part.answer.ErrorCode != whole.answer.ErrorCode {
-		t.Fatalf("the code of the prefix %q is %d, of %q %d", prefix, part.answer.ErrorCode, data, whole.answer.ErrorCode)
+	if partial.ErrorCode != 0 && partial.ErrorCode != all.ErrorCode {
+		t.Fatalf("the code of the prefix %q is %d, of %q %d", prefix, partial.ErrorCode, data, all.ErrorCode)
 	}
 }
 

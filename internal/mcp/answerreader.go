@@ -7,8 +7,6 @@ import (
 	"time"
 
 	"berth/internal/jsonscan"
-
-	"github.com/go-json-experiment/json/jsontext"
 )
 
 // answerReader keeps what stands before the cut of a message that was cut off.
@@ -16,23 +14,22 @@ type answerReader struct {
 	jsonscan.Scanner
 	cut    bool   // the text is only the beginning
 	asked  string // id of a task
-	answer Answer
-	result Task // result.taskId and its neighbours
-	params Task // params.taskId …
-	core   Task // result.task.taskId …
+	result Task   // result.taskId and its neighbours
+	params Task   // params.taskId …
+	core   Task   // result.task.taskId …
 
 	subscribed *Subscribed // nil: it is no message on a subscription's stream
 }
 
 // answerObject is one that an answerReader is in.
 type answerObject struct {
-	known  answerMember // that may not stand there twice
-	seen   answerMember
-	name   []byte       // of the member whose value comes next
-	member answerMember // it; 0: none of known
+	known  memberSet // that may not stand there twice
+	seen   memberSet
+	name   []byte    // of the member whose value comes next
+	member memberSet // it; 0: none of known
 }
 
-func (r *answerReader) open(known answerMember) answerObject {
+func (r *answerReader) open(known memberSet) answerObject {
 	switch r.Kind() {
 	case '{':
 		r.Open('{')
@@ -52,7 +49,9 @@ func (r *answerReader) next(o *answerObject) bool {
 	if !ok {
 		return false
 	}
-	o.name, _ = unquote(name)
+	if o.name = name[1 : len(name)-1]; !r.IsPlain() {
+		o.name, _ = unquote(name)
+	}
 	o.member = memberOf(o.name) & o.known
 	if o.seen&o.member != 0 {
 		r.Fail(ambiguousError{reasonDuplicateKey, string(o.name)})
@@ -62,21 +61,21 @@ func (r *answerReader) next(o *answerObject) bool {
 	return true
 }
 
-func (r *answerReader) readMessage() {
+func (r *answerReader) readMessage(a *Answer) {
 	o := r.open(messageMembers)
 	for r.next(&o) {
 		switch o.member {
 		case memberID:
-			r.answer.ID = r.value()
+			a.ID = r.value()
 		case memberMethod:
-			r.text(&r.answer.Method)
+			r.text(&a.Method)
 		case memberError:
 			// A null error beside a result is JSON-RPC 1.0's way of saying that there is none.
-			r.answer.IsError = r.Kind() != 'n'
-			r.answer.Error = r.readError()
+			a.IsError = r.Kind() != 'n'
+			a.Error = r.readError(a)
 		case memberResult:
-			r.answer.HasResult = true
-			r.answer.Result = r.readResult()
+			a.HasResult = true
+			a.Result = r.readResult(a)
 		case memberParams:
 			r.readParams()
 		default:
@@ -107,7 +106,7 @@ func (r *answerReader) readParams() {
 }
 
 // readResult returns what it has read; nil if that is no object, or not all there.
-func (r *answerReader) readResult() []byte {
+func (r *answerReader) readResult(a *Answer) []byte {
 	if !r.atObject() {
 		return nil
 	}
@@ -117,16 +116,16 @@ func (r *answerReader) readResult() []byte {
 		switch o.member {
 		case 0:
 			if value := r.value(); string(o.name) == "isError" {
-				r.answer.ToolFailed = value.Kind() == 't'
+				a.ToolFailed = string(value) == "true"
 			}
 		case memberResultType:
-			r.text(&r.answer.ResultType)
+			r.text(&a.ResultType)
 		case memberState:
-			r.text(&r.answer.RequestState)
+			r.text(&a.RequestState)
 		case memberNextCursor:
-			r.text(&r.answer.NextCursor)
+			r.text(&a.NextCursor)
 		case memberVersion:
-			r.text(&r.answer.Version)
+			r.text(&a.Version)
 		case memberOwnTask:
 			r.readOwnTask()
 		default:
@@ -137,7 +136,7 @@ func (r *answerReader) readResult() []byte {
 }
 
 // readError returns what it has read, as readResult does.
-func (r *answerReader) readError() []byte {
+func (r *answerReader) readError(a *Answer) []byte {
 	if !r.atObject() {
 		return nil
 	}
@@ -145,7 +144,7 @@ func (r *answerReader) readError() []byte {
 	o := r.open(memberCode)
 	for r.next(&o) {
 		if value := r.value(); o.member == memberCode {
-			r.answer.ErrorCode, _ = strconv.Atoi(string(value))
+			a.ErrorCode, _ = strconv.Atoi(string(value))
 		}
 	}
 	return r.since(from)
@@ -162,7 +161,7 @@ func (r *answerReader) readOwnTask() {
 }
 
 // readTask reads the value of one of taskMembers, or passes over any other.
-func (r *answerReader) readTask(into *Task, member answerMember) {
+func (r *answerReader) readTask(into *Task, member memberSet) {
 	switch member {
 	case memberTaskID:
 		r.text(&into.ID)
@@ -208,10 +207,12 @@ func (r *answerReader) since(from int) []byte {
 
 func (r *answerReader) duration(d *time.Duration) {
 	value := r.value()
-	if value.Kind() != '0' {
+	if !isNumber(value) {
 		return
 	}
-	if ms, err := strconv.ParseFloat(string(value), 64); err == nil {
+	if ms, err := strconv.Atoi(string(value)); err == nil { // as nearly all are
+		*d = milliseconds(float64(ms))
+	} else if ms, err := strconv.ParseFloat(string(value), 64); err == nil {
 		*d = milliseconds(ms)
 	}
 }
@@ -229,9 +230,9 @@ func milliseconds(ms float64) time.Duration {
 }
 
 // value takes a number that reaches up to the cut for cut off: its digits may go on behind it.
-func (r *answerReader) value() jsontext.Value {
-	value := jsontext.Value(r.Value())
-	if r.cut && value != nil && value.Kind() == '0' && r.At() == len(r.Text()) {
+func (r *answerReader) value() []byte {
+	value := r.Value()
+	if r.cut && isNumber(value) && r.At() == len(r.Text()) {
 		r.Fail(io.ErrUnexpectedEOF)
 		return nil
 	}
@@ -240,15 +241,14 @@ func (r *answerReader) value() jsontext.Value {
 
 func (r *answerReader) text(s *string) {
 	if value := r.value(); value != nil {
-		*s, _ = decoded(value, r.asked)
+		*s, _ = textOf(&r.Scanner, value, r.asked)
 	}
 }
 
 // finish decides which shape the message has. A result that says that it is no task is none, nor is
 // what has a status under `task` that no task has: an issue tracker's tool may answer with a task
 // of its own.
-func (r *answerReader) finish() {
-	a := &r.answer
+func (r *answerReader) finish(a *Answer) {
 	switch {
 	case a.Method != "":
 		a.Task = r.params

@@ -2,6 +2,7 @@ package mcp
 
 import (
 	"encoding/json"
+	"fmt"
 	"io"
 	"strings"
 	"testing"
@@ -48,7 +49,6 @@ func bench(b *testing.B, name string, body []byte, step func(b *testing.B, body 
 
 // unmarshal reads by encoding/json what berth reads of a message.
 func unmarshal(b *testing.B, body []byte) {
-	b.Helper()
 	var m struct {
 		Version string          `json:"jsonrpc"`
 		ID      json.RawMessage `json:"id"`
@@ -89,12 +89,66 @@ func BenchmarkPeek(b *testing.B) {
 		"call": usualCall, "poll": usualPoll, "500B of text": toolCall(500), "4MiB": toolCall(4 << 20), "4MB of objects": []byte(objects),
 	} {
 		bench(b, name, body, func(b *testing.B, body []byte) {
-			b.Helper()
 			if _, refusal := m.Peek(body, testBatch); refusal != nil {
 				b.Fatal(refusal)
 			}
 		})
 	}
+}
+
+// BenchmarkSizes is what a client's message and an answer cost by their size, as clients and servers write them.
+func BenchmarkSizes(b *testing.B) {
+	var m Message
+	for _, size := range []int{200, 600, 4000} {
+		for name, body := range map[string][]byte{"call": sizedCall("tools/call", `"name":"greet"`, size), "poll": sizedCall("tasks/get", `"taskId":"`+usualTaskID+`"`, size)} {
+			b.Run(fmt.Sprintf("%s/%d", name, size), func(b *testing.B) {
+				b.ReportAllocs()
+				for b.Loop() {
+					_, _ = m.Peek(body, testBatch)
+				}
+			})
+		}
+		answer := sizedAnswer(size)
+		b.Run(fmt.Sprintf("answer/%d", size), func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				var a Answer
+				_ = a.PeekTo(usualTaskID, answer, false)
+			}
+		})
+	}
+}
+
+// sizedCall is a call of some size bytes, whose params end with `_meta`. What is left of a small one is no such thing.
+func sizedCall(method, params string, size int) []byte {
+	switch {
+	case size < 400:
+		params += `,"_meta":{"` + metaVersion + `":"2026-07-28","` + metaCapabilities + `":{}}`
+	case method == "tools/call":
+		params += `,"arguments":{"query":"how to rotate","limit":20,"rows":[` + rows(size-560) + `]},` + usualMeta
+	default:
+		params += `,` + usualMeta
+	}
+	body := request(method, params)
+	if pad := size - len(body) - len(`,"x":""`); pad > 0 {
+		body = strings.TrimSuffix(body, "}") + `,"x":"` + strings.Repeat("x", pad) + `"}`
+	}
+	return []byte(body)
+}
+
+func sizedAnswer(size int) []byte {
+	task := `"resultType":"complete","taskId":"` + usualTaskID + `","status":"working","createdAt":"2026-07-28T10:30:00Z",` +
+		`"lastUpdatedAt":"2026-07-28T10:40:00Z","ttlMs":60000,"pollIntervalMs":1000`
+	body := `{"jsonrpc":"2.0","id":1,"result":{` + task
+	if pad := size - len(body) - len(`,"statusMessage":""}}`); pad > 0 {
+		body += `,"statusMessage":"` + strings.Repeat("x", pad) + `"`
+	}
+	return []byte(body + "}}")
+}
+
+func rows(size int) string {
+	const row = `{"id":12,"name":"row","tags":["a","b"]},`
+	return strings.Repeat(row, max(size, 0)/len(row)) + "{}"
 }
 
 // What Classify adds are the strings that the headers do not have.
@@ -115,8 +169,8 @@ func BenchmarkClassify(b *testing.B) {
 func BenchmarkPeekAnswer(b *testing.B) {
 	for name, body := range map[string][]byte{"result": usualResult, "task": usualTask} {
 		bench(b, name, body, func(b *testing.B, body []byte) {
-			b.Helper()
-			if _, err := PeekAnswerTo(usualTaskID, body, false); err != nil {
+			var a Answer
+			if err := a.PeekTo(usualTaskID, body, false); err != nil {
 				b.Fatal(err)
 			}
 		})

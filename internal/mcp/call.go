@@ -20,8 +20,8 @@ const (
 	KindResponse                 // result or error, no method
 )
 
-// Call is one JSON-RPC message from a client. ID and ProgressToken alias the body; all strings but
-// Method are made by Classify.
+// Call is one JSON-RPC message from a client. ID and ProgressToken alias the body; Version, Name and TaskID are made by
+// Classify.
 type Call struct {
 	Kind   Kind   // request, notification or response
 	ID     []byte // raw JSON of the id; nil in a notification and in an error response without one

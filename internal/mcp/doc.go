@@ -10,9 +10,9 @@
 // value while the server acts on another is a smuggling tool, and lenient
 // everywhere else: unknown methods, versions and members pass.
 //
-// Cost: a client's message is walked once, without building a tree or copying anything
-// (its params once more where they stand before the method); Classify copies the strings
-// that no header says as well. An answer is walked once, and only its first MaxPeek bytes.
+// Cost: a client's message is walked once, without building a tree (its params once more
+// where they stand before the method), and nothing of it is copied but the strings that
+// berth goes by and no header says as well. An answer is walked once, and only its first MaxPeek bytes.
 // The answer to a held call is read whole, and its result copied once for each time that
 // it is shown.
 package mcp

@@ -32,22 +32,34 @@ func (c *Call) CheckNewTaskID(limit int) error {
 	return nil
 }
 
-var draftTaskNames = []string{"taskId"}
+var draftTaskNames = guard("taskId")
 
-// readDraftTask reads the task that a member of `_meta` names. No server acts on what is no object,
-// or names none.
-func readDraftTask(r *reader, id *jsontext.Value) error {
+func (c *Call) readNewTask(r *reader) error {
+	id, err := readDraftTask(r)
+	c.NewTaskID, c.badNewTaskID = decoded(id, "")
+	c.hasNewTaskID = id != nil
+	return err
+}
+
+func (c *Call) readRelatedTask(r *reader) error {
+	id, err := readDraftTask(r)
+	c.RelatedTaskID, _ = decoded(id, "")
+	return err
+}
+
+// readDraftTask reads the id of the task that a member of `_meta` names. No server acts on what is no object, or names none.
+func readDraftTask(r *reader) (id jsontext.Value, err error) {
 	if r.Kind() != '{' {
 		r.Value()
-		return nil
+		return nil, nil
 	}
-	o := r.open(draftTaskNames)
+	o := r.open(&draftTaskNames)
 	for r.next(&o) {
-		if value := r.Value(); string(o.name) == "taskId" {
-			*id = value
+		if value := r.Value(); o.member == memberTaskID {
+			id = value
 		}
 	}
-	return o.fault
+	return id, o.fault
 }
 
 // RelatedTask returns the task that an upstream's message says that it belongs to, in `_meta` of its

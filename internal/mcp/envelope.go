@@ -5,51 +5,55 @@ import (
 	"strings"
 
 	"berth/internal/jsonscan"
-
-	"github.com/go-json-experiment/json/jsontext"
 )
 
+// envelope is what a message is besides its method and params.
 type envelope struct {
-	version, id     jsontext.Value
-	method, params  jsontext.Value
-	result, failure jsontext.Value // failure is "error"
+	id     []byte
+	params []byte // that were not read where they stood
+	seen   memberSet
+	versed bool // jsonrpc says what it has to
 }
 
 var envelopeNames = []string{"jsonrpc", "id", "method", "params", "result", "error"}
 
+var guardedEnvelope = guard(envelopeNames...)
+
 // kind: an error response may lack an id, for what it answers could not be read.
 func (e *envelope) kind() (kind Kind, ok bool) {
-	answers := e.result != nil || e.failure != nil
+	answer := e.seen & (memberResult | memberError)
 	switch {
-	case answers && (e.method != nil || e.result != nil && e.failure != nil):
+	case answer != 0 && (e.has(memberMethod) || answer == memberResult|memberError):
 		return 0, false
-	case answers:
-		return KindResponse, e.id != nil || e.failure != nil
-	case e.id == nil:
-		return KindNotification, e.method != nil
+	case answer != 0:
+		return KindResponse, e.has(memberID) || e.has(memberError)
+	case !e.has(memberID):
+		return KindNotification, e.has(memberMethod)
 	}
-	return KindRequest, e.method != nil
+	return KindRequest, e.has(memberMethod)
 }
 
+func (e *envelope) has(member memberSet) bool { return e.seen&member != 0 }
+
 func (e *envelope) usableID() []byte {
-	if e.id.Kind() == '"' || e.id.Kind() == '0' {
+	if isToken(e.id) {
 		return e.id
 	}
 	return nil
 }
 
-func (e *envelope) check() error {
+func (e *envelope) check(id []byte) (kind Kind, err error) {
 	kind, ok := e.kind()
-	nameless := kind == KindResponse && e.failure != nil && e.id.Kind() == 'n'
+	nameless := kind == KindResponse && e.has(memberError) && string(e.id) == "null"
 	switch {
-	case !isString(e.version, "2.0"):
-		return errInvalid(`"jsonrpc" is not "2.0"`, "")
+	case !e.versed:
+		return kind, errInvalid(`"jsonrpc" is not "2.0"`, "")
 	case !ok:
-		return errInvalid("neither a request nor a response", "")
-	case e.id != nil && e.usableID() == nil && !nameless:
-		return errInvalid("the id is neither a string nor a number", "")
+		return kind, errInvalid("neither a request nor a response", "")
+	case e.has(memberID) && id == nil && !nameless:
+		return kind, errInvalid("the id is neither a string nor a number", "")
 	}
-	return nil
+	return kind, nil
 }
 
 type callReader struct {
@@ -60,31 +64,33 @@ type callReader struct {
 	refused error // what is wrong with them then
 }
 
-// peek reads the message in data. On failure the call bears the id, if that could be read.
-func (c *Call) peek(data []byte) error {
+// peek reads the message in data, which may be anything but UTF-8 beyond ASCII. On failure the call bears the id, if that
+// could be read.
+func (c *Call) peek(data []byte) (ascii bool, err error) {
 	r := callReader{reader: reader{Scanner: jsonscan.New(data)}, call: c}
 	if r.Kind() != '{' {
-		return r.notObject()
+		return false, r.notObject()
 	}
-	o := r.open(envelopeNames)
+	o := r.open(&guardedEnvelope)
 	for r.next(&o) {
-		r.member(o.name)
+		r.member(o.member)
 	}
-	err := o.fault
+	err = o.fault
 	if !r.End() {
 		err = r.Err()
 	}
 	c.ID = r.env.usableID()
-	if ambiguous, ok := errors.AsType[ambiguousError](err); ok && strings.EqualFold(ambiguous.name, "id") {
-		c.ID = nil // which of the two is meant?
-	}
 	if err != nil {
-		return err
+		if ambiguous, ok := errors.AsType[ambiguousError](err); ok && strings.EqualFold(ambiguous.name, "id") {
+			c.ID = nil // which of the two is meant?
+		}
+		return false, err
 	}
-	if err := r.env.check(); err != nil {
-		return err
+	r.env.seen = o.seen
+	if c.Kind, err = r.env.check(c.ID); err != nil {
+		return false, err
 	}
-	return r.fill()
+	return r.IsASCII(), r.fill()
 }
 
 func (r *callReader) notObject() error {
@@ -96,32 +102,27 @@ func (r *callReader) notObject() error {
 }
 
 // member reads params in passing where the method, on which their meaning depends, stands before them.
-func (r *callReader) member(name []byte) {
-	switch string(name) {
-	case "jsonrpc":
-		r.env.version = r.Value()
-	case "id":
+func (r *callReader) member(member memberSet) {
+	switch member {
+	case memberJSONRPC:
+		value := r.Value()
+		r.env.versed = string(value) == `"2.0"` || isString(value, "2.0")
+	case memberID:
 		r.env.id = r.Value()
-	case "method":
-		r.env.method = r.Value()
-		r.call.Method, _ = decoded(r.env.method, "")
-	case "params":
+	case memberMethod:
+		r.call.Method, _ = textOf(&r.Scanner, r.Value(), "")
+	case memberParams:
 		if r.passed = r.call.Method != "" && r.Kind() == '{'; r.passed {
 			r.refused = r.call.readParams(&r.reader)
 		} else {
 			r.env.params = r.Value()
 		}
-	case "result":
-		r.env.result = r.Value()
-	case "error":
-		r.env.failure = r.Value()
 	default:
 		r.Value()
 	}
 }
 
 func (r *callReader) fill() error {
-	r.call.Kind, _ = r.env.kind()
 	switch {
 	case r.call.Kind == KindResponse:
 		return nil
@@ -129,7 +130,7 @@ func (r *callReader) fill() error {
 		return errInvalid("the method is not a name", "")
 	case r.passed:
 		return r.refused
-	case r.env.params.Kind() != '{':
+	case !isObject(r.env.params):
 		return nil
 	}
 	params := reader{Scanner: jsonscan.New(r.env.params)}

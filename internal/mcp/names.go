@@ -2,8 +2,8 @@ package mcp
 
 // names is a stack of names, of which the first cost no memory of their own.
 type names struct {
-	few   [16][]byte
-	more  [][]byte // from the seventeenth on
+	few   [4][]byte
+	more  [][]byte // from the fifth on
 	count int      // how many count; the others are forgotten
 }
 

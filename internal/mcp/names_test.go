@@ -42,3 +42,34 @@ func TestNamesForgetThoseOfAnObjectThatWasLeft(t *testing.T) {
 		}
 	}
 }
+
+// What is known by its name is noted by a bit, and not by that name.
+func TestAKnownNameMayStandOnceOnly(t *testing.T) {
+	var all memberSet
+	for _, name := range []string{
+		"jsonrpc", "id", "method", "params", "result", "error", "_meta", "name", "uri", "cursor", "requestState", "arguments", "notifications",
+		"capabilities", metaVersion, metaCapabilities, metaClientInfo, "progressToken", "traceparent", "tracestate", metaNewTask,
+		metaRelatedTask, metaSubscription, "extensions", TasksExtension, "elicitation", "sampling", "roots", "code", "resultType",
+		"nextCursor", "protocolVersion", "task", "taskId", "status", "statusMessage", "ttlMs", "ttl", "keepAlive",
+	} {
+		own := memberOf([]byte(name))
+		if own == 0 || all&own != 0 {
+			t.Errorf("%s is %b, and %b are others", name, own, all)
+		}
+		all |= own
+		for _, object := range []string{`%s`, `"_meta":{%s}`, `"_meta":{"` + metaCapabilities + `":{%s}}`, `"_meta":{"` + metaCapabilities + `":{"extensions":{%s}}}`} {
+			for _, again := range []string{name, fmt.Sprintf(`\u%04x%s`, name[0], name[1:])} {
+				once, twice := fmt.Sprintf(`"a":1,"%s":{}`, again), fmt.Sprintf(`"a":1,"%s":{},"b":2,"%s":{}`, name, again)
+				if _, _, refusal := peek([]byte(request("ping", strings.Replace(object, "%s", once, 1))), 1); refusal != nil {
+					t.Errorf("%s once in %s: %v", again, object, refusal)
+				}
+				if _, _, refusal := peek([]byte(request("ping", strings.Replace(object, "%s", twice, 1))), 1); refusal == nil || refusal.Reason != reasonDuplicateKey {
+					t.Errorf("%s twice in %s: %v", again, object, refusal)
+				}
+			}
+		}
+	}
+	if memberOf([]byte("other")) != 0 {
+		t.Error("an unknown name is known")
+	}
+}

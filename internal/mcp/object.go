@@ -66,8 +66,8 @@ func walk(data []byte, known []string, visit func(s span) error) error {
 	if jsontext.Value(data).Kind() != '{' {
 		return errNotObject
 	}
-	r := reader{Scanner: jsonscan.New(data)}
-	o := r.open(known)
+	r, g := reader{Scanner: jsonscan.New(data)}, guard(known...)
+	o := r.open(&g)
 	for r.next(&o) {
 		m := span{name: o.name, lead: r.lead}
 		value := r.Value()

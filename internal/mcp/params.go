@@ -9,68 +9,70 @@ import (
 
 // The members of params on which the route of a call, or the permission for it, rests.
 var (
-	paramsOfAny    = []string{"_meta"}
-	paramsOfTask   = []string{"_meta", "taskId"}
-	paramsOfNamed  = []string{"_meta", "name"}
-	paramsOfURI    = []string{"_meta", "uri"}
-	paramsOfListen = []string{"_meta", "notifications"}
+	paramsOfAny    = guard("_meta")
+	paramsOfTask   = guard("_meta", "taskId")
+	paramsOfNamed  = guard("_meta", "name")
+	paramsOfURI    = guard("_meta", "uri")
+	paramsOfListen = guard("_meta", "notifications")
+
+	metaNames = guard(metaVersion, metaCapabilities, metaNewTask, metaRelatedTask)
+	noNames   guarded
 )
 
-func paramsNames(method string) []string {
+// paramsOf are those of a method, and the one of them that is the call's name, if that is no task's.
+func paramsOf(method string) (names *guarded, name memberSet) {
 	switch nameField(method) {
 	case "taskId":
-		return paramsOfTask
+		return &paramsOfTask, 0
 	case "name":
-		return paramsOfNamed
+		return &paramsOfNamed, memberName
 	case "uri":
-		return paramsOfURI
+		return &paramsOfURI, memberURI
 	}
 	if method == MethodListen {
-		return paramsOfListen
+		return &paramsOfListen, 0
 	}
-	return paramsOfAny
+	return &paramsOfAny, 0
 }
 
-var metaNames = []string{metaVersion, metaCapabilities, metaNewTask, metaRelatedTask}
-
-// rawCall holds strings of a call as they stand in the body; nil is an absent one.
+// rawCall holds those strings of a call that headers may say as well, as they stand in the body; nil is an absent one.
 type rawCall struct {
-	name, taskID, cursor, requestState jsontext.Value
-	traceParent, traceState            jsontext.Value
-	newTaskID, relatedTaskID           jsontext.Value
-	version                            jsontext.Value // in _meta
+	name, taskID jsontext.Value
+	version      jsontext.Value // in _meta
 }
 
 // readParams reads the object that comes next.
 func (c *Call) readParams(r *reader) error {
-	field := nameField(c.Method)
-	o := r.open(paramsNames(c.Method))
+	names, name := paramsOf(c.Method)
+	o := r.open(names)
 	for r.next(&o) {
 		switch {
-		case string(o.name) == "_meta":
+		case o.member == memberMeta:
 			o.note(c.readMeta(r))
-		case string(o.name) == "notifications" && c.Method == MethodListen:
+		case o.member == memberNotifications && c.Method == MethodListen:
 			o.note(c.readListen(r))
-		case field != "" && field != "taskId" && string(o.name) == field:
+		case o.member&name != 0:
 			c.raw.name = r.Value()
 		default:
-			c.setParam(o.name, r.Value())
+			c.setParam(r, o.member)
 		}
 	}
 	return o.fault
 }
 
-func (c *Call) setParam(name []byte, value jsontext.Value) {
-	switch string(name) {
-	case "taskId":
+// setParam reads the value of a member that has no parts which matter.
+func (c *Call) setParam(r *reader, member memberSet) {
+	value := r.Value()
+	switch member {
+	case memberTaskID:
 		c.raw.taskID, c.HasTaskID = value, true
-	case "cursor":
-		c.raw.cursor = value
-	case "requestState":
-		c.raw.requestState = value
-	case memberTask:
+	case memberCursor:
+		c.Cursor, c.badCursor = textOf(&r.Scanner, value, "")
+	case memberState:
+		c.RequestState, c.badRequestState = textOf(&r.Scanner, value, "")
+	case memberOwnTask:
 		c.task = value
-	case "capabilities":
+	case memberCapabilities:
 		if c.Method == MethodInitialize {
 			c.capabilities = value
 		}
@@ -82,22 +84,22 @@ func (c *Call) readMeta(r *reader) error {
 		r.Value()
 		return nil
 	}
-	o := r.open(metaNames)
+	o := r.open(&metaNames)
 	for r.next(&o) {
-		switch string(o.name) {
-		case metaCapabilities:
+		switch o.member {
+		case memberMetaCapabilities:
 			o.note(c.readCapabilities(r))
-		case metaNewTask:
-			o.note(readDraftTask(r, &c.raw.newTaskID))
-		case metaRelatedTask:
-			o.note(readDraftTask(r, &c.raw.relatedTaskID))
-		case metaVersion:
+		case memberNewTask:
+			o.note(c.readNewTask(r))
+		case memberRelatedTask:
+			o.note(c.readRelatedTask(r))
+		case memberMetaVersion:
 			c.raw.version, c.hasMetaVersion = r.Value(), true
-		case "traceparent":
-			c.raw.traceParent = r.Value()
-		case "tracestate":
-			c.raw.traceState = r.Value()
-		case memberProgressToken:
+		case memberTraceParent:
+			c.Trace.Parent, _ = textOf(&r.Scanner, r.Value(), "")
+		case memberTraceState:
+			c.Trace.State, _ = textOf(&r.Scanner, r.Value(), "")
+		case memberToken:
 			if token := r.Value(); isToken(token) {
 				c.ProgressToken = token
 			}
@@ -116,9 +118,9 @@ func (c *Call) readCapabilities(r *reader) error {
 	}
 	c.hasCapabilities = true
 	from := r.At()
-	o := r.open(nil)
+	o := r.open(&noNames)
 	for r.next(&o) {
-		if string(o.name) == "extensions" && r.Kind() == '{' {
+		if o.member == memberExtensions && r.Kind() == '{' {
 			o.note(c.readExtensions(r))
 		} else {
 			r.Value()
@@ -131,10 +133,10 @@ func (c *Call) readCapabilities(r *reader) error {
 }
 
 func (c *Call) readExtensions(r *reader) error {
-	o := r.open(nil)
+	o := r.open(&noNames)
 	for r.next(&o) {
 		kind := r.Kind()
-		if r.Value(); string(o.name) == TasksExtension && kind == '{' {
+		if r.Value(); o.member == memberTasksExtension && kind == '{' {
 			c.DeclaresTasks = true
 		}
 	}
@@ -165,13 +167,6 @@ func (c *Call) decode(version, name string) {
 	c.Name, c.badName = decoded(c.raw.name, name)
 	c.badName = c.badName || isAmbiguous(c.raw.name, c.Name)
 	c.TaskID, c.badTaskID = decoded(c.raw.taskID, name)
-	c.Cursor, c.badCursor = decoded(c.raw.cursor, "")
-	c.RequestState, c.badRequestState = decoded(c.raw.requestState, "")
-	c.Trace.Parent, _ = decoded(c.raw.traceParent, "")
-	c.Trace.State, _ = decoded(c.raw.traceState, "")
-	c.NewTaskID, c.badNewTaskID = decoded(c.raw.newTaskID, "")
-	c.hasNewTaskID = c.raw.newTaskID != nil
-	c.RelatedTaskID, _ = decoded(c.raw.relatedTaskID, "")
 }
 
 // isAmbiguous reports whether a string that was read has half a character in it, which is U+FFFD here and may be something else to
@@ -186,15 +181,9 @@ func isAmbiguous(value jsontext.Value, read string) bool {
 
 // decoded returns the string in value, or like where that is the same; bad is another kind.
 func decoded(value jsontext.Value, like string) (s string, bad bool) {
-	switch {
-	case value == nil:
-		return "", false
-	case value.Kind() != '"':
-		return "", true
+	if !isText(value) {
+		return "", value != nil
 	}
 	b, _ := unquote(value)
-	if string(b) == like {
-		return like, false
-	}
-	return word(b), false
+	return known(b, like), false
 }

@@ -15,30 +15,40 @@ type Message struct {
 	single [1]Call // what Calls is where there is no batch
 }
 
-// Peek reads the body of a POST into m, in one walk and without a copy; the strings are Classify's
+// Peek reads the body of a POST into m, in one walk; the strings that headers may say as well are Classify's
 // to make. It returns the id of a single call, for answers to it. What is no message, or ambiguous,
 // is refused with -32700 or -32600; of that m says only whether it is a batch of one.
 func (m *Message) Peek(body []byte, maxBatch int) (id []byte, refused *Error) {
 	*m = Message{}
-	switch {
-	case !utf8.Valid(body):
+	var ascii bool // it is known to be
+	if isBatch(body) {
+		id, ascii, refused = m.peekBatch(body, maxBatch)
+	} else {
+		id, ascii, refused = m.peekSingle(body)
+	}
+	// What is not UTF-8 is no JSON, whatever else is wrong with it; what was refused was not read to its end.
+	if !ascii && !utf8.Valid(body) {
+		*m = Message{}
 		return nil, errParse()
-	case isBatch(body):
-		return m.peekBatch(body, maxBatch)
 	}
-	call := &m.single[0]
-	if err := call.peek(body); err != nil {
-		refused = refusal(err)
-		if refused.Code == CodeParse {
-			return nil, refused
-		}
-		return call.ID, refused
-	}
-	m.Calls = m.single[:]
-	return call.ID, nil
+	return id, refused
 }
 
-func (m *Message) peekBatch(body []byte, limit int) (id []byte, refused *Error) {
+func (m *Message) peekSingle(body []byte) (id []byte, ascii bool, refused *Error) {
+	call := &m.single[0]
+	ascii, err := call.peek(body)
+	if err != nil {
+		refused = refusal(err)
+		if refused.Code == CodeParse {
+			return nil, false, refused
+		}
+		return call.ID, false, refused
+	}
+	m.Calls = m.single[:]
+	return call.ID, ascii, nil
+}
+
+func (m *Message) peekBatch(body []byte, limit int) (id []byte, ascii bool, refused *Error) {
 	s := jsonscan.New(body)
 	var calls []Call
 	for more := s.Open('[') && s.Element(); more; {
@@ -48,26 +58,26 @@ func (m *Message) peekBatch(body []byte, limit int) (id []byte, refused *Error) 
 			break
 		}
 		if len(calls) == limit {
-			return nil, errInvalid("too many messages in one batch", "batch_too_large")
+			return nil, false, errInvalid("too many messages in one batch", "batch_too_large")
 		}
 		var call Call
-		if err := call.peek(value); err != nil {
+		if _, err := call.peek(value); err != nil {
 			if len(calls) == 0 && !more && s.Err() == nil {
 				m.Batch = true
-				return call.ID, refusal(err)
+				return call.ID, false, refusal(err)
 			}
-			return nil, refusal(err)
+			return nil, false, refusal(err)
 		}
 		calls = append(calls, call)
 	}
 	switch {
 	case !s.End():
-		return nil, errParse()
+		return nil, false, errParse()
 	case len(calls) == 0:
-		return nil, errInvalid("an empty batch", "empty_batch")
+		return nil, false, errInvalid("an empty batch", "empty_batch")
 	}
 	m.Calls, m.Batch = calls, true
-	return nil, nil
+	return nil, s.IsASCII(), nil
 }
 
 func refusal(err error) *Error {

@@ -37,7 +37,7 @@ func WithToken(body, token []byte) []byte {
 	return replace(body, token, "params", "_meta", memberProgressToken)
 }
 
-func isToken(value jsontext.Value) bool { return value.Kind() == '"' || value.Kind() == '0' }
+func isToken(value []byte) bool { return isText(value) || isNumber(value) }
 
 // PeekProgress reads a message if it is an unambiguous notifications/progress with token and
 // number.

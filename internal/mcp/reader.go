@@ -3,7 +3,6 @@ package mcp
 import (
 	"errors"
 	"slices"
-	"strings"
 
 	"berth/internal/jsonscan"
 
@@ -26,10 +25,13 @@ var errTooManyMembers = errors.New("mcp: too many members in one object")
 
 // object is one that a reader is in, or that it has left.
 type object struct {
-	known []string // names from which no other may differ only in case
-	first int      // where its names begin among the reader's
-	name  []byte   // of the member whose value comes next
-	fault error    // the first of names, or what was noted
+	guarded *guarded
+	seen    memberSet // of those that are known by name
+	first   int       // where the names of the others begin among the reader's
+	count   int       // of its members
+	name    []byte    // of the member whose value comes next
+	member  memberSet // it; 0: none that is known
+	fault   error     // the first of names, or what was noted
 }
 
 // note keeps the first fault. It is returned at the end: what is no JSON at all is called
@@ -41,13 +43,13 @@ func (o *object) note(fault error) {
 }
 
 // open enters the next object.
-func (r *reader) open(known []string) object {
+func (r *reader) open(g *guarded) object {
 	r.Open('{')
-	return object{known: known, first: r.names.count}
+	return object{guarded: g, first: r.names.count}
 }
 
 // next steps to the next member of o, in order, whose value has then to be read. A name that stands there twice, or
-// differs from a known one only in case, is passed over.
+// differs from a guarded one only in case, is passed over.
 func (r *reader) next(o *object) bool {
 	for {
 		r.lead = r.At()
@@ -55,17 +57,26 @@ func (r *reader) next(o *object) bool {
 		if !ok {
 			break
 		}
-		if r.names.count-o.first == maxMembers {
+		if o.count == maxMembers {
 			o.note(r.abort())
 			break
 		}
-		name, plain := unquote(quoted)
-		fault := r.check(name, plain, o)
-		if fault == nil {
-			o.name = name
+		o.name = quoted[1 : len(quoted)-1]
+		plain := r.IsPlain()
+		if !plain {
+			o.name, _ = unquote(quoted)
+		}
+		o.member = memberOf(o.name)
+		if o.member&o.guarded.set&^o.seen != 0 { // as most are
+			o.seen |= o.member
+			o.count++
 			return true
 		}
-		o.note(fault)
+		reason := r.check(o, plain)
+		if reason == "" {
+			return true
+		}
+		o.note(ambiguousError{reason, string(o.name)})
 		r.Value()
 	}
 	r.names.count = o.first
@@ -84,31 +95,20 @@ func (r *reader) abort() error {
 	return errTooManyMembers
 }
 
-// check refuses an ambiguous name, and remembers it for those that follow in the object.
-func (r *reader) check(name []byte, plain bool, o *object) error {
-	if r.names.haveSince(o.first, name) {
-		return ambiguousError{reasonDuplicateKey, string(name)}
+// check says why o's next name is ambiguous, "" if it is not, and remembers it for those that follow.
+func (r *reader) check(o *object, plain bool) (reason string) {
+	switch {
+	case o.seen&o.member != 0, o.member == 0 && r.names.haveSince(o.first, o.name):
+		return reasonDuplicateKey
+	case o.member == 0:
+		r.names.add(o.name)
 	}
-	r.names.add(name)
-	if differsInCase(name, plain, o.known) {
-		return ambiguousError{reasonKeyCase, string(name)}
+	o.seen |= o.member
+	o.count++
+	if o.guarded.differs(o.name, plain) {
+		return reasonKeyCase
 	}
-	return nil
-}
-
-// differsInCase: only a name with letters beyond ASCII can be longer than what it folds to.
-func differsInCase(name []byte, plain bool, known []string) bool {
-	differs := false
-	for _, k := range known {
-		switch {
-		case string(name) == k:
-			return false
-		case len(name) < len(k), plain && (len(name) > len(k) || name[0]|' ' != k[0]|' '):
-		case strings.EqualFold(string(name), k):
-			differs = true
-		}
-	}
-	return differs
+	return ""
 }
 
 // unquote returns what is in the string value. Where that is plain, it aliases value.
@@ -123,6 +123,11 @@ func unquote(value jsontext.Value) (s []byte, plain bool) {
 	return s, false
 }
 
+// isText, isNumber and isObject are by the first byte, before which no blanks stand in what a scanner hands out.
+func isText(value []byte) bool   { return len(value) > 0 && value[0] == '"' }
+func isNumber(value []byte) bool { return len(value) > 0 && (value[0]-'0' <= 9 || value[0] == '-') }
+func isObject(value []byte) bool { return len(value) > 0 && value[0] == '{' }
+
 func isString(value jsontext.Value, s string) bool {
 	b, _ := unquote(value)
 	return value.Kind() == '"' && string(b) == s
@@ -134,6 +139,27 @@ func text(value jsontext.Value) (s string, ok bool) {
 	}
 	b, _ := unquote(value)
 	return string(b), true
+}
+
+// textOf returns the string in the value that s has passed over last, or like where that is the same; bad is another kind.
+func textOf(s *jsonscan.Scanner, value []byte, like string) (text string, bad bool) {
+	switch {
+	case value == nil:
+		return "", false
+	case value[0] != '"':
+		return "", true
+	case !s.IsPlain():
+		return decoded(value, like)
+	}
+	return known(value[1:len(value)-1], like), false
+}
+
+// known is b as a string: like, where that is the same.
+func known(b []byte, like string) string {
+	if string(b) == like {
+		return like
+	}
+	return word(b)
 }
 
 // words are strings that stand in most messages, by their length.

@@ -69,10 +69,8 @@ type Subscribed struct {
 }
 
 // PeekSubscribed is PeekAnswer for a message on a subscription's stream.
-func PeekSubscribed(data []byte, cut bool) (Subscribed, error) {
-	var s Subscribed
-	var err error
-	s.Answer, err = peekAnswer(data, cut, &s, "")
+func PeekSubscribed(data []byte, cut bool) (s Subscribed, err error) {
+	err = s.peek(data, cut, &s, "")
 	return s, err
 }
 
