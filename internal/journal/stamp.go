@@ -1,6 +1,8 @@
 package journal
 
 import (
+	"bytes"
+	"strconv"
 	"sync/atomic"
 	"time"
 )
@@ -25,16 +27,10 @@ func appendTime(text []byte, at time.Time) []byte {
 	}
 	text = append(text, s.head...)
 	if n := at.Nanosecond(); n > 0 {
-		var digits [10]byte
-		end := 0
-		for i := len(digits) - 1; i > 0; i-- {
-			if digits[i] = byte('0' + n%10); end == 0 && n%10 > 0 {
-				end = i + 1
-			}
-			n /= 10
-		}
-		digits[0] = '.'
-		text = append(text, digits[:end]...)
+		point := len(text)
+		text = strconv.AppendInt(text, int64(time.Second)+int64(n), 10) // nine digits, behind one that gives way
+		text[point] = '.'
+		text = bytes.TrimRight(text, "0")
 	}
 	return append(text, s.zone...)
 }

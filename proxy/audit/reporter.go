@@ -115,7 +115,7 @@ func (r *Reporter) Begin(call *inbound.Call) Record {
 
 // served counts and times a request.
 func (r *Reporter) served(x *Record, e end) {
-	pool, method := x.call.PoolName(), x.call.MethodLabel()
+	pool, method := x.call.PoolName(), x.method()
 	of := r.requests.Of(requestLabels{pool, method, x.call.Era(), x.Source, e.outcome, e.errorType, x.Status / 100})
 	of.count.Add(1)
 	of.took.Record(e.took.Seconds())
