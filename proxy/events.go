@@ -208,7 +208,7 @@ func (s *stream) take(a *arrival) (done bool, err error) {
 		s.resumes = cmp.Or(a.piece.EventID(), s.resumes)
 	}
 	s.x.out.Early.Observe(a.piece, &says.Answer)
-	s.x.poll.Complete(polls.Response{Status: s.x.out.Status, Header: s.x.out.Header(), Piece: a.piece, Says: &says.Answer, Illegal: says.err})
+	s.x.poll.Complete(&polls.Response{Status: s.x.out.Status, Header: s.x.out.Header(), Piece: a.piece, Says: &says.Answer, Illegal: says.err})
 	raw := a.piece.Raw
 	if s.between {
 		raw = s.x.announced.Event(a.piece, s.x.way().Tagged(a.piece))
