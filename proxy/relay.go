@@ -73,8 +73,9 @@ func (x *request) relayBody(u *routing.Upstream, response *wire.Response, shape 
 	if len(piece.Raw) == 0 && shape == exchange.JSON && isStrict(x.Call, response) {
 		return fault.BadUpstream
 	}
-	says := peek(x.Call, piece.Message, piece.Cut)
-	instead, failure := x.observe(u, piece, says, isStrict(x.Call, response))
+	var says peeked
+	says.peek(x.Call, piece.Message, piece.Cut)
+	instead, failure := x.observe(u, piece, &says, isStrict(x.Call, response))
 	if failure != nil {
 		return failure
 	}

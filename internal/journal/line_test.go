@@ -71,8 +71,10 @@ func TestPlainIsWhatNeedsNoEscape(t *testing.T) {
 		for at := range 19 {
 			s := []byte("0123456789~ [}#!]abc")
 			s[at] = byte(c)
-			if got := IsPlain(string(s)); got != plain(string(s)) {
-				t.Fatalf("%q: got %v", s, got)
+			for end := range len(s) + 1 {
+				if s := string(s[:end]); IsPlain(s) != plain(s) {
+					t.Fatalf("%q: got %v", s, IsPlain(s))
+				}
 			}
 		}
 	}

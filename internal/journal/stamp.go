@@ -1,8 +1,6 @@
 package journal
 
 import (
-	"bytes"
-	"strconv"
 	"sync/atomic"
 	"time"
 )
@@ -26,11 +24,16 @@ func appendTime(text []byte, at time.Time) []byte {
 		latest.Store(s)
 	}
 	text = append(text, s.head...)
-	if n := at.Nanosecond(); n > 0 {
-		point := len(text)
-		text = strconv.AppendInt(text, int64(time.Second)+int64(n), 10) // nine digits, behind one that gives way
-		text[point] = '.'
-		text = bytes.TrimRight(text, "0")
+	if n := uint32(at.Nanosecond()); n > 0 {
+		digits, end := [...]byte{'.', 9: 0}, 10
+		for i := 9; i > 0; i-- {
+			digits[i] = byte('0' + n%10)
+			n /= 10
+		}
+		for digits[end-1] == '0' {
+			end--
+		}
+		text = append(text, digits[:end]...)
 	}
 	return append(text, s.zone...)
 }

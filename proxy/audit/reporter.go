@@ -93,8 +93,10 @@ func (r *Reporter) instrument(meter metric.Meter) {
 	r.crossed, _ = meter.Int64Counter("berth.crossed_answers", metric.WithDescription("Responses to other requests in answers to berth's own requests, dropped."))
 	r.requests = series.Keep(func(l requestLabels) requestSeries {
 		return requestSeries{series.CountOf(requests, l.attributes()...), series.TimesOf(operations.Inst(), l.ofDuration()...)}
-	})
-	r.exchanges = series.Keep(func(l exchangeLabels) series.Times { return series.TimesOf(exchanges.Inst(), l.attributes()...) })
+	}).Spread(requestLabels.place)
+	r.exchanges = series.Keep(func(l exchangeLabels) series.Times {
+		return series.TimesOf(exchanges.Inst(), l.attributes()...)
+	}).Spread(exchangeLabels.place)
 }
 
 // begin has a pool's counters of events stand at 0. Requests are not among them: what they are

@@ -68,7 +68,7 @@ func (p *Poll) complete(answer *Answer, keep time.Duration) {
 	if !p.until.IsZero() {
 		return
 	}
-	p.own = false // those who waited may look at it yet
+	p.own = false  // those who waited may look at it yet
 	now := p.began // of no answer the time does not matter, as long as it is over
 	if answer != nil {
 		now = time.Now()

@@ -3,7 +3,6 @@ package polls
 import (
 	"hash/maphash"
 	"iter"
-	"math/bits"
 
 	"berth/sticky"
 )
@@ -55,11 +54,15 @@ func (l *lone) all() iter.Seq[*Poll] {
 	}
 }
 
-// hashOf is equal for equal keys of tasks.
+// hashOf is equal for equal keys of tasks. The names of pools are an operator's, and short.
 func hashOf(seed maphash.Seed, task *sticky.Key) uint64 {
-	hash := maphash.String(seed, task.ID) ^ bits.RotateLeft64(maphash.String(seed, task.Pool), 1)
+	const prime = 1099511628211 // of FNV
+	hash := maphash.String(seed, task.ID)
+	for i := range len(task.Pool) {
+		hash = hash*prime + uint64(task.Pool[i])
+	}
 	if task.Principal != "" {
-		hash ^= bits.RotateLeft64(maphash.String(seed, task.Principal), 2)
+		hash = hash*prime + maphash.String(seed, task.Principal)
 	}
 	return hash
 }
