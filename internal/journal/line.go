@@ -58,6 +58,15 @@ func (l *Line) Word(name, value string) {
 	l.text = append(append(text, value...), '"')
 }
 
+// Len is how long the line is.
+func (l *Line) Len() int { return len(l.text) }
+
+// Since is what was added since the line was so long, for Again.
+func (l *Line) Since(length int) string { return string(l.text[length:]) }
+
+// Again adds what was added to a line before.
+func (l *Line) Again(attributes string) { l.text = append(l.text, attributes...) }
+
 // Int adds an attribute.
 func (l *Line) Int(name string, n int64) {
 	l.text = strconv.AppendInt(appendPlainName(l.text, name), n, 10)

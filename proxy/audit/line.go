@@ -53,12 +53,11 @@ func (r *Record) warnOfCut(took time.Duration) {
 
 // fill adds what docs/access.md lists.
 func (l *line) fill(r *Record, e end) {
-	l.put("http", r.call.HTTP.Method)
-	l.put("path", r.call.HTTP.URL.Path)
-	l.put("method", method(r.call))
-	l.set("era", r.call.Era().String())
-	l.add("pool", r.call.PoolName())
-	l.add("version", r.call.Version())
+	if begins := headOf(r); l.text != nil {
+		r.reporter.heads.write(l, &begins)
+	} else {
+		begins.fill(l)
+	}
 	l.addSubject(r)
 	if r.Source != "" {
 		l.set("source", string(r.Source))
@@ -146,6 +145,9 @@ func (l *line) addCaller(r *Record) {
 	l.add("agent", r.call.HTTP.Header.Get("User-Agent"))
 	if session := cmp.Or(r.call.Session, r.Session); session != "" {
 		l.set("session", seal.Digest(session))
+	}
+	if r.ctx == context.Background() {
+		return // there is no trace
 	}
 	if trace := r.span.SpanContext().TraceID(); trace.IsValid() {
 		l.set("trace", trace.String())

@@ -37,6 +37,7 @@ type Options struct {
 // called concurrently.
 type Reporter struct {
 	access slog.Handler // nil: none
+	heads  heads        // of its lines
 	warn   *slog.Logger
 	last   *Decisions
 	tracer trace.Tracer
