@@ -101,5 +101,7 @@ func (r rootOfTask) StreamHeaders(response *wire.Response) {
 }
 
 func (r rootOfTask) Observe(u *routing.Upstream, piece exchange.Piece) ([]byte, error) {
-	return r.x.observe(u, piece, peek(r.x.Call, piece.Message, false), true)
+	var says peeked
+	says.peek(r.x.Call, piece.Message, false)
+	return r.x.observe(u, piece, &says, true)
 }

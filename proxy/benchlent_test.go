@@ -18,14 +18,13 @@ import (
 	"berth/internal/exchange"
 	"berth/internal/journal"
 	"berth/internal/seal"
+	"berth/internal/telemetry"
 	"berth/internal/trouble"
 	"berth/internal/wire"
 	"berth/proxy"
 	"berth/routing"
 	"berth/sticky"
 
-	sdkmetric "go.opentelemetry.io/otel/sdk/metric"
-	"go.opentelemetry.io/otel/sdk/metric/exemplar"
 	"go.opentelemetry.io/otel/trace/noop"
 )
 
@@ -174,8 +173,11 @@ func lentBerth(tb testing.TB) *proxy.Proxy {
 func lentBerthTo(tb testing.TB, sender exchange.Sender, change func(*proxy.Options)) *proxy.Proxy {
 	tb.Helper()
 	log := slog.New(slog.DiscardHandler)
-	meters := sdkmetric.NewMeterProvider(sdkmetric.WithReader(sdkmetric.NewManualReader()), sdkmetric.WithCardinalityLimit(1000),
-		sdkmetric.WithExemplarFilter(exemplar.AlwaysOffFilter))
+	tells, err := telemetry.Start(tb.Context(), telemetry.Options{Log: log})
+	if err != nil {
+		tb.Fatal(err)
+	}
+	meters := tells.MeterProvider()
 	store := openStore(tb, "memory:")
 	bindings := sticky.New(store, sticky.Options{Logger: log, Meter: meters, Near: 100_000})
 	upstreams := []*routing.Upstream{{Name: "a", URL: &url.URL{Scheme: "http", Host: "a", Path: "/mcp"}}}

@@ -6,15 +6,25 @@ import (
 	"berth/proxy/inbound"
 	"berth/proxy/outbound"
 	"berth/proxy/reply"
+	"berth/routing"
 	"berth/sticky"
 )
 
 // way is how requests go to upstreams for this one, as it stands now.
-func (x *request) way() outbound.Way {
-	return outbound.Way{
-		Call: x.Call, InSession: x.decision.Key.Kind == sticky.Session, Owner: x.decision.Owner, Alias: x.Alias,
-		Report: x.p.audit, Log: x.p.log,
-	}
+func (x *request) way() outbound.Way { return x.wayFrom(x.standpoint()) }
+
+// standpoint is what a decision means to those who are asked on the way.
+type standpoint struct {
+	owner     *routing.Upstream
+	inSession bool
+}
+
+func (x *request) standpoint() standpoint {
+	return standpoint{x.decision.Owner, x.decision.Key.Kind == sticky.Session}
+}
+
+func (x *request) wayFrom(at standpoint) outbound.Way {
+	return outbound.Way{Call: x.Call, InSession: at.inSession, Owner: at.owner, Alias: x.Alias, Report: x.p.audit, Log: x.p.log}
 }
 
 // streamHeaders copies the headers of an upstream's event stream to the client.

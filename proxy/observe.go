@@ -18,23 +18,22 @@ type peeked struct {
 }
 
 // peek reads a message of the answer to c.
-func peek(c *inbound.Call, message []byte, cut bool) (says peeked) {
+func (p *peeked) peek(c *inbound.Call, message []byte, cut bool) {
 	if len(message) == 0 {
-		return says
+		return
 	}
 	asked := ""
 	if one := c.Single(); one != nil {
 		asked = one.TaskID
 	}
-	says.err = says.PeekTo(asked, message, cut)
-	return says
+	p.err = p.PeekTo(asked, message, cut)
 }
 
 // observe looks at what a piece of an answer says and records it, before the
 // piece is released. instead, if not nil, is a message of our own to give to the
 // client in its place; an error means that it must be withheld. strict says that
 // an answer which cannot be understood is one of these.
-func (x *request) observe(u *routing.Upstream, piece exchange.Piece, says peeked, strict bool) (instead []byte, err error) {
+func (x *request) observe(u *routing.Upstream, piece exchange.Piece, says *peeked, strict bool) (instead []byte, err error) {
 	x.change.Done()
 	if len(piece.Message) == 0 {
 		return nil, nil
@@ -45,11 +44,12 @@ func (x *request) observe(u *routing.Upstream, piece exchange.Piece, says peeked
 		a := says
 		switch {
 		case err == nil && len(message) != len(piece.Message):
-			a = peek(x.Call, message, piece.Cut)
+			a = new(peeked)
+			a.peek(x.Call, message, piece.Cut)
 		case err != nil && piece.Cut:
 			return nil, nil // the batch goes on
 		case err != nil:
-			a = peeked{err: err}
+			a = &peeked{err: err}
 		}
 		if a.err != nil {
 			if !strict {

@@ -73,8 +73,9 @@ func (x *request) relayBody(u *routing.Upstream, response *wire.Response, shape 
 	if len(piece.Raw) == 0 && shape == exchange.JSON && isStrict(x.Call, response) {
 		return fault.BadUpstream
 	}
-	says := peek(x.Call, piece.Message, piece.Cut)
-	instead, failure := x.observe(u, piece, says, isStrict(x.Call, response))
+	var says peeked
+	says.peek(x.Call, piece.Message, piece.Cut)
+	instead, failure := x.observe(u, piece, &says, isStrict(x.Call, response))
 	if failure != nil {
 		return failure
 	}
@@ -90,7 +91,7 @@ func (x *request) relayBody(u *routing.Upstream, response *wire.Response, shape 
 	}
 	copyHeaders(x.way(), x.out, response)
 	piece = x.announced.Body(piece, response)
-	x.poll.Complete(polls.Response{Status: response.Status, Header: x.out.Header(), Piece: piece, Says: &says.Answer, Illegal: says.err, Last: true})
+	x.poll.Complete(&polls.Response{Status: response.Status, Header: x.out.Header(), Piece: piece, Says: &says.Answer, Illegal: says.err, Last: true})
 	x.out.WriteHeader(response.Status)
 	err = x.out.CopyPieces(reader, piece, response.ContentLength < 0)
 	x.relayed = err == nil

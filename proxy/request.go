@@ -38,6 +38,9 @@ type request struct {
 	asking    string // the task that waits for the response that it is; only where deeds are written down
 	alone     bool   // because nobody else was up
 
+	stood   standpoint // what the decision was when the router was asked last
+	decided bool       // the router was asked
+
 	poll   *polls.Poll  // the poll that this request leads; nil: none
 	change polls.Change // what the request changes of tasks
 

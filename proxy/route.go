@@ -30,11 +30,9 @@ func (x *request) route() error {
 
 // decide is route by another query of the request's.
 func (x *request) decide(q *routing.Query) error {
-	var d routing.Decision // the fleet is asked from what x was before
-	if err := x.Endpoint.Router.Decide(x.ctx, q, &d); err != nil {
+	if err := x.settle(q); err != nil {
 		return err
 	}
-	x.decision = d
 	x.traceOrigin()
 	if err := x.openAlias(); err != nil {
 		return err
@@ -42,6 +40,7 @@ func (x *request) decide(q *routing.Query) error {
 	if x.Alias != "" && x.Message.Batch && x.HasResponse() {
 		return fault.AnswersMoved
 	}
+	d := &x.decision
 	if x.Message.Batch && x.Version() == "" && !mcp.AllowsBatches(d.Binding.Version) {
 		x.Call = x.AsBatch()
 		return fault.NoBatches
@@ -50,6 +49,25 @@ func (x *request) decide(q *routing.Query) error {
 		x.Call = x.WithBody(mcp.NarrowListen(x.Body, d.ListenIDs))
 	}
 	return nil
+}
+
+// settle has the router decide. The fleet is asked from what x was before, and where nobody can say it stays that.
+func (x *request) settle(q *routing.Query) error {
+	x.stood = x.standpoint()
+	if x.decided {
+		return x.settleAnew(q)
+	}
+	x.decided = true
+	return x.Endpoint.Router.Decide(x.ctx, q, &x.decision)
+}
+
+func (x *request) settleAnew(q *routing.Query) error {
+	var d routing.Decision
+	err := x.Endpoint.Router.Decide(x.ctx, q, &d)
+	if err == nil {
+		x.decision = d
+	}
+	return err
 }
 
 // traceOrigin links the request's span, if it is recorded, to the one that made the task which the request
@@ -87,7 +105,7 @@ type inquirer struct{ x *request }
 // is over.
 func (i inquirer) Questions() routing.Questions {
 	i.x.keep()
-	asking := i.x.way()
+	asking := i.x.wayFrom(i.x.stood)
 	return routing.Questions{Credential: i.x.Credential(), Task: asking.AskTask, Session: asking.AskSession}
 }
 

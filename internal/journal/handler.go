@@ -67,29 +67,11 @@ func appendFloat(line []byte, f float64) []byte {
 }
 
 func appendString(line []byte, s string) []byte {
-	if !isPlain(s) {
+	if !IsPlain(s) {
 		return appendJSON(line, s)
 	}
 	return append(append(append(line, '"'), s...), '"')
 }
-
-// isPlain reports whether s is printable ASCII that JSON has as it is.
-func isPlain(s string) bool {
-	for i := range len(s) {
-		if escaped[s[i]] {
-			return false
-		}
-	}
-	return true
-}
-
-// escaped are the bytes that isPlain finds.
-var escaped = func() (of [256]bool) {
-	for c := range of {
-		of[c] = c < ' ' || c == '"' || c == '\\' || c > '~'
-	}
-	return of
-}()
 
 // appendJSON appends v the long way.
 func appendJSON(line []byte, v any) []byte {

@@ -32,8 +32,8 @@ func (h *handler) Begin(at time.Time, level slog.Level, message string) *Line {
 	if !at.IsZero() {
 		text = append(appendTime(append(text, `"time":"`...), at), `",`...)
 	}
-	text = appendString(append(text, `"level":`...), level.String())
-	l.journal, l.text = h.journal, appendString(append(text, `,"msg":`...), message)
+	text = append(append(append(text, `"level":"`...), level.String()...), `","msg":`...)
+	l.journal, l.text = h.journal, appendString(text, message)
 	return l
 }
 
@@ -45,13 +45,27 @@ func (l *Line) String(name, value string) {
 // Plain adds an attribute, and reports that it has: it does so if value is printable ASCII in which nothing is to be
 // escaped. What is known of a value by that need not be found out twice.
 func (l *Line) Plain(name, value string) bool {
-	if !isPlain(value) {
+	if !IsPlain(value) {
 		return false
 	}
-	text := append(appendPlainName(l.text, name), '"')
-	l.text = append(append(text, value...), '"')
+	l.Word(name, value)
 	return true
 }
+
+// Word adds an attribute of which it is known that Plain would add it: a word of the program's own.
+func (l *Line) Word(name, value string) {
+	text := append(append(append(l.text, `,"`...), name...), `":"`...)
+	l.text = append(append(text, value...), '"')
+}
+
+// Len is how long the line is.
+func (l *Line) Len() int { return len(l.text) }
+
+// Since is what was added since the line was so long, for Again.
+func (l *Line) Since(length int) string { return string(l.text[length:]) }
+
+// Again adds what was added to a line before.
+func (l *Line) Again(attributes string) { l.text = append(l.text, attributes...) }
 
 // Int adds an attribute.
 func (l *Line) Int(name string, n int64) {

@@ -2,6 +2,7 @@ package journal
 
 import (
 	"bytes"
+	"io"
 	"log/slog"
 	"math/rand/v2"
 	"testing"
@@ -53,5 +54,42 @@ func TestALineOfAttributesIsWhatSlogWrites(t *testing.T) {
 	_ = slog.NewJSONHandler(&handled, nil).Handle(t.Context(), record)
 	if got, want := direct.String(), handled.String(); got != want {
 		t.Errorf("got %s, want %s", got, want)
+	}
+}
+
+// What is found plain eight bytes at a time is what each byte by itself is.
+func TestPlainIsWhatNeedsNoEscape(t *testing.T) {
+	plain := func(s string) bool {
+		for i := range len(s) {
+			if c := s[i]; c < ' ' || c > '~' || c == '"' || c == '\\' {
+				return false
+			}
+		}
+		return true
+	}
+	for c := range 256 {
+		for at := range 19 {
+			s := []byte("0123456789~ [}#!]abc")
+			s[at] = byte(c)
+			for end := range len(s) + 1 {
+				if s := string(s[:end]); IsPlain(s) != plain(s) {
+					t.Fatalf("%q: got %v", s, IsPlain(s))
+				}
+			}
+		}
+	}
+}
+
+func BenchmarkLine(b *testing.B) {
+	liner := New(io.Discard).Patient(slog.LevelInfo).Handler().(Liner)
+	at := time.Now()
+	b.ReportAllocs()
+	for b.Loop() {
+		l := liner.Begin(at, slog.LevelInfo, "request")
+		l.Word("outcome", "ok")
+		l.Plain("task", "786512e2-9e0d-44bd-8f29-789f320fe840")
+		l.Int("bytes", 345)
+		l.Millis("ms", 1234*time.Microsecond)
+		l.End()
 	}
 }

@@ -24,16 +24,15 @@ func appendTime(text []byte, at time.Time) []byte {
 		latest.Store(s)
 	}
 	text = append(text, s.head...)
-	if n := at.Nanosecond(); n > 0 {
-		var digits [10]byte
-		end := 0
-		for i := len(digits) - 1; i > 0; i-- {
-			if digits[i] = byte('0' + n%10); end == 0 && n%10 > 0 {
-				end = i + 1
-			}
+	if n := uint32(at.Nanosecond()); n > 0 {
+		digits, end := [...]byte{'.', 9: 0}, 10
+		for i := 9; i > 0; i-- {
+			digits[i] = byte('0' + n%10)
 			n /= 10
 		}
-		digits[0] = '.'
+		for digits[end-1] == '0' {
+			end--
+		}
 		text = append(text, digits[:end]...)
 	}
 	return append(text, s.zone...)

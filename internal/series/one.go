@@ -2,9 +2,6 @@ package series
 
 import (
 	"context"
-	"maps"
-	"sync"
-	"sync/atomic"
 
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/metric"
@@ -50,48 +47,3 @@ type anyTimes struct {
 }
 
 func (t anyTimes) Record(value float64) { t.histogram.Record(context.Background(), value, t.set...) }
-
-// maxKept bounds the series that are kept. Instruments have as many (package telemetry).
-const maxKept = 1000
-
-// Kept are series that are often asked for, by what they are labelled with: each is looked up once. Its methods may be
-// called concurrently.
-type Kept[K comparable, S any] struct {
-	make  func(K) S
-	mu    sync.Mutex              // guards changes of known
-	known atomic.Pointer[map[K]S] // what it points to does not change
-}
-
-// Keep returns those that make makes.
-func Keep[K comparable, S any](make func(K) S) *Kept[K, S] {
-	k := &Kept[K, S]{make: make}
-	k.known.Store(&map[K]S{})
-	return k
-}
-
-// KeepCounts returns those of a counter.
-func KeepCounts[K comparable](counter metric.Int64Counter, attributes func(K) []attribute.KeyValue) *Kept[K, Count] {
-	return Keep(func(key K) Count { return CountOf(counter, attributes(key)...) })
-}
-
-// Of returns what key stands for.
-func (k *Kept[K, S]) Of(key K) S {
-	if one, ok := (*k.known.Load())[key]; ok {
-		return one
-	}
-	one := k.make(key)
-	k.keep(key, one)
-	return one
-}
-
-func (k *Kept[K, S]) keep(key K, one S) {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	known := *k.known.Load()
-	if len(known) >= maxKept {
-		return
-	}
-	more := maps.Clone(known)
-	more[key] = one
-	k.known.Store(&more)
-}

@@ -69,9 +69,27 @@ func TestSeriesAreLookedUpOnceAndBounded(t *testing.T) {
 func TestAKnownSeriesCostsNoAllocation(t *testing.T) {
 	type labels struct{ pool, method string }
 	kept := Keep(func(l labels) *labels { return &l })
-	kept.Of(labels{"main", "tasks/get"})
-	var got *labels
-	if n := testing.AllocsPerRun(100, func() { got = kept.Of(labels{"main", "tasks/get"}) }); n != 0 || got.pool != "main" {
-		t.Errorf("%v allocations for %v", n, got)
+	for _, spread := range []func(labels) uint{nil, func(l labels) uint { return uint(len(l.method)) }} {
+		kept.Spread(spread).Of(labels{"main", "tasks/get"})
+		var got *labels
+		if n := testing.AllocsPerRun(100, func() { got = kept.Of(labels{"main", "tasks/get"}) }); n != 0 || got.pool != "main" {
+			t.Errorf("%v allocations for %v", n, got)
+		}
+	}
+}
+
+// Keys that fall on one place are still told apart, and each is looked up once.
+func TestKeysAtOnePlaceAreToldApart(t *testing.T) {
+	made := 0
+	kept := Keep(func(n int) *int { made++; return &n }).Spread(func(int) uint { return 7 })
+	for range 3 {
+		for n := range 5 {
+			if got := kept.Of(n); *got != n {
+				t.Errorf("got %d, want %d", *got, n)
+			}
+		}
+	}
+	if made != 5 {
+		t.Errorf("made %d times", made)
 	}
 }

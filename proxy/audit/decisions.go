@@ -39,21 +39,22 @@ func (d *Decisions) note(r *Record, e end) {
 	if d == nil {
 		return
 	}
-	made := decision{
-		started: r.Started, took: e.took, pool: r.call.PoolName(), caller: r.call.Caller, method: method(r.call),
-		task: Clip(r.Task), session: cmp.Or(r.call.Session, r.Session),
-		source: string(r.Source), upstream: Clip(r.Upstream), outcome: e.outcome, status: r.Status, attempts: r.attempts,
-	}
+	task, name := r.Task, ""
 	if c := r.call.Single(); c != nil {
-		made.task = cmp.Or(Clip(c.TaskID), made.task)
+		task = cmp.Or(c.TaskID, task)
 		if c.Method == mcp.MethodCallTool || c.Method == mcp.MethodGetPrompt {
-			made.name = Clip(c.Name)
+			name = Clip(c.Name)
 		}
 	}
+	method, task, upstream := Clip(method(r.call)), Clip(task), Clip(r.Upstream)
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.last[d.n%DecisionsKept] = made
+	made := &d.last[d.n%DecisionsKept]
 	d.n++
+	made.started, made.took = r.Started, e.took
+	made.pool, made.caller, made.source, made.upstream = r.call.PoolName(), r.call.Caller, string(r.Source), upstream
+	made.method, made.name, made.task, made.session = method, name, task, cmp.Or(r.call.Session, r.Session)
+	made.outcome, made.status, made.attempts = e.outcome, r.Status, r.attempts
 }
 
 // Last returns at most so many of the requests that match, the newest first. Requests wait for as long as it

@@ -56,7 +56,7 @@ func (r *Record) exchanged(e Exchange, errorType string, now time.Time) {
 	if e.span.IsRecording() {
 		e.span.SetAttributes(r.about()...)
 	}
-	labels := exchangeLabels{r.call.PoolName(), r.call.MethodLabel(), errorType, e.upstream.Name}
+	labels := exchangeLabels{r.call.PoolName(), r.method(), errorType, e.upstream.Name}
 	r.reporter.exchanges.Of(labels).Record(now.Sub(e.started).Seconds())
 	endWith(e.span, errorType)
 }
@@ -64,7 +64,7 @@ func (r *Record) exchanged(e Exchange, errorType string, now time.Time) {
 // towards are the attributes that say where an exchange goes.
 func (r *Record) towards(u *routing.Upstream) []attribute.KeyValue {
 	attributes := []attribute.KeyValue{
-		semconv.McpMethodNameKey.String(r.call.MethodLabel()), attribute.String("berth.upstream", u.Name),
+		semconv.McpMethodNameKey.String(r.method()), attribute.String("berth.upstream", u.Name),
 		semconv.ServerAddress(u.URL.Hostname()),
 	}
 	if port, err := strconv.Atoi(u.URL.Port()); err == nil {

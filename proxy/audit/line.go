@@ -44,8 +44,8 @@ func (r *Record) log(e end) {
 // warnOfCut tells of a request that was cut: what is lost with it, and to whom it mattered.
 func (r *Record) warnOfCut(took time.Duration) {
 	var l line
-	l.set("pool", r.call.PoolName())
-	l.set("method", method(r.call))
+	l.put("pool", r.call.PoolName())
+	l.put("method", method(r.call))
 	l.set("age", took.Round(time.Millisecond).String())
 	l.addSubject(r)
 	r.reporter.warn.LogAttrs(context.Background(), slog.LevelWarn, "a request was cut at the end of the drain", l.attrs...)
@@ -53,14 +53,15 @@ func (r *Record) warnOfCut(took time.Duration) {
 
 // fill adds what docs/access.md lists.
 func (l *line) fill(r *Record, e end) {
-	l.set("http", Clip(r.call.HTTP.Method))
-	l.set("path", Clip(r.call.HTTP.URL.Path))
-	l.set("method", method(r.call))
-	l.set("era", r.call.Era().String())
-	l.add("pool", r.call.PoolName())
-	l.add("version", r.call.Version())
+	if begins := headOf(r); l.text != nil {
+		r.reporter.heads.write(l, &begins)
+	} else {
+		begins.fill(l)
+	}
 	l.addSubject(r)
-	l.add("source", string(r.Source))
+	if r.Source != "" {
+		l.set("source", string(r.Source))
+	}
 	l.add("upstream", r.Upstream)
 	l.add("moved_from", r.MovedFrom)
 	l.count("status", int64(r.Status))
@@ -81,18 +82,27 @@ func (l *line) fill(r *Record, e end) {
 	l.add("error", r.errorText())
 }
 
-// add adds what a client or an upstream may have worded, if it is there.
+// add is put of what is there.
 func (l *line) add(name, value string) {
-	if value == "" || l.text != nil && len(value) <= clipped && l.text.Plain(name, value) {
-		return
+	if value != "" {
+		l.put(name, value)
 	}
-	l.set(name, Clip(value))
 }
 
-// set adds what is berth's own, or clipped.
+// put adds what a client, an upstream or an operator may have worded.
+func (l *line) put(name, value string) {
+	switch {
+	case l.text == nil:
+		l.attrs = append(l.attrs, slog.String(name, Clip(value)))
+	case len(value) > clipped || !l.text.Plain(name, value):
+		l.text.String(name, Clip(value))
+	}
+}
+
+// set adds a word of berth's own.
 func (l *line) set(name, value string) {
 	if l.text != nil {
-		l.text.String(name, value)
+		l.text.Word(name, value)
 	} else {
 		l.attrs = append(l.attrs, slog.String(name, value))
 	}
@@ -136,21 +146,24 @@ func (l *line) addCaller(r *Record) {
 	if session := cmp.Or(r.call.Session, r.Session); session != "" {
 		l.set("session", seal.Digest(session))
 	}
+	if r.ctx == context.Background() {
+		return // there is no trace
+	}
 	if trace := r.span.SpanContext().TraceID(); trace.IsValid() {
 		l.set("trace", trace.String())
 	}
 }
 
-// method is the method as the client gave it: a log need not be bounded as
+// method is the method as the client gave it, at any length: a log need not be bounded as
 // metrics are, and an unknown method's name is what an operator looks for.
 func method(c *inbound.Call) string {
 	if single := c.Single(); single != nil && single.Method != "" {
-		return Clip(single.Method)
+		return single.Method
 	}
 	if label := c.MethodLabel(); label != inbound.OtherMethod {
 		return label
 	}
-	return Clip(c.HTTP.Method)
+	return c.HTTP.Method
 }
 
 // errorText is what may be told of an error: what the client was told of it, never
@@ -173,7 +186,7 @@ func Clip(s string) string {
 	if len(s) > clipped {
 		s = s[:clipped] + "…"
 	}
-	if isPlain(s) {
+	if journal.IsPlain(s) {
 		return s
 	}
 	return strings.Map(func(r rune) rune {
@@ -182,14 +195,4 @@ func Clip(s string) string {
 		}
 		return r
 	}, s)
-}
-
-// isPlain reports whether s is printable ASCII.
-func isPlain(s string) bool {
-	for i := range len(s) {
-		if s[i] < ' ' || s[i] > '~' {
-			return false
-		}
-	}
-	return true
 }

@@ -36,6 +36,7 @@ type Record struct {
 
 	call     *inbound.Call
 	reporter *Reporter
+	label    string // the call's method, as metrics bear it; "": not known yet
 	deed     Deed
 	deedOn   string // the task, if it is another than the call names
 	attempts int    // requests to upstreams, but for those of a list or a subscription
@@ -57,6 +58,14 @@ func (r *Record) Close(now time.Time) {
 	}
 	r.log(e)
 	r.reporter.last.note(r, e)
+}
+
+// method is the label, whether it is known yet or not.
+func (r *Record) method() string {
+	if r.label == "" {
+		return r.call.MethodLabel()
+	}
+	return r.label
 }
 
 // end sums up how a request ended.

@@ -100,6 +100,31 @@ func TestALineTellsWhatTheRecordWasTold(t *testing.T) {
 	}
 }
 
+// How a line begins is not taken from another that begins differently.
+func TestALineBeginsAsItsRequestDoes(t *testing.T) {
+	var plain, waits bytes.Buffer
+	lines := journal.New(&waits)
+	for _, access := range []*slog.Logger{slog.New(slog.NewJSONHandler(&plain, nil)), lines.Patient(slog.LevelInfo)} {
+		reporter := New(nil, Options{Access: access})
+		for i := range 4 * keptAfter {
+			call := pollFrom(t.Context())
+			call.HTTP.Method = []string{"POST", "post"}[i/7%2]
+			call.HTTP.URL.Path = []string{"/mcp", "/mcq", "/\"\x00", strings.Repeat("a", clipped)}[i/2%4]
+			call.Message.Calls[0].Era = []mcp.Era{mcp.EraModern, mcp.EraLegacy}[i%2]
+			call.Message.Calls[0].Version = []string{"1", "2"}[i/5%2]
+			r := reporter.Begin(call)
+			r.Close(time.Now())
+		}
+	}
+	lines.Flush()
+	got, want := strings.Split(untimed(waits.String()), "\n"), strings.Split(untimed(plain.String()), "\n")
+	for i := range want {
+		if got[i] != want[i] {
+			t.Fatalf("line %d: got %s, want %s", i, got[i], want[i])
+		}
+	}
+}
+
 // untimed is a line without what differs from one to the next.
 func untimed(line string) string {
 	return regexp.MustCompile(`"(time":"[^"]*|(first_)?ms":[0-9.]*)`).ReplaceAllString(line, "")

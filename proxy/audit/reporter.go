@@ -37,6 +37,7 @@ type Options struct {
 // called concurrently.
 type Reporter struct {
 	access slog.Handler // nil: none
+	heads  heads        // of its lines
 	warn   *slog.Logger
 	last   *Decisions
 	tracer trace.Tracer
@@ -93,8 +94,10 @@ func (r *Reporter) instrument(meter metric.Meter) {
 	r.crossed, _ = meter.Int64Counter("berth.crossed_answers", metric.WithDescription("Responses to other requests in answers to berth's own requests, dropped."))
 	r.requests = series.Keep(func(l requestLabels) requestSeries {
 		return requestSeries{series.CountOf(requests, l.attributes()...), series.TimesOf(operations.Inst(), l.ofDuration()...)}
-	})
-	r.exchanges = series.Keep(func(l exchangeLabels) series.Times { return series.TimesOf(exchanges.Inst(), l.attributes()...) })
+	}).Spread(requestLabels.place)
+	r.exchanges = series.Keep(func(l exchangeLabels) series.Times {
+		return series.TimesOf(exchanges.Inst(), l.attributes()...)
+	}).Spread(exchangeLabels.place)
 }
 
 // begin has a pool's counters of events stand at 0. Requests are not among them: what they are
@@ -115,7 +118,7 @@ func (r *Reporter) Begin(call *inbound.Call) Record {
 
 // served counts and times a request.
 func (r *Reporter) served(x *Record, e end) {
-	pool, method := x.call.PoolName(), x.call.MethodLabel()
+	pool, method := x.call.PoolName(), x.method()
 	of := r.requests.Of(requestLabels{pool, method, x.call.Era(), x.Source, e.outcome, e.errorType, x.Status / 100})
 	of.count.Add(1)
 	of.took.Record(e.took.Seconds())

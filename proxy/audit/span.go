@@ -23,6 +23,7 @@ import (
 // client wrote into `_meta`, which speaks of this very message; the HTTP request's own trace is
 // then linked, and the parent otherwise.
 func (r *Record) StartSpan() {
+	r.label = r.call.MethodLabel()
 	parent, around := traceParent(r.call)
 	if !r.reporter.traces {
 		r.ctx, r.span = parent, trace.SpanFromContext(parent)
@@ -98,7 +99,7 @@ func endWith(span trace.Span, errorType string) {
 // digest: its id lets in whoever knows it.
 func (r *Record) about() []attribute.KeyValue {
 	attributes := []attribute.KeyValue{
-		semconv.McpMethodNameKey.String(r.call.MethodLabel()),
+		semconv.McpMethodNameKey.String(r.method()),
 		semconv.NetworkTransportTCP, semconv.NetworkProtocolName("http"),
 	}
 	add := func(key attribute.Key, value string) {

@@ -87,7 +87,7 @@ func (s *Shared) invalidate(key sticky.Key, mark string) {
 
 // dropSession lets nobody join the polls of a session any more. Callers hold the lock.
 func (s *Shared) dropSession(session sticky.Key) {
-	for _, p := range s.alone {
+	for p := range s.alone.all() {
 		if p.session == session {
 			s.drop(p)
 		}
@@ -104,7 +104,7 @@ func (s *Shared) dropSession(session sticky.Key) {
 // joinMarks returns the marks of what p depends on, as one; "" if there are none.
 func (p *Poll) joinMarks(of func(sticky.Key) string) string {
 	mark := of(p.task)
-	if p.session != (sticky.Key{}) {
+	if p.session.Kind != "" {
 		if own := of(p.session); own != "" {
 			mark += "/" + own
 		}

@@ -23,38 +23,37 @@ type Response struct {
 
 // Complete gives those who wait the response that r bears, if it may be given to others. What
 // stands before the response on an event stream completes nothing. A nil Poll is nobody's.
-func (p *Poll) Complete(r Response) {
+func (p *Poll) Complete(r *Response) {
 	if p == nil {
 		return
 	}
 	keep := min(p.call.Endpoint.Coalesce, maxKept)
-	fits, responds := r.answers(p.call)
-	if !responds && !r.Last {
+	if !r.Last && !r.responds() {
 		return
 	}
 	if p.over = !p.awaited(keep); p.over {
-		return // spares a poll alone the copy
+		return // spares a poll alone the rest
 	}
 	var answer *Answer
-	if fits {
+	if r.fits(p.call) {
 		answer = &Answer{bytes.Clone(r.Piece.Message), r.Says.ErrorCode, reply.CrossOrigin(r.Header)}
 	}
 	p.complete(answer, keep)
 	p.over = true
 }
 
-// answers reports whether r is a response to c that others may be given, and whether it is,
-// or begins, a response at all.
-func (r *Response) answers(c *inbound.Call) (fits, responds bool) {
+// responds reports whether r is, or begins, a response at all.
+func (r *Response) responds() bool {
+	return r.Piece.Cut || mcp.MayBeMessage(r.Piece.Message) && (r.Illegal != nil || r.Says.Method == "")
+}
+
+// fits reports whether r is a response to c that others may be given.
+func (r *Response) fits(c *inbound.Call) bool {
 	switch {
-	case r.Piece.Cut:
-		return false, true
-	case !mcp.MayBeMessage(r.Piece.Message), r.Illegal == nil && r.Says.Method != "":
-		return false, false
-	case r.Illegal != nil, r.Status != wire.StatusOK, !bytes.Equal(r.Says.ID, c.ID):
-		return false, true
+	case r.Piece.Cut, !r.responds(), r.Illegal != nil, r.Status != wire.StatusOK, !bytes.Equal(r.Says.ID, c.ID):
+		return false
 	}
-	return r.Says.IsError || r.Says.Task.ID == c.Single().TaskID, true
+	return r.Says.IsError || r.Says.Task.ID == c.Single().TaskID
 }
 
 // complete gives those who wait the answer, nil if there is none to share, and keeps it for
@@ -69,6 +68,7 @@ func (p *Poll) complete(answer *Answer, keep time.Duration) {
 	if !p.until.IsZero() {
 		return
 	}
+	p.own = false  // those who waited may look at it yet
 	now := p.began // of no answer the time does not matter, as long as it is over
 	if answer != nil {
 		now = time.Now()

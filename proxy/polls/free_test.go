@@ -20,8 +20,8 @@ func TestAPollIsFreeThatNobodyElseHasHad(t *testing.T) {
 		"asked whether it has left": {func(_ *Shared, lead *Poll) { _ = lead.Err() }, true},
 		"its end is waited for":     {func(_ *Shared, lead *Poll) { lead.Done() }, false},
 		"a context derived from it": {func(_ *Shared, lead *Poll) { _, cancel := context.WithCancel(lead); cancel() }, false},
-		"compared with another":     {func(s *Shared, lead *Poll) { s.compareFirst(lead.task) }, false},
-		"joined, and left again":    {func(s *Shared, lead *Poll) { s.compareFirst(lead.task); s.leave(s.join(newPollOf(s, lead.call), "")) }, false},
+		"compared with another":     {func(s *Shared, lead *Poll) { s.compareFirst(lead) }, false},
+		"joined, and left again":    {func(s *Shared, lead *Poll) { s.compareFirst(lead); s.leave(s.join(newPollOf(s, lead.call), "")) }, false},
 		"its answer is kept":        {func(_ *Shared, lead *Poll) { lead.call.Endpoint.Coalesce = time.Second }, false},
 		"never answered":            {func(_ *Shared, lead *Poll) { lead.call.ID = []byte("2") }, false},
 	} {
@@ -29,7 +29,7 @@ func TestAPollIsFreeThatNobodyElseHasHad(t *testing.T) {
 		lead, _, _ := s.Join(t.Context(), call, "u", new(Poll))
 		c.during(s, lead)
 		if string(call.ID) == "1" {
-			lead.Complete(Response{Status: wire.StatusOK, Says: &mcp.Answer{}, Last: true})
+			lead.Complete(&Response{Status: wire.StatusOK, Says: &mcp.Answer{}, Last: true})
 		}
 		if lead.Free() {
 			t.Errorf("%s: free before it was released", name)
@@ -49,7 +49,7 @@ func TestAPollThatLeadsBesideAnotherIsNotFree(t *testing.T) {
 	first, _, _ := s.Join(t.Context(), pollBy(t.Context(), "a"), "u", nil)
 	second, _, _ := s.Join(t.Context(), pollBy(t.Context(), "b"), "u", new(Poll))
 	for _, lead := range []*Poll{first, second} {
-		lead.Complete(Response{Status: wire.StatusOK, Says: &mcp.Answer{}, Last: true})
+		lead.Complete(&Response{Status: wire.StatusOK, Says: &mcp.Answer{}, Last: true})
 		if lead.Release(); lead.Free() {
 			t.Error("a poll that others were compared with is free")
 		}

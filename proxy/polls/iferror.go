@@ -20,12 +20,19 @@ func (s *StaleCache) IfError(c *inbound.Call, silentFor time.Duration) []byte {
 	if one.Method != mcp.MethodGetTask || !c.MayPoll {
 		return nil
 	}
-	t, ok := s.get(keyFor(c, c.TaskKey()))
+	t, ok := s.last(c)
 	if !ok || !t.mayBeTold(silentFor, c.Endpoint.OwnerGrace) {
 		return nil
 	}
 	message := fmt.Sprintf("The server instance that holds this task does not answer; this is its state of %s.", t.at.UTC().Format(time.RFC3339))
 	return mcp.Response(one.ID, mcp.WithStatusMessage(t.poll, message))
+}
+
+// last returns a copy of the task that c is about, as its caller was told of it last.
+func (s *StaleCache) last(c *inbound.Call) (staleTask, bool) {
+	task := c.TaskKey()
+	key := keyFor(c, &task)
+	return s.get(&key)
 }
 
 // mayBeTold reports whether the task as it was last seen may stand in for an owner that has been silent for so long.
@@ -38,12 +45,8 @@ func (s *StaleCache) IfErrorForSome(c *inbound.Call, silentFor time.Duration) bo
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	task := c.TaskKey()
-	for _, key := range s.tasks.Keys() {
-		if key.task != task {
-			continue
-		}
-		t, ok := s.tasks.Peek(key)
-		if ok && time.Now().Before(t.expires) && (t.ended || t.mayBeTold(silentFor, c.Endpoint.OwnerGrace)) {
+	for _, t := range s.tasks.Values() {
+		if t.task == task && time.Now().Before(t.expires) && (t.ended || t.mayBeTold(silentFor, c.Endpoint.OwnerGrace)) {
 			return true
 		}
 	}
@@ -54,7 +57,7 @@ func (s *StaleCache) IfErrorForSome(c *inbound.Call, silentFor time.Duration) bo
 // nil if there is none.
 func (s *StaleCache) End(c *inbound.Call) []byte {
 	one := c.Single()
-	t, ok := s.get(keyFor(c, c.TaskKey()))
+	t, ok := s.last(c)
 	if !ok || !c.MayPoll {
 		return nil
 	}

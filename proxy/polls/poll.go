@@ -15,28 +15,39 @@ import (
 // whose request it is leads. As a context it is that of the request: it ends when nobody
 // waits any more, and not with the leader's client alone.
 type Poll struct {
+	request
+
+	// Guarded by Shared.mu:
+	asks    digest        // zero: not known yet
+	waiting int           // the others who are there
+	until   time.Time     // the answer is given until then; zero: under way
+	told    chan struct{} // closed when answer is what it stays; nil: nobody has waited
+	answer  *Answer       // nil: each asks for itself
+
+	oneStep [1]func() // room for what atEnd holds as a rule
+}
+
+// request is what each poll has to do with; the rest of one is as it was made while nobody else has had it.
+type request struct {
 	context.Context // of the leader's client
 
-	shared        *Shared
-	task, session sticky.Key // session is zero outside of one
-	owner         string
-	mark          string    // of the task's last change that was known when it began
-	began         time.Time // before its request was sent
+	shared *Shared
+	owner  string
+	mark   string    // of the task's last change that was known when it began
+	began  time.Time // before its request was sent
+	task   sticky.Key
+	hash   uint64 // of task
 
 	// For the leader's goroutine only:
 	over bool // Complete has told all there is
 	own  bool // nobody else has had it, nor ever will
 
 	// Guarded by Shared.mu:
-	asks    digest        // zero: not known yet
-	shown   bool          // another goroutine may have it
-	isAlone bool          // it stands in Shared.alone
-	isFiled bool          // it stands in Shared.like, or did before another took its place
-	led     bool          // the leader is there
-	waiting int           // the others who are
-	until   time.Time     // the answer is given until then; zero: under way
-	told    chan struct{} // closed when answer is what it stays; nil: nobody has waited
-	answer  *Answer       // nil: each asks for itself
+	shown   bool  // another goroutine may have it
+	isAlone bool  // it stands in Shared.alone
+	isFiled bool  // it stands in Shared.like, or did before another took its place
+	led     bool  // the leader is there
+	next    *Poll // of those that stand in Shared.alone
 
 	mu       sync.Mutex    // guards the fields below
 	ended    chan struct{} // nil: nobody waits for the end
@@ -44,7 +55,8 @@ type Poll struct {
 	call     *inbound.Call // the leader's, until Release
 	err      error         // why the context has ended
 	atEnd    []func()
-	oneStep  [1]func() // room for what atEnd holds as a rule
+
+	session sticky.Key // zero outside of one
 }
 
 // Answer is an answer that several callers may be given.
@@ -61,6 +73,7 @@ func newPoll(ctx context.Context, s *Shared, c *inbound.Call, owner string, room
 		p = new(Poll)
 	}
 	p.Context, p.shared, p.call, p.owner, p.task, p.began = ctx, s, c, owner, c.TaskKey(), time.Now()
+	p.hash = hashOf(s.seed, &p.task)
 	if c.Session != "" {
 		p.session = c.Endpoint.Router.SessionKey(c.Principal, c.Session)
 	}
@@ -120,7 +133,7 @@ func (p *Poll) Free() bool {
 	free := p.over && p.own && p.call == nil && p.unfollow == nil && p.ended == nil && p.atEnd == nil && p.err == nil
 	p.mu.Unlock()
 	if free {
-		*p = Poll{}
+		p.request = request{}
 	}
 	return free
 }

@@ -2,6 +2,7 @@ package polls
 
 import (
 	"context"
+	"hash/maphash"
 	"log/slog"
 	"sync"
 	"time"
@@ -28,17 +29,18 @@ const (
 // Shared are the polls under way, and those whose answers are kept for a moment. A change of
 // a task ends what they may give to those who come after it.
 type Shared struct {
-	log *slog.Logger
+	log  *slog.Logger
+	seed maphash.Seed
 
 	mu    sync.Mutex                      // guards the fields below, and those of polls that say so
-	alone map[sticky.Key]*Poll            // by task: those that may be joined, and are not digested yet
+	alone lone                            // those that may be joined, and are not digested yet
 	like  map[sticky.Key]map[digest]*Poll // by task: the others that may be, by what they ask
 	marks map[sticky.Key]string           // changes that went through this process, for markLife
 	kept  int                             // bytes of answers
 }
 
 func NewShared(log *slog.Logger) *Shared {
-	return &Shared{log: log, alone: map[sticky.Key]*Poll{}, like: map[sticky.Key]map[digest]*Poll{}, marks: map[sticky.Key]string{}}
+	return &Shared{log: log, seed: maphash.MakeSeed(), like: map[sticky.Key]map[digest]*Poll{}, marks: map[sticky.Key]string{}}
 }
 
 // Join has c, which is routed to owner, share an answer if it is a poll. It waits for that of
@@ -55,7 +57,7 @@ func (s *Shared) Join(ctx context.Context, c *inbound.Call, owner string, room *
 	}
 	own.shown = true // to those who look for marks
 	own.asks = own.digest()
-	s.compareFirst(own.task)
+	s.compareFirst(own)
 	p := s.join(own, "")
 	if p == own {
 		return own, nil, nil
@@ -81,18 +83,18 @@ func (s *Shared) Join(ctx context.Context, c *inbound.Call, owner string, room *
 func (s *Shared) leadAlone(own *Poll) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.alone[own.task] != nil || len(s.like[own.task]) > 0 {
+	if s.alone.of(&own.task, own.hash) != nil || len(s.like) > 0 && len(s.like[own.task]) > 0 {
 		return false
 	}
-	s.alone[own.task], own.isAlone = own, true
+	s.alone.add(own)
 	s.lead(own, "")
 	return true
 }
 
-// compareFirst puts the first poll of a task among those that others are compared with.
-func (s *Shared) compareFirst(task sticky.Key) {
+// compareFirst puts the first poll of own's task among those that others are compared with.
+func (s *Shared) compareFirst(own *Poll) {
 	s.mu.Lock()
-	first := s.alone[task]
+	first := s.alone.of(&own.task, own.hash)
 	if first != nil {
 		first.shown = true
 	}
@@ -142,7 +144,7 @@ func (s *Shared) join(own *Poll, mark string) *Poll {
 
 // lead has own begin. Callers hold the lock.
 func (s *Shared) lead(own *Poll, mark string) {
-	if mark == "" {
+	if mark == "" && len(s.marks) > 0 {
 		mark = own.joinMarks(func(k sticky.Key) string { return s.marks[k] })
 	}
 	own.mark, own.led = mark, true
@@ -167,10 +169,7 @@ func (s *Shared) less(p *Poll, one func()) {
 
 // drop lets nobody join p any more. Callers hold the lock.
 func (s *Shared) drop(p *Poll) {
-	if p.isAlone {
-		p.isAlone = false
-		delete(s.alone, p.task)
-	}
+	s.alone.remove(p)
 	if !p.isFiled {
 		return
 	}
@@ -186,7 +185,7 @@ func (s *Shared) drop(p *Poll) {
 
 // dropTask lets nobody join the polls of a task any more. Callers hold the lock.
 func (s *Shared) dropTask(task sticky.Key) {
-	if p := s.alone[task]; p != nil {
+	if p := s.alone.of(&task, hashOf(s.seed, &task)); p != nil {
 		s.drop(p)
 	}
 	for _, p := range s.like[task] {

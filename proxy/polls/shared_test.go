@@ -35,7 +35,7 @@ func TestPollAloneCostsLittle(t *testing.T) {
 		if lead.asks != (digest{}) {
 			t.Error("what it asks was digested")
 		}
-		lead.Complete(Response{Status: wire.StatusOK, Says: &mcp.Answer{}, Last: true})
+		lead.Complete(&Response{Status: wire.StatusOK, Says: &mcp.Answer{}, Last: true})
 		lead.Release()
 		if lead != room || !lead.Free() {
 			t.Error("its memory cannot be used again")
@@ -44,7 +44,10 @@ func TestPollAloneCostsLittle(t *testing.T) {
 	if got > 0 {
 		t.Errorf("got %v allocations", got)
 	}
-	if n := len(s.alone) + len(s.like); n > 0 {
+	for p := range s.alone.all() {
+		t.Errorf("%v is left", p.task)
+	}
+	if n := len(s.like); n > 0 {
 		t.Errorf("%d tasks are left", n)
 	}
 }
@@ -58,7 +61,7 @@ func TestPollEndsWithTheLastWhoWaits(t *testing.T) {
 		lead, _, _ := s.Join(client, pollBy(client, "a"), "u", nil)
 		derived, cancel := context.WithCancel(lead)
 		defer cancel()
-		s.compareFirst(lead.task)
+		s.compareFirst(lead)
 		p := s.join(newPollOf(s, pollBy(t.Context(), "a")), "")
 		if p != lead {
 			t.Fatal("equal polls are not one")

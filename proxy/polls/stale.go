@@ -3,6 +3,8 @@ package polls
 import (
 	"bytes"
 	"cmp"
+	"encoding/binary"
+	"hash/maphash"
 	"strings"
 	"sync"
 	"time"
@@ -21,8 +23,9 @@ type StaleCache struct {
 	mu    sync.Mutex // guards the fields below
 	entry int        // bytes of a task, at most
 	total int        // bytes of all, at most
-	tasks *simplelru.LRU[staleKey, *staleTask]
+	tasks *simplelru.LRU[uint64, *staleTask]
 	bytes int
+	seed  maphash.Seed
 }
 
 // staleKey says of which task, and who may be told of it.
@@ -32,15 +35,21 @@ type staleKey struct {
 }
 
 // keyFor is the same for a principal with a fresh token; of nobody only equal credentials are.
-func keyFor(c *inbound.Call, task sticky.Key) staleKey {
+func keyFor(c *inbound.Call, task *sticky.Key) staleKey {
 	if c.Principal != "" {
-		return staleKey{task: task}
+		return staleKey{task: *task}
 	}
-	return staleKey{task, c.CredentialSum()}
+	return staleKey{*task, c.CredentialSum()}
+}
+
+// place is where the cache has what k names, as good as by itself: where two meet, the one that was told last is kept.
+func (s *StaleCache) place(k *staleKey) uint64 {
+	return hashOf(s.seed, &k.task) ^ binary.NativeEndian.Uint64(k.credential[:])
 }
 
 // staleTask is what is kept of one task.
 type staleTask struct {
+	staleKey
 	poll    []byte    // result of tasks/get
 	at      time.Time // when poll was told
 	ended   bool      // poll tells of a terminal state
@@ -57,8 +66,8 @@ func (t *staleTask) size() int { return len(t.poll) + len(t.outcome) + staleOver
 // NewStaleCache returns a cache that holds at most entry bytes a task and total
 // bytes in all; 0 are 64 KiB and 64 MiB.
 func NewStaleCache(entry, total int) *StaleCache {
-	s := &StaleCache{entry: cmp.Or(entry, 64<<10), total: cmp.Or(total, 64<<20)}
-	tasks, err := simplelru.NewLRU(s.most(), func(_ staleKey, t *staleTask) { s.bytes -= t.size() })
+	s := &StaleCache{entry: cmp.Or(entry, 64<<10), total: cmp.Or(total, 64<<20), seed: maphash.MakeSeed()}
+	tasks, err := simplelru.NewLRU(s.most(), func(_ uint64, t *staleTask) { s.bytes -= t.size() })
 	if err != nil {
 		panic(err) // for sizes below one only
 	}
@@ -97,16 +106,26 @@ func (s *StaleCache) shrink() {
 const maxStaleLife = 24 * time.Hour
 
 // Put keeps the task that the answer to c, a poll, tells of.
-func (s *StaleCache) Put(c *inbound.Call, task sticky.Key, a *mcp.Answer) {
-	s.update(keyFor(c, task), aPart, func(t *staleTask, now time.Time) { t.tell(a, now) })
+func (s *StaleCache) Put(c *inbound.Call, task *sticky.Key, a *mcp.Answer) {
+	key, now := keyFor(c, task), time.Now()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	at := s.place(&key)
+	t, before := s.begin(at, &key, aPart, now)
+	t.tell(a, now)
+	s.end(at, t, before)
 }
 
 // PutNew keeps the task that the answer to c creates. What was kept under its id was another's.
-func (s *StaleCache) PutNew(c *inbound.Call, task sticky.Key, a *mcp.Answer) {
-	s.update(keyFor(c, task), itself, func(t *staleTask, now time.Time) {
-		*t = staleTask{since: now}
-		t.tell(a, now)
-	})
+func (s *StaleCache) PutNew(c *inbound.Call, task *sticky.Key, a *mcp.Answer) {
+	key, now := keyFor(c, task), time.Now()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	at := s.place(&key)
+	t, before := s.begin(at, &key, itself, now)
+	*t = staleTask{staleKey: t.staleKey, since: now}
+	t.tell(a, now)
+	s.end(at, t, before)
 }
 
 // tell adds what an answer tells. An end stands: polls may overtake one another, so that one from
@@ -141,24 +160,29 @@ func (t *staleTask) until(task *mcp.Task) time.Time {
 
 // PutResult keeps the answer to c, a tasks/result, which ends a core task. One that is too
 // long is left out, and the task's state stays.
-func (s *StaleCache) PutResult(c *inbound.Call, task sticky.Key, a *mcp.Answer) {
-	s.update(keyFor(c, task), aPart, func(t *staleTask, _ time.Time) {
-		if a.Result == nil || len(t.poll)+len(a.Result) > s.entry {
-			return
-		}
+func (s *StaleCache) PutResult(c *inbound.Call, task *sticky.Key, a *mcp.Answer) {
+	key, now := keyFor(c, task), time.Now()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	at := s.place(&key)
+	t, before := s.begin(at, &key, aPart, now)
+	if a.Result != nil && len(t.poll)+len(a.Result) <= s.entry {
 		t.outcome = bytes.Clone(a.Result)
 		if t.expires.IsZero() {
 			t.expires = t.since.Add(maxStaleLife)
 		}
-	})
+	}
+	s.end(at, t, before)
 }
 
 // Drop forgets what c's caller was told of a task.
-func (s *StaleCache) Drop(c *inbound.Call, task sticky.Key) {
+func (s *StaleCache) Drop(c *inbound.Call, task *sticky.Key) {
 	key := keyFor(c, task)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.tasks.Remove(key)
+	if at := s.place(&key); s.find(at, &key) != nil {
+		s.tasks.Remove(at)
+	}
 }
 
 // What the id of a task is, as it comes here: a string of its own, or a part of a request's head, which would keep all of that.
@@ -167,42 +191,53 @@ const (
 	aPart  = true
 )
 
-// update has change put down what there is to keep of a task, if it is something, and not too much. part is what the task's id is.
-func (s *StaleCache) update(key staleKey, part bool, change func(t *staleTask, now time.Time)) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	t, known := s.tasks.Get(key)
-	if !known {
-		if part {
-			key.task.ID = strings.Clone(key.task.ID)
+// begin returns what is kept of a task, or room for it, and how much that is now. part is what the task's id is. The caller
+// has the lock, and calls end once it has put down what there is to keep.
+func (s *StaleCache) begin(at uint64, key *staleKey, part bool, now time.Time) (t *staleTask, size int) {
+	if t = s.find(at, key); t == nil {
+		s.tasks.Remove(at) // of another that it meets there
+		if t = (&staleTask{staleKey: *key}); part {
+			t.task.ID = strings.Clone(t.task.ID)
 		}
-		t = new(staleTask)
-		s.tasks.Add(key, t)
+		s.tasks.Add(at, t)
 		s.bytes += t.size()
 	}
-	before, now := t.size(), time.Now()
+	size = t.size()
 	if now.After(t.expires) {
-		*t = staleTask{since: now}
+		*t = staleTask{staleKey: t.staleKey, since: now}
 	}
-	change(t, now)
+	return t, size
+}
+
+// end keeps what was put down, if it is something, and not too much. before is how much it was.
+func (s *StaleCache) end(at uint64, t *staleTask, before int) {
 	s.bytes += t.size() - before
 	if held := len(t.poll) + len(t.outcome); held == 0 || held > s.entry {
-		s.tasks.Remove(key)
+		s.tasks.Remove(at)
 		return
 	}
 	s.shrink()
 }
 
+// find returns what is kept under key, nil for nothing. The caller has the lock.
+func (s *StaleCache) find(at uint64, key *staleKey) *staleTask {
+	if t, ok := s.tasks.Get(at); ok && t.staleKey == *key {
+		return t
+	}
+	return nil
+}
+
 // get returns a copy of the task as it was last seen.
-func (s *StaleCache) get(key staleKey) (staleTask, bool) {
+func (s *StaleCache) get(key *staleKey) (staleTask, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	t, ok := s.tasks.Get(key)
-	if !ok {
+	at := s.place(key)
+	t := s.find(at, key)
+	if t == nil {
 		return staleTask{}, false
 	}
 	if time.Now().After(t.expires) {
-		s.tasks.Remove(key)
+		s.tasks.Remove(at)
 		return staleTask{}, false
 	}
 	return *t, true

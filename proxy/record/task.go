@@ -28,7 +28,7 @@ func (r *Recorder) Creation(w outbound.Way, u *routing.Upstream, a *mcp.Answer, 
 		w.Withdraw(u, a.Task.ID)
 		return fault.Collision
 	}
-	r.Stale.PutNew(r.Call, key, a)
+	r.Stale.PutNew(r.Call, &key, a)
 	return err
 }
 
@@ -49,21 +49,22 @@ func TellsState(c *mcp.Call, a *mcp.Answer) bool {
 // only from u's own answer. given says that the answer bears the task's outcome.
 func (r *Recorder) Task(u *routing.Upstream, c *mcp.Call, a *mcp.Answer) (given bool) {
 	if c.Method == mcp.MethodTaskResult {
-		r.Stale.PutResult(r.Call, r.At.Task, a)
+		r.Stale.PutResult(r.Call, &r.At.Task, a)
 		r.seen(u, sticky.Seen{Ended: true, Given: true})
 		given = true
 	}
 	if !TellsState(c, a) {
 		return given
 	}
+	ended := a.Task.Terminal()
 	r.seen(u, sticky.Seen{
 		Status: a.Task.Status, TTL: a.Task.TTL,
-		Ended: a.Task.Terminal(), Given: a.Task.Terminal() && (c.Era == mcp.EraModern || a.Task.Status == cancelled),
+		Ended: ended, Given: ended && (c.Era == mcp.EraModern || a.Task.Status == cancelled),
 	})
 	if c.Method == mcp.MethodGetTask {
-		r.Stale.Put(r.Call, r.At.Task, a)
+		r.Stale.Put(r.Call, &r.At.Task, a)
 	}
-	return given || a.Task.Terminal() && a.Task.Status != cancelled && c.Era == mcp.EraModern && c.Method == mcp.MethodGetTask
+	return given || ended && a.Task.Status != cancelled && c.Era == mcp.EraModern && c.Method == mcp.MethodGetTask
 }
 
 // cancelled is the end of a task that has no outcome.
@@ -86,7 +87,7 @@ func (r *Recorder) seen(u *routing.Upstream, seen sticky.Seen) {
 
 // Deleted drops what is kept of a task that its owner u has just deleted.
 func (r *Recorder) Deleted(u *routing.Upstream) {
-	r.Stale.Drop(r.Call, r.At.Task)
+	r.Stale.Drop(r.Call, &r.At.Task)
 	r.unbindFrom(u)
 }
 

@@ -1,0 +1,88 @@
+package series
+
+import (
+	"maps"
+	"sync"
+	"sync/atomic"
+
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/metric"
+)
+
+// maxKept bounds the series that are kept. Instruments have as many (package telemetry).
+const maxKept = 1000
+
+// Kept are series that are often asked for, by what they are labelled with: each is looked up once. Its methods may be
+// called concurrently.
+type Kept[K comparable, S any] struct {
+	make   func(K) S
+	mu     sync.Mutex                       // guards changes of known
+	known  atomic.Pointer[map[K]*one[K, S]] // what it points to does not change
+	spread func(K) uint                     // nil: all are looked for in the map
+
+	recent [recents]atomic.Pointer[one[K, S]] // those that were asked for last, where spread says
+}
+
+// recents is how many series are found by a comparison.
+const recents = 64
+
+// one is what a key stands for.
+type one[K comparable, S any] struct {
+	key    K
+	series S
+}
+
+// Keep returns those that make makes.
+func Keep[K comparable, S any](make func(K) S) *Kept[K, S] {
+	k := &Kept[K, S]{make: make}
+	k.known.Store(&map[K]*one[K, S]{})
+	return k
+}
+
+// KeepCounts returns those of a counter.
+func KeepCounts[K comparable](counter metric.Int64Counter, attributes func(K) []attribute.KeyValue) *Kept[K, Count] {
+	return Keep(func(key K) Count { return CountOf(counter, attributes(key)...) })
+}
+
+// Spread has k compare a key with the one that was asked for last at the same place before it looks into its map: by says where,
+// costs next to nothing, and differs between keys that are asked for in turns. It is for the beginning.
+func (k *Kept[K, S]) Spread(by func(K) uint) *Kept[K, S] {
+	k.spread = by
+	return k
+}
+
+// Of returns what key stands for.
+func (k *Kept[K, S]) Of(key K) S {
+	if k.spread == nil {
+		return k.find(&key).series
+	}
+	recent := &k.recent[k.spread(key)%recents]
+	last := recent.Load()
+	if last == nil || last.key != key {
+		last = k.find(&key)
+		recent.Store(last)
+	}
+	return last.series
+}
+
+// find is Of by the map.
+func (k *Kept[K, S]) find(key *K) *one[K, S] {
+	if found, ok := (*k.known.Load())[*key]; ok {
+		return found
+	}
+	made := &one[K, S]{*key, k.make(*key)}
+	k.keep(made)
+	return made
+}
+
+func (k *Kept[K, S]) keep(made *one[K, S]) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	known := *k.known.Load()
+	if len(known) >= maxKept {
+		return
+	}
+	more := maps.Clone(known)
+	more[made.key] = made
+	k.known.Store(&more)
+}
