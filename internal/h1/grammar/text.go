@@ -41,13 +41,16 @@ func IsToken[T Characters](text T) bool { return len(text) > 0 && isAll(text, in
 
 // IsText tells whether text may stand in a field's value (RFC 9110, 5.5).
 func IsText[T Characters](text T) bool {
-	for len(text) >= 8 {
-		if mayHaveControl(word(text)) && !isAll(text[:8], inText) {
+	if len(text) < 8 {
+		return isAll(text, inText)
+	}
+	last := len(text) - 8
+	for at := 0; at < last; at += 8 {
+		if mayHaveControl(word(text[at:])) && !isAll(text[at:at+8], inText) {
 			return false
 		}
-		text = text[8:]
 	}
-	return isAll(text, inText)
+	return !mayHaveControl(word(text[last:])) || isAll(text[last:], inText)
 }
 
 // IsPlain tells whether text has no control characters.

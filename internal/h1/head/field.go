@@ -9,51 +9,92 @@ import (
 	"golang.org/x/net/http/httpguts"
 )
 
-// field judges a field line (RFC 9112, 5), and makes its name canonical. A token for a name rules out folded lines
-// and blanks before the colon.
-func (p *Parser) field(b []byte, begin, end int) error {
-	nameEnd := begin + canonicalize(b[begin:end])
-	if nameEnd == begin || nameEnd == end || b[nameEnd] != ':' {
-		return errField
-	}
-	value := nameEnd + 1
-	for value < end && isBlank(b[value]) {
-		value++
-	}
-	for end > value && isBlank(b[end-1]) {
-		end--
-	}
-	if !grammar.IsText(b[value:end]) {
-		return errControl
-	}
-	p.fields = append(p.fields, field{uint32(begin), uint32(nameEnd), uint32(value), uint32(end)})
-	return p.frame.field(b[begin:nameEnd], b[value:end])
+// field is where a field lies in its head.
+type field struct {
+	usual                     string // its name, if that is one of usual; "": another
+	name, nameEnd, value, end uint32
 }
 
-// message puts the fields of a head that was judged into the header.
-func (p *Parser) message(text string) (Message, error) {
-	for _, f := range p.fields {
-		p.header.Add(text[f.name:f.nameEnd], text[f.value:f.end])
+// field judges a field line (RFC 9112, 5), which begins at a byte of the head, and makes its name canonical. A token for a
+// name rules out folded lines and blanks before the colon.
+func (p *Parser) field(line []byte, begin int) error {
+	name, length, frames := usualName(line)
+	if name == "" {
+		length, frames = canonicalize(line), true
+		if length == 0 || length == len(line) || line[length] != ':' {
+			return errField
+		}
 	}
-	m := Message{Header: &p.header, Minor: 1, Length: p.frame.length}
+	value, end := length+1, len(line)
+	if end-value < 2 || line[value] != ' ' || isBlank(line[value+1]) || isBlank(line[end-1]) {
+		value, end = trim(line, value)
+	} else {
+		value++ // nearly all are written so
+	}
+	if !grammar.IsText(line[value:end]) {
+		return errControl
+	}
+	p.fields = append(p.fields, field{name, uint32(begin), uint32(begin + length), uint32(begin + value), uint32(begin + end)})
+	if frames {
+		return p.frame.field(line[:length], line[value:end])
+	}
+	return nil
+}
+
+// trim leaves out the blanks around a value, which begins somewhere in a line.
+func trim(line []byte, begin int) (value, end int) {
+	value, end = begin, len(line)
+	for value < end && isBlank(line[value]) {
+		value++
+	}
+	for end > value && isBlank(line[end-1]) {
+		end--
+	}
+	return value, end
+}
+
+// message puts the fields of a head that was judged into the header. Of a request's, Host is not among them.
+func (p *Parser) message(m *Message, text string, request bool) (host string, err error) {
+	m.Header, m.Minor, m.Length, m.Close = &p.header, 1, p.frame.length, p.frame.http10
 	if p.frame.http10 {
 		m.Minor = 0
 	}
-	m.Close = p.frame.http10
-	for connection := range p.header.Values("Connection") {
-		if SaysClose(connection) {
-			m.Close = true
-			break
+	connection := false
+	for i := range p.fields {
+		f := &p.fields[i]
+		name, value := f.usual, text[f.value:f.end]
+		if name == "" {
+			name = text[f.name:f.nameEnd]
 		}
-		if p.frame.http10 && httpguts.HeaderValuesContainsToken([]string{connection}, "keep-alive") {
-			m.Close = false
+		if name == "Host" && request {
+			host = value
+			continue
 		}
+		connection = connection || name == "Connection"
+		p.header.Add(name, value)
+	}
+	if connection {
+		m.Close = p.closes()
 	}
 	if m.Length != Chunked {
-		return m, nil
+		return host, nil
 	}
 	p.header.Del("Transfer-Encoding")
-	return m, dropTrailer(m.Header)
+	return host, dropTrailer(m.Header)
+}
+
+// closes reports whether the connection ends with the message, of which it says something.
+func (p *Parser) closes() bool {
+	closes := p.frame.http10
+	for connection := range p.header.Values("Connection") {
+		if SaysClose(connection) {
+			return true
+		}
+		if p.frame.http10 && httpguts.HeaderValuesContainsToken([]string{connection}, "keep-alive") {
+			closes = false
+		}
+	}
+	return closes
 }
 
 // SaysClose reports whether one of the words of Connection is close. Blanks part words as commas do: who leaves a comma out

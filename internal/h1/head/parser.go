@@ -15,16 +15,14 @@ type Parser struct {
 	header wire.Header
 	fields []field
 	at     int    // bytes of the head that were judged
+	sought int    // bytes of it in which no other line ends
 	waits  func() // is called before the connection is read; nil: nobody is
 
 	frame    frame
-	target   target
+	asked    requestLine
 	request  Request
 	response Response
 }
-
-// field is where a field lies in its head.
-type field struct{ name, nameEnd, value, end uint32 }
 
 // Request reads a request's head of at most limit bytes. It calls waits, unless that is nil, each time before it has src read on. The
 // error is io.EOF if the connection ended before the head, and io.ErrUnexpectedEOF if it did within.
@@ -32,14 +30,14 @@ func (p *Parser) Request(src *buffer.Reader, limit int, waits func()) (*Request,
 	p.begin()
 	p.waits = waits
 	p.request = Request{}
-	begin, end, err := p.line(src, limit)
+	line, err := p.first(src, limit)
 	if err != nil {
 		return nil, err
 	}
-	method, target, err := p.requestLine(src.Bytes()[begin:end])
-	if err != nil {
+	if err := p.asked.read(line); err != nil {
 		return nil, err
 	}
+	p.frame.http10 = p.asked.http10
 	text, err := p.rest(src, limit)
 	if err != nil {
 		return nil, err
@@ -48,24 +46,23 @@ func (p *Parser) Request(src *buffer.Reader, limit int, waits func()) (*Request,
 		return nil, err
 	}
 	r := &p.request
-	r.Method, r.Target = text[:method], text[method+1:target]
-	if r.URL, err = p.target.parse(r.Method, r.Target); err != nil {
+	r.Method, r.Target = p.asked.method, p.asked.target
+	if r.URL, err = p.asked.url(); err != nil {
 		return nil, err
 	}
-	if r.Message, err = p.message(text); err != nil {
+	host, err := p.message(&r.Message, text, true)
+	if err != nil {
 		return nil, err
 	}
 	if r.Length == NoLength {
 		r.Length = 0
 	}
-	host := r.Header.Get("Host")
 	if r.Host = r.URL.Host; r.Host == "" {
 		r.Host = host
 	}
 	if p.frame.host && !httpguts.ValidHostHeader(host) {
 		return nil, errHost
 	}
-	r.Header.Del("Host")
 	return r, nil
 }
 
@@ -73,11 +70,11 @@ func (p *Parser) Request(src *buffer.Reader, limit int, waits func()) (*Request,
 func (p *Parser) Response(src *buffer.Reader, limit int) (*Response, error) {
 	p.begin()
 	p.response = Response{}
-	begin, end, err := p.line(src, limit)
+	line, err := p.first(src, limit)
 	if err != nil {
 		return nil, err
 	}
-	status, err := p.statusLine(src.Bytes()[begin:end])
+	status, end, err := p.statusLine(line)
 	if err != nil {
 		return nil, err
 	}
@@ -89,7 +86,7 @@ func (p *Parser) Response(src *buffer.Reader, limit int) (*Response, error) {
 	if r.Status = status; end > phrase {
 		r.Phrase = text[phrase:end]
 	}
-	r.Message, err = p.message(text)
+	_, err = p.message(&r.Message, text, false)
 	return r, err
 }
 
@@ -101,33 +98,39 @@ func (p *Parser) Forget() {
 
 func (p *Parser) begin() {
 	p.header.Forget()
-	p.at, p.fields, p.waits = 0, p.fields[:0], nil
+	p.at, p.sought, p.fields, p.waits = 0, 0, p.fields[:0], nil
 	p.frame = frame{length: NoLength}
 }
 
-// line finds the next line, its end aside, in the bytes of src.
-func (p *Parser) line(src *buffer.Reader, limit int) (begin, end int, err error) {
-	for begin, end = p.at, p.at; ; {
-		b := src.Bytes()
-		if i := bytes.IndexByte(b[end:min(len(b), limit)], '\n'); i >= 0 {
-			end += i
-			p.at = end + 1
-			if end == begin || b[end-1] != '\r' {
-				return 0, 0, errBareLF
-			}
-			return begin, end - 1, nil
+// line finds the next line in what has come of a head, its end aside; nil: it has not come whole.
+func (p *Parser) line(come []byte) (line []byte, err error) {
+	n := bytes.IndexByte(come[p.sought:], '\n')
+	if n < 0 {
+		p.sought = len(come)
+		return nil, nil
+	}
+	begin, end := p.at, p.sought+n
+	p.at, p.sought = end+1, end+1
+	if end == begin || come[end-1] != '\r' {
+		return nil, errBareLF
+	}
+	return come[begin : end-1], nil
+}
+
+// come is what has come of a head, of which at most limit bytes may.
+func come(src *buffer.Reader, limit int) []byte {
+	b := src.Bytes()
+	return b[:min(len(b), limit)]
+}
+
+// first reads the first line.
+func (p *Parser) first(src *buffer.Reader, limit int) (line []byte, err error) {
+	for {
+		if line, err = p.line(come(src, limit)); line != nil || err != nil {
+			return line, err
 		}
-		if end = len(b); end >= limit {
-			return 0, 0, ErrTooLong
-		}
-		if p.waits != nil {
-			p.waits()
-		}
-		if err := src.Fill(); err != nil {
-			if err == io.EOF && end > 0 {
-				err = io.ErrUnexpectedEOF
-			}
-			return 0, 0, err
+		if err := p.wait(src, limit); err != nil {
+			return nil, err
 		}
 	}
 }
@@ -135,18 +138,44 @@ func (p *Parser) line(src *buffer.Reader, limit int) (begin, end int, err error)
 // rest reads the fields and takes the head from src.
 func (p *Parser) rest(src *buffer.Reader, limit int) (text string, err error) {
 	for {
-		begin, end, err := p.line(src, limit)
-		if err != nil {
-			return "", err
+		b := come(src, limit)
+		for {
+			begin := p.at
+			line, err := p.line(b)
+			switch {
+			case err != nil:
+				return "", err
+			case line == nil:
+			case len(line) > 0:
+				if err := p.field(line, begin); err != nil {
+					return "", err
+				}
+				continue
+			default:
+				text = string(b[:p.at])
+				_, err = src.Discard(p.at)
+				return text, err
+			}
+			break
 		}
-		b := src.Bytes()
-		if begin == end {
-			text = string(b[:p.at])
-			_, err = src.Discard(p.at)
-			return text, err
-		}
-		if err := p.field(b, begin, end); err != nil {
+		if err := p.wait(src, limit); err != nil {
 			return "", err
 		}
 	}
+}
+
+// wait has more of the head come.
+func (p *Parser) wait(src *buffer.Reader, limit int) error {
+	if src.Buffered() >= limit {
+		return ErrTooLong
+	}
+	if p.waits != nil {
+		p.waits()
+	}
+	begun := src.Buffered() > 0
+	err := src.Fill()
+	if err == io.EOF && begun {
+		return io.ErrUnexpectedEOF
+	}
+	return err
 }

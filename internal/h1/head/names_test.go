@@ -1,0 +1,29 @@
+package head
+
+import (
+	"strings"
+	"testing"
+
+	"berth/internal/wire"
+)
+
+// What is found at a glance is what would be found letter by letter.
+func TestUsualNamesAreThoseThatTheyAre(t *testing.T) {
+	for _, name := range append(usual, spellings...) {
+		for _, spelling := range []string{name, strings.ToLower(name)} {
+			letters := []byte(spelling + ": x")
+			end := canonicalize(letters)
+			if got, at, _ := usualName([]byte(spelling + ": x")); got != string(letters[:end]) || at != end || got != wire.CanonicalName(spelling) {
+				t.Errorf("%s: got %q, %d, want %q, %d", spelling, got, at, letters[:end], end)
+			}
+		}
+	}
+}
+
+func TestOtherNamesAreNotUsual(t *testing.T) {
+	for _, line := range []string{"", ":", "x", "host", " host: x", "Host : x", "hOST: x", "Content_Length: 1", "Content-Length\t: 1", "X-Other: host: x"} {
+		if got, at, _ := usualName([]byte(line)); got != "" || at != 0 {
+			t.Errorf("%q: got %q, %d", line, got, at)
+		}
+	}
+}
