@@ -30,10 +30,16 @@ func (p *Parser) field(b []byte, begin, end int) error {
 	return p.frame.field(b[begin:nameEnd], b[value:end])
 }
 
-// message puts the fields of a head that was judged into the header.
-func (p *Parser) message(text string) (Message, error) {
+// message puts the fields of a head that was judged into the header, less the Host of a request.
+func (p *Parser) message(text string, isRequest bool) (Message, error) {
+	p.header.Grow(len(p.fields))
 	for _, f := range p.fields {
-		p.header.Add(text[f.name:f.nameEnd], text[f.value:f.end])
+		name, value := text[f.name:f.nameEnd], text[f.value:f.end]
+		if isRequest && name == "Host" {
+			p.host = value
+			continue
+		}
+		p.header.Add(name, value)
 	}
 	m := Message{Header: &p.header, Minor: 1, Length: p.frame.length}
 	if p.frame.http10 {

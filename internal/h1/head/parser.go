@@ -14,6 +14,7 @@ import (
 type Parser struct {
 	header wire.Header
 	fields []field
+	host   string // of a request
 	at     int    // bytes of the head that were judged
 	waits  func() // is called before the connection is read; nil: nobody is
 
@@ -52,20 +53,18 @@ func (p *Parser) Request(src *buffer.Reader, limit int, waits func()) (*Request,
 	if r.URL, err = p.target.parse(r.Method, r.Target); err != nil {
 		return nil, err
 	}
-	if r.Message, err = p.message(text); err != nil {
+	if r.Message, err = p.message(text, true); err != nil {
 		return nil, err
 	}
 	if r.Length == NoLength {
 		r.Length = 0
 	}
-	host := r.Header.Get("Host")
 	if r.Host = r.URL.Host; r.Host == "" {
-		r.Host = host
+		r.Host = p.host
 	}
-	if p.frame.host && !httpguts.ValidHostHeader(host) {
+	if !httpguts.ValidHostHeader(p.host) {
 		return nil, errHost
 	}
-	r.Header.Del("Host")
 	return r, nil
 }
 
@@ -89,20 +88,20 @@ func (p *Parser) Response(src *buffer.Reader, limit int) (*Response, error) {
 	if r.Status = status; end > phrase {
 		r.Phrase = text[phrase:end]
 	}
-	r.Message, err = p.message(text)
+	r.Message, err = p.message(text, false)
 	return r, err
 }
 
 // Forget lets go of the last head.
 func (p *Parser) Forget() {
 	p.header.Forget()
-	p.request, p.response, p.waits = Request{}, Response{}, nil
+	p.request, p.response, p.waits, p.host = Request{}, Response{}, nil, ""
 }
 
 func (p *Parser) begin() {
 	p.header.Forget()
 	p.at, p.fields, p.waits = 0, p.fields[:0], nil
-	p.frame = frame{length: NoLength}
+	p.frame, p.host = frame{length: NoLength}, ""
 }
 
 // line finds the next line, its end aside, in the bytes of src.
