@@ -38,8 +38,7 @@ func streamHeaders(way outbound.Way, out *reply.Writer, response *wire.Response)
 func copyHeaders(way outbound.Way, out *reply.Writer, response *wire.Response) {
 	out.ReadBy(nil)
 	h := out.Header()
-	h.Copy(response.Header)
-	inbound.DropHopByHop(h)
+	inbound.CopyEndToEnd(h, response.Header)
 	if way.HasOddSession(h) {
 		h.Del(mcp.HeaderSession) // of an answer that hands out none
 	}

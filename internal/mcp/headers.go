@@ -27,7 +27,7 @@ const (
 // holds no valid base64. What does not match the sentinel is meant literally (2026-07-28, "Value
 // Encoding").
 func decodeName(value string) (name string, ok bool) {
-	value = strings.Trim(value, " \t")
+	value = wire.Trim(value)
 	inner, found := strings.CutPrefix(value, sentinelPrefix)
 	if !found {
 		return value, true
@@ -72,21 +72,22 @@ func EncodeName(value string) string {
 
 func isPlainHeader(value string) bool {
 	sentinel := strings.HasPrefix(value, sentinelPrefix) && strings.HasSuffix(value, sentinelSuffix)
-	return strings.Trim(value, " \t") == value && !sentinel &&
+	return wire.Trim(value) == value && !sentinel &&
 		!strings.ContainsFunc(value, func(c rune) bool { return c < 0x20 || c > 0x7e })
 }
 
 // single returns the one value of a header; ok is false if several differ.
 func single(h *wire.Header, name string) (value string, present, ok bool) {
-	for other := range h.Values(name) {
-		switch other = strings.Trim(other, " \t"); {
-		case !present:
-			value, present = other, true
-		case other != value:
-			return "", true, false
+	value, n := h.First(name)
+	value = wire.Trim(value)
+	if n > 1 {
+		for other := range h.Values(name) {
+			if wire.Trim(other) != value {
+				return "", true, false
+			}
 		}
 	}
-	return value, present, true
+	return value, n > 0, true
 }
 
 // CheckServed refuses a modern request, which must have passed Classify, for what a server must

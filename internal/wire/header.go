@@ -8,7 +8,13 @@ import (
 )
 
 // Field is a line of a header.
-type Field struct{ Name, Value string }
+type Field struct {
+	Name, Value string
+
+	// Judged says that Name was found to be a token, and Value text without blanks around it (RFC 9110, 5.1, 5.5): who
+	// writes the field need not look.
+	Judged bool
+}
 
 // Header is the fields of a head, in their order. Names are in canonical form ("Mcp-Session-Id"), here as in all that is
 // asked of it, so that they are compared byte by byte. There are few: a name is looked for from the first field on. The
@@ -59,16 +65,17 @@ func (h *Header) Settles(name string) bool {
 
 // First returns the first value of a name, and how many it has.
 func (h *Header) First(name string) (value string, n int) {
-	for _, f := range h.Fields() {
-		if f.Name != name {
-			continue
-		}
-		if n == 0 {
-			value = f.Value
-		}
-		n++
+	at := h.find(name)
+	if at < 0 {
+		return "", 0
 	}
-	return value, n
+	n = 1
+	for _, f := range h.fields[at+1:] {
+		if f.Name == name {
+			n++
+		}
+	}
+	return h.fields[at].Value, n
 }
 
 // Join returns the values of a name as one, with a separator between.
@@ -93,8 +100,15 @@ func (h *Header) Values(name string) iter.Seq[string] {
 
 // Add appends a field.
 func (h *Header) Add(name, value string) {
-	h.fields = append(h.fields, Field{name, value})
-	h.release(name)
+	h.Append(Field{Name: name, Value: value})
+}
+
+// Append appends a field as it is.
+func (h *Header) Append(f Field) {
+	h.fields = append(h.fields, f)
+	if len(h.withheld) > 0 {
+		h.release(f.Name)
+	}
 }
 
 // Set replaces the values of a name by one, where the first of them stood.
@@ -104,7 +118,7 @@ func (h *Header) Set(name, value string) {
 		h.Add(name, value)
 		return
 	}
-	h.fields[at].Value = value
+	h.fields[at] = Field{Name: name, Value: value}
 	h.drop(at+1, func(f Field) bool { return f.Name == name })
 }
 
@@ -113,19 +127,6 @@ func (h *Header) Take(name string, other *Header) {
 	h.Del(name)
 	for value := range other.Values(name) {
 		h.Add(name, value)
-	}
-}
-
-// Copy replaces the values of all names that other has by its own, and withholds what it does.
-func (h *Header) Copy(other *Header) {
-	if len(h.fields) > 0 {
-		h.Drop(func(f Field) bool { return other.Settles(f.Name) })
-	}
-	for _, f := range other.Fields() {
-		h.Add(f.Name, f.Value)
-	}
-	for _, name := range other.Withheld() {
-		h.Withhold(name)
 	}
 }
 
@@ -194,6 +195,9 @@ func (h *Header) Clone() *Header {
 	return &Header{fields: append(make([]Field, 0, len(h.fields)+spare), h.fields...), withheld: slices.Clone(h.withheld)}
 }
 
+// find returns where a name stands first, -1 if nowhere. One loop serves all who ask, so that it is in the cache.
+//
+//go:noinline
 func (h *Header) find(name string) int {
 	for i, f := range h.Fields() {
 		if f.Name == name {
@@ -201,6 +205,14 @@ func (h *Header) find(name string) int {
 		}
 	}
 	return -1
+}
+
+// Trim returns a value without blanks around it.
+func Trim(value string) string {
+	if value == "" || value[0] > ' ' && value[len(value)-1] > ' ' {
+		return value
+	}
+	return strings.Trim(value, " \t")
 }
 
 // CanonicalName is how a header spells a name.

@@ -99,7 +99,7 @@ func (x Arrival) FindSession() error {
 		return fault.SeveralSessions
 	}
 	if n == 1 {
-		x.Session = strings.Trim(id, " \t")
+		x.Session = wire.Trim(id)
 	}
 	if !isFitForSession(x.Session, x.Table.Limits.SessionID) {
 		return routing.ErrUnknownSession

@@ -31,24 +31,35 @@ func (x *Call) CredentialSum() [sha256.Size]byte {
 // left out.
 func DigestOf(h *wire.Header, without func(name string) bool) [sha256.Size]byte {
 	var room [UsualFields]wire.Field
+	fields := Sorted(room[:0], h, without)
+	if len(fields) == 0 {
+		return ofNothing
+	}
 	all := make([]byte, 0, 1<<10)
-	for _, f := range Sorted(room[:0], h, without) {
+	for _, f := range fields {
 		all = append(append(append(append(all, f.Name...), 0), f.Value...), 0) // neither holds a NUL
 	}
 	return sha256.Sum256(all)
 }
 
-// UsualFields are as many as most requests have: room for them costs no allocation.
-const UsualFields = 32
+var ofNothing = sha256.Sum256(nil)
+
+// UsualFields are as many as most requests have beside those that are left out: room for them costs no allocation.
+const UsualFields = 16
 
 // Sorted appends the fields of h in the order of their names, but for those that are left out.
 func Sorted(fields []wire.Field, h *wire.Header, without func(name string) bool) []wire.Field {
+	inOrder := true
 	for _, f := range h.Fields() {
-		if !without(f.Name) {
-			fields = append(fields, f)
+		if without(f.Name) {
+			continue
 		}
+		inOrder = inOrder && (len(fields) == 0 || fields[len(fields)-1].Name <= f.Name)
+		fields = append(fields, f)
 	}
-	slices.SortStableFunc(fields, func(a, b wire.Field) int { return strings.Compare(a.Name, b.Name) })
+	if !inOrder {
+		slices.SortStableFunc(fields, func(a, b wire.Field) int { return strings.Compare(a.Name, b.Name) })
+	}
 	return fields
 }
 

@@ -48,11 +48,24 @@ func ConnectionNames(h *wire.Header) []string {
 	return names
 }
 
-// DropHopByHop removes what concerns one connection only, with the names that Connection lists.
-func DropHopByHop(h *wire.Header) {
-	listed := ConnectionNames(h)
-	h.Drop(func(f wire.Field) bool { return IsHopByHop(f.Name) || slices.Contains(listed, f.Name) })
+// CopyEndToEnd has h say what other says, but for what concerns one connection only, with the names that Connection lists.
+func CopyEndToEnd(h, other *wire.Header) {
+	listed := ConnectionNames(other)
+	isHop := func(name string) bool { return IsHopByHop(name) || slices.Contains(listed, name) }
+	h.Drop(func(f wire.Field) bool { return isHop(f.Name) || other.Settles(f.Name) })
+	h.Grow(len(other.Fields()) + added)
+	for _, f := range other.Fields() {
+		if !isHop(f.Name) {
+			h.Append(f)
+		}
+	}
+	for _, name := range other.Withheld() {
+		h.Withhold(name)
+	}
 }
+
+// added is how many fields berth adds to an answer, at most as a rule.
+const added = 4
 
 // IsForwarding reports whether a header is one by which a proxy tells of the one before it.
 func IsForwarding(name string) bool {

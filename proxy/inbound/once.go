@@ -1,8 +1,7 @@
 package inbound
 
 import (
-	"strings"
-
+	"berth/internal/wire"
 	"berth/proxy/fault"
 )
 
@@ -12,7 +11,7 @@ func (x *Call) OnceKey() (string, error) {
 	if n == 0 {
 		return "", nil
 	}
-	if key = strings.Trim(key, " \t"); n > 1 || key == "" || len(key) > maxOnce {
+	if key = wire.Trim(key); n > 1 || key == "" || len(key) > maxOnce {
 		return "", fault.OnceForm
 	}
 	return key, nil

@@ -34,7 +34,7 @@ func (w Way) envelopeOf(headers map[string][]string) upgrade.Envelope {
 	e.Bare = e.Query == ""
 	for name := range e.Header {
 		switch {
-		case IsCallsOwn(name), name == inbound.HeaderOnce, name == "Content-Length", name == mcp.HeaderSession, name == mcp.HeaderLastEvent:
+		case IsCallsOwn(name), name == inbound.HeaderOnce, name == mcp.HeaderSession, name == mcp.HeaderLastEvent:
 			delete(e.Header, name) // of one request each, or kept beside
 		case !isHarmless(name):
 			e.Bare = false

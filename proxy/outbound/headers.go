@@ -60,9 +60,10 @@ func (w Way) fill(h *wire.Header) {
 	h.Grow(len(w.HTTP.Header.Fields()) + added)
 	listed, principal := inbound.ConnectionNames(w.HTTP.Header), wire.CanonicalName(w.Endpoint.PrincipalHeader())
 	for _, f := range w.HTTP.Header.Fields() {
-		if !inbound.IsHopByHop(f.Name) && !slices.Contains(listed, f.Name) && !w.withholds(f.Name, principal) {
-			h.Add(f.Name, f.Value)
+		if inbound.IsHopByHop(f.Name) || slices.Contains(listed, f.Name) || w.withholds(f.Name, principal) {
+			continue
 		}
+		h.Append(f)
 	}
 	w.renameSession(h)
 	w.Authorize(h)
@@ -80,6 +81,8 @@ func (w Way) withholds(name, principal string) bool {
 		return w.Endpoint.Identifier != nil && !w.InSession || w.isModernAlone()
 	case mcp.HeaderLastEvent:
 		return w.isModernAlone()
+	case "Content-Length":
+		return true // that is the sender's to say
 	}
 	return !w.Trusted && (inbound.IsForwarding(name) || name == principal) || isLookalike(name, principal)
 }

@@ -89,6 +89,5 @@ func CredentialsRefused(response *wire.Response) *mcp.Error {
 
 // Outgoing makes a request with this header, which is its own from then on.
 func Outgoing(method string, target *url.URL, host string, header *wire.Header, body []byte) *exchange.Request {
-	header.Del("Content-Length")
 	return &exchange.Request{Method: method, URL: target, Host: host, Header: header, Body: body}
 }

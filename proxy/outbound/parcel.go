@@ -26,7 +26,6 @@ func (p *Parcel) Request(w Way, u *routing.Upstream, method string, target *url.
 		p.header = new(wire.Header)
 	}
 	w.fill(p.header)
-	p.header.Del("Content-Length")
 	p.request = exchange.Request{
 		Method: method, URL: target, Host: w.Endpoint.HostFor(u, w.HTTP.Host), Header: p.header, Body: body, Caller: w.Principal,
 	}

@@ -3,6 +3,7 @@ package client
 import (
 	"cmp"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -29,25 +30,13 @@ func appendHead(b []byte, r *exchange.Request) (head []byte, keep bool, err erro
 		return nil, false, err
 	}
 	b = append(b, '\r', '\n')
-	if !r.Header.Settles("User-Agent") {
-		b = append(b, "User-Agent: Go-http-client/1.1\r\n"...)
-	}
 	if len(r.Body) > 0 || usuallyHasBody(method) {
 		b = append(strconv.AppendInt(append(b, "Content-Length: "...), int64(len(r.Body)), 10), '\r', '\n')
 	}
-	if b, err = appendFields(b, r.Header); err != nil {
+	if b, keep, err = appendFields(b, r.Header); err != nil {
 		return nil, false, err
 	}
-	return append(b, '\r', '\n'), !asksClose(r.Header), nil
-}
-
-func asksClose(h *wire.Header) bool {
-	for connection := range h.Values("Connection") {
-		if httpguts.HeaderValuesContainsToken([]string{connection}, "close") {
-			return true
-		}
-	}
-	return false
+	return append(b, '\r', '\n'), keep, nil
 }
 
 func usuallyHasBody(method string) bool {
@@ -92,28 +81,43 @@ func appendHost(b []byte, host string) ([]byte, error) {
 	return append(b, host...), nil
 }
 
-// appendFields appends header fields. Those that say where the request ends are not a caller's.
-func appendFields(b []byte, h *wire.Header) ([]byte, error) {
-	named := false
+// appendFields appends header fields. Those that say where the request ends are not a caller's. keep: none asks for the
+// connection's end.
+func appendFields(b []byte, h *wire.Header) (_ []byte, keep bool, err error) {
+	named := slices.Contains(h.Withheld(), "User-Agent")
+	keep = true
 	for _, f := range h.Fields() {
 		switch f.Name {
 		case "Host", "Content-Length", "Transfer-Encoding", "Trailer":
 			continue
 		case "User-Agent": // the first one counts
-			if named || f.Value == "" {
-				named = true
+			isFirst := !named
+			if named = true; !isFirst || f.Value == "" {
 				continue
 			}
-			named = true
+		case "Connection":
+			keep = keep && !httpguts.HeaderValuesContainsToken([]string{f.Value}, "close")
 		}
-		if !grammar.IsToken(f.Name) {
-			return nil, unfit("header", f.Name)
+		if b, err = appendField(b, f); err != nil {
+			return nil, false, err
 		}
-		if !grammar.IsText(f.Value) {
-			return nil, unfit("value of header", f.Name)
-		}
-		b = append(append(b, f.Name...), ':', ' ')
-		b = append(append(b, trim(f.Value)...), '\r', '\n')
 	}
-	return b, nil
+	if !named {
+		b = append(b, "User-Agent: Go-http-client/1.1\r\n"...)
+	}
+	return b, keep, nil
+}
+
+func appendField(b []byte, f wire.Field) ([]byte, error) {
+	switch {
+	case f.Judged:
+	case !grammar.IsToken(f.Name):
+		return nil, unfit("header", f.Name)
+	case !grammar.IsText(f.Value):
+		return nil, unfit("value of header", f.Name)
+	default:
+		f.Value = wire.Trim(f.Value)
+	}
+	b = append(append(b, f.Name...), ':', ' ')
+	return append(append(b, f.Value...), '\r', '\n'), nil
 }

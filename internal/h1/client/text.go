@@ -1,7 +1,5 @@
 package client
 
-import "strings"
-
 // ofHosts are the characters of which hosts usually are.
 var ofHosts = func() (table [256]bool) {
 	for _, c := range []byte("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._~:[]") {
@@ -18,12 +16,4 @@ func isHost(text string) bool {
 		}
 	}
 	return true
-}
-
-// trim removes blanks around a value.
-func trim(value string) string {
-	if value == "" || value[0] > ' ' && value[len(value)-1] > ' ' {
-		return value
-	}
-	return strings.Trim(value, " \t")
 }

@@ -59,6 +59,7 @@ func (p *Parser) message(m *Message, text string, request bool) (host string, er
 	if p.frame.http10 {
 		m.Minor = 0
 	}
+	p.header.Grow(len(p.fields))
 	connection := false
 	for i := range p.fields {
 		f := &p.fields[i]
@@ -71,7 +72,7 @@ func (p *Parser) message(m *Message, text string, request bool) (host string, er
 			continue
 		}
 		connection = connection || name == "Connection"
-		p.header.Add(name, value)
+		p.header.Append(wire.Field{Name: name, Value: value, Judged: true})
 	}
 	if connection {
 		m.Close = p.closes()

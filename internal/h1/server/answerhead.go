@@ -2,7 +2,6 @@ package server
 
 import (
 	"strconv"
-	"strings"
 	"time"
 
 	"berth/internal/h1/grammar"
@@ -47,25 +46,32 @@ func (a *answer) beginHead() {
 // heed takes note of the fields that say what is the server's to say as a rule, and reports whether the handler says that
 // the connection ends.
 func (a *answer) heed() (closes bool) {
-	a.given.date, a.given.length = a.header.Settles("Date"), a.header.Settles("Content-Length")
-	a.announce()
-	for connection := range a.header.Values("Connection") {
-		a.given.connection = true
-		closes = closes || head.SaysClose(connection)
+	for _, f := range a.header.Fields() {
+		switch f.Name {
+		case "Date":
+			a.given.date = true
+		case "Content-Length":
+			a.announce(f.Value)
+		case "Connection":
+			a.given.connection = true
+			closes = closes || head.SaysClose(f.Value)
+		}
+	}
+	for _, name := range a.header.Withheld() {
+		a.given.date = a.given.date || name == "Date"
+		a.given.length = a.given.length || name == "Content-Length"
 	}
 	a.closing = a.closing || closes
 	return closes
 }
 
-// announce takes the length that the handler says the body has.
-func (a *answer) announce() {
-	if !a.header.Has("Content-Length") {
+// announce takes the length that the handler says the body has: the first one that is a number.
+func (a *answer) announce(length string) {
+	if a.given.length {
 		return
 	}
-	if n, err := strconv.ParseUint(a.header.Get("Content-Length"), 10, 63); err == nil {
-		a.length = int64(n)
-	} else {
-		a.given.length = false
+	if n, err := strconv.ParseUint(length, 10, 63); err == nil {
+		a.length, a.given.length = int64(n), true
 	}
 }
 
@@ -157,7 +163,10 @@ func (a *answer) statusLine(status int) {
 }
 
 func (a *answer) pass(f wire.Field) {
-	if grammar.IsToken(f.Name) {
+	switch {
+	case f.Judged:
+		a.out.bytes = append(append(append(append(a.out.bytes, f.Name...), ": "...), f.Value...), "\r\n"...)
+	case grammar.IsToken(f.Name):
 		a.field(f.Name, f.Value)
 	}
 }
@@ -166,9 +175,7 @@ func (a *answer) pass(f wire.Field) {
 func (a *answer) field(name, value string) {
 	out := append(append(a.out.bytes, name...), ": "...)
 	begin := len(out)
-	if value != "" && (isBlank(value[0]) || isBlank(value[len(value)-1])) {
-		value = strings.Trim(value, " \t")
-	}
+	value = wire.Trim(value)
 	out = append(out, value...)
 	if !grammar.IsText(value) {
 		for i, c := range out[begin:] {
@@ -179,5 +186,3 @@ func (a *answer) field(name, value string) {
 	}
 	a.out.bytes = append(out, "\r\n"...)
 }
-
-func isBlank(c byte) bool { return c == ' ' || c == '\t' }
