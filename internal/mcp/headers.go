@@ -24,11 +24,19 @@ const (
 	sentinelSuffix = "?="
 )
 
+// trimmed is strings.Trim of a header's blanks, which nearly none has.
+func trimmed(value string) string {
+	if n := len(value); n > 0 && value[0] > ' ' && value[n-1] > ' ' {
+		return value
+	}
+	return strings.Trim(value, " \t")
+}
+
 // decodeName returns what an Mcp-Name or Mcp-Param-* header stands for; ok is false if its sentinel
 // holds no valid base64. What does not match the sentinel is meant literally (2026-07-28, "Value
 // Encoding").
 func decodeName(value string) (name string, ok bool) {
-	value = strings.Trim(value, " \t")
+	value = trimmed(value)
 	inner, found := strings.CutPrefix(value, sentinelPrefix)
 	if !found {
 		return value, true
@@ -83,9 +91,9 @@ func single(h Headers, name string) (value string, present, ok bool) {
 	if len(values) == 0 {
 		return "", false, true
 	}
-	value = strings.Trim(values[0], " \t")
+	value = trimmed(values[0])
 	for _, other := range values[1:] {
-		if strings.Trim(other, " \t") != value {
+		if trimmed(other) != value {
 			return "", true, false
 		}
 	}
