@@ -23,35 +23,35 @@ const (
 // Call is one JSON-RPC message from a client. ID and ProgressToken alias the body; Version, Name and TaskID are made by
 // Classify.
 type Call struct {
-	Kind   Kind   // request, notification or response
-	ID     []byte // raw JSON of the id; nil in a notification and in an error response without one
-	Method string // "" in a response
+	Kind          Kind // request, notification or response
+	Era           Era  // set by Classify
+	HasTaskID     bool // params.taskId is there, valid or not
+	DeclaresTasks bool // params._meta declares the Tasks extension
 
-	Era     Era    // set by Classify
+	badName         bool // the mirrored member is there and no string, or not the same one to all
+	badTaskID       bool // params.taskId is no string
+	badCursor       bool // params.cursor is there and no string
+	badRequestState bool // params.requestState is there and no string
+	hasNewTaskID    bool // NewTaskID is there, valid or not
+	badNewTaskID    bool // it is no string
+	hasMetaVersion  bool // params._meta has a protocol version, of whatever kind
+	hasCapabilities bool // params._meta has the client's capabilities
+
+	ID      []byte // raw JSON of the id; nil in a notification and in an error response without one
+	Method  string // "" in a response
 	Version string // protocol version that the client claims, "" if none; set by Classify
 
 	Name          string // params.name or params.uri, whichever the method mirrors in Mcp-Name
 	TaskID        string // params.taskId
-	HasTaskID     bool   // params.taskId is there, valid or not
 	Cursor        string // params.cursor
 	RequestState  string // params.requestState of a multi round-trip retry
-	DeclaresTasks bool   // params._meta declares the Tasks extension
 	Trace         Trace  // trace context in params._meta
 	Listen        Filter // params.notifications of subscriptions/listen
 	ProgressToken []byte // raw JSON of params._meta.progressToken; nil if it is absent or no token
 	NewTaskID     string // the id that the client gives the task which the request is to become (see MakesTask)
 	RelatedTaskID string // the task that a message of the first draft belongs to (SEP-1686, 4.7)
 
-	badName         bool   // the mirrored member is there and no string, or not the same one to all
-	badTaskID       bool   // params.taskId is no string
-	badCursor       bool   // params.cursor is there and no string
-	badRequestState bool   // params.requestState is there and no string
-	hasNewTaskID    bool   // NewTaskID is there, valid or not
-	badNewTaskID    bool   // it is no string
-	hasMetaVersion  bool   // params._meta has a protocol version, of whatever kind
-	metaVersion     string // it, if it is a string
-
-	hasCapabilities bool // params._meta has the client's capabilities
+	metaVersion string // params._meta's protocol version, if it is a string
 
 	capabilities jsontext.Value // of the client, as the call states them; aliases the body; nil: it does not
 

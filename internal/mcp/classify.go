@@ -11,9 +11,9 @@ import "berth/internal/wire"
 // call or a subscription without an id, which could not be answered) is refused before (-32600).
 func Classify(msg *Message, h *wire.Header) *Error {
 	version, hasVersion, ok := single(h, HeaderVersion)
-	name, _, _ := single(h, HeaderName)
+	name := mirroredName(h)
 	for i := range msg.Calls {
-		msg.Calls[i].decode(version, name)
+		msg.Calls[i].decode(version, name.value)
 	}
 	if !ok {
 		return errMismatch("several MCP-Protocol-Version values")
@@ -33,7 +33,7 @@ func Classify(msg *Message, h *wire.Header) *Error {
 		if c.Era == EraLegacy {
 			continue
 		}
-		if err := checkNames(c, h); err != nil {
+		if err := checkNames(c, h, &name); err != nil {
 			return err
 		}
 	}
@@ -80,24 +80,34 @@ func checkForm(c *Call) *Error {
 	return nil
 }
 
-func checkNames(c *Call, h *wire.Header) *Error {
+// headerName is Mcp-Name, as far as it is clear.
+type headerName struct {
+	value          string
+	present, clear bool
+}
+
+func mirroredName(h *wire.Header) (n headerName) {
+	n.value, n.present, n.clear = single(h, HeaderName)
+	return n
+}
+
+func checkNames(c *Call, h *wire.Header, raw *headerName) *Error {
 	method, present, ok := single(h, HeaderMethod)
 	if !ok || present && method != c.Method {
 		return errMismatch("Mcp-Method is not the method in the body")
 	}
-	raw, present, ok := single(h, HeaderName)
-	if !ok {
+	if !raw.clear {
 		return errMismatch("several Mcp-Name values")
 	}
 	field := nameField(c.Method)
-	if !present || field == "" {
+	if !raw.present || field == "" {
 		return nil
 	}
-	name, ok := decodeName(raw)
+	name, ok := decodeName(raw.value)
 	if !ok {
 		return errMismatch("Mcp-Name holds no valid base64")
 	}
-	if c.contradicts(name) {
+	if c.contradicts(field, name) {
 		return errMismatch("Mcp-Name is not the " + field + " in the body")
 	}
 	return nil
@@ -108,9 +118,9 @@ func checkNames(c *Call, h *wire.Header) *Error {
 // and berth, which routes by the body, would leave the name unguarded to those behind it who route
 // by the header. A task id that is no string is left to CheckTaskID, whose answer is more to the
 // point.
-func (c *Call) contradicts(name string) bool {
+func (c *Call) contradicts(field, name string) bool {
 	switch {
-	case nameField(c.Method) != "taskId":
+	case field != "taskId":
 		return c.badName || name != c.Name
 	case c.badTaskID:
 		return false

@@ -64,8 +64,8 @@ type callReader struct {
 	refused error // what is wrong with them then
 }
 
-// peek reads the message in data, which may be anything but UTF-8 beyond ASCII. On failure the call bears the id, if that
-// could be read.
+// peek reads the message in data and reports whether that is known to be ASCII: anything beyond is still to be looked at for
+// its UTF-8. On failure the call bears the id, if that could be read.
 func (c *Call) peek(data []byte) (ascii bool, err error) {
 	r := callReader{reader: reader{Scanner: jsonscan.New(data)}, call: c}
 	if r.Kind() != '{' {

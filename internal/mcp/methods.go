@@ -102,5 +102,7 @@ var knownMethods = []string{
 	MethodProgress, "notifications/roots/list_changed",
 }
 
+var methods = lexiconOf(knownMethods...)
+
 // IsKnownMethod reports whether a published revision, or the first draft of tasks, has the method.
-func IsKnownMethod(method string) bool { return slices.Contains(knownMethods, method) }
+func IsKnownMethod(method string) bool { return methods.has(method) }

@@ -172,7 +172,7 @@ func (c *Call) decode(version, name string) {
 // isAmbiguous reports whether a string that was read has half a character in it, which is U+FFFD here and may be something else to
 // who reads it next: two of them could be told different names.
 func isAmbiguous(value jsontext.Value, read string) bool {
-	if !strings.ContainsRune(read, utf8.RuneError) {
+	if len(value) == len(read)+len(`""`) || !strings.ContainsRune(read, utf8.RuneError) { // it has no escapes, or none of such
 		return false
 	}
 	_, err := jsontext.AppendUnquote(nil, value)

@@ -2,7 +2,6 @@ package mcp
 
 import (
 	"errors"
-	"slices"
 
 	"berth/internal/jsonscan"
 
@@ -160,29 +159,4 @@ func known(b []byte, like string) string {
 		return like
 	}
 	return word(b)
-}
-
-// words are strings that stand in most messages, by their length.
-var words [64][]string
-
-func init() {
-	for _, w := range slices.Concat(knownMethods, legacyVersions, []string{
-		MethodTaskStatus, NotificationTask,
-		"complete", "task", ResultInputRequired, "working", "completed", "failed", "cancelled", "submitted",
-		versionModern,
-	}) {
-		words[len(w)] = append(words[len(w)], w)
-	}
-}
-
-// word returns b as a string, without a copy where it is one of words.
-func word(b []byte) string {
-	if len(b) < len(words) {
-		for _, w := range words[len(b)] {
-			if string(b) == w {
-				return w
-			}
-		}
-	}
-	return string(b)
 }

@@ -69,7 +69,9 @@ func isRevision(v string) bool {
 }
 
 // IsModern reports whether version names a modern revision. A draft's name is not known to be one.
-func IsModern(version string) bool { return isRevision(version) && version >= versionModern }
+func IsModern(version string) bool {
+	return version == versionModern || isRevision(version) && version > versionModern
+}
 
 // AllowsBatches reports whether a client of this version may send a batch. None means 2025-03-26.
 func AllowsBatches(version string) bool {

@@ -91,7 +91,12 @@ func (x *Call) IsResponse() bool {
 
 // HasResponse reports whether an answer is among what the request bears.
 func (x *Call) HasResponse() bool {
-	return slices.ContainsFunc(x.Message.Calls, func(c mcp.Call) bool { return c.Kind == mcp.KindResponse })
+	for i := range x.Message.Calls {
+		if x.Message.Calls[i].Kind == mcp.KindResponse {
+			return true
+		}
+	}
+	return false
 }
 
 // Work is the call as new work for an upstream. prefer names the one that had best get it; "": any.

@@ -1,7 +1,6 @@
 package inbound
 
 import (
-	"slices"
 	"time"
 
 	"berth/internal/mcp"
@@ -45,27 +44,66 @@ type Plan struct {
 // plan decides what concerns the request, as far as it is known.
 func (x Arrival) plan() {
 	calls, method := x.Message.Calls, x.HTTP.Method
-	c := x.Single()
-	made := slices.ContainsFunc(calls, func(c mcp.Call) bool { return c.MakesTask() })
-	legacy := x.Era() == mcp.EraLegacy
-	p := Plan{
-		ReadsOnly:     len(calls) == 0 && method != wire.MethodDelete || len(calls) > 0 && !made && !slices.ContainsFunc(calls, changes),
-		AboutTask:     c != nil && c.IsTask(),
-		Subscribes:    c != nil && c.Kind == mcp.KindRequest && c.Method == mcp.MethodListen && x.Session == "",
-		Stands:        c == nil && method == wire.MethodGet || c != nil && c.Method == mcp.MethodListen,
-		ConcernsBegun: method == wire.MethodDelete || len(calls) > 0 && !slices.ContainsFunc(calls, begins),
-		MayCreateTask: x.AnyRequest(mcp.MayCreateTask),
-		MayPoll:       c != nil && (c.Era == mcp.EraLegacy || c.DeclaresTasks),
-		Polls:         polls(calls),
+	c, legacy, all := x.Single(), x.Era() == mcp.EraLegacy, sumOf(calls)
+	p := &x.Plan
+	*p = Plan{
+		ReadsOnly:     len(calls) == 0 && method != wire.MethodDelete || len(calls) > 0 && !all.makes && !all.changes,
+		Stands:        c == nil && method == wire.MethodGet,
+		ConcernsBegun: method == wire.MethodDelete || len(calls) > 0 && !all.begins,
+		MayCreateTask: all.creates,
+		Polls:         all.polls,
 		Drafts:        x.Endpoint.FirstDraft && legacy,
 		Keeps:         len(x.Endpoint.Affinity) > 0 && x.Session == "",
+	}
+	if c != nil {
+		p.AboutTask = c.IsTask()
+		p.Stands = c.Method == mcp.MethodListen
+		p.Subscribes = p.Stands && c.Kind == mcp.KindRequest && x.Session == ""
+		p.MayPoll = c.Era == mcp.EraLegacy || c.DeclaresTasks
 	}
 	if len(x.Endpoint.Rates) > 0 {
 		p.Charges = x.charges()
 	}
 	p.MustBeClear = p.MayCreateTask || p.AboutTask
-	p.Patience = x.patience(p.ReadsOnly, made || x.AnyRequest(mcp.MayWait))
-	x.Plan = p
+	p.Patience = x.patience(p.ReadsOnly, all.makes || all.waits)
+}
+
+// sum is what is so of one call at least.
+type sum struct {
+	makes   bool // it is to become a task
+	changes bool // it may change something where it goes
+	begins  bool // it is new work
+	creates bool // its answer may bear a task
+	waits   bool // its answer may take as long as a tool
+	polls   int  // how many tasks they ask for
+}
+
+func sumOf(calls []mcp.Call) (s sum) {
+	for i := range calls {
+		c := &calls[i]
+		if c.Kind == mcp.KindRequest {
+			s.makes = s.makes || c.MakesTask()
+			s.changes = s.changes || !mcp.IsPureRead(c.Method) && c.Method != mcp.MethodGetTask
+			s.begins = s.begins || !c.IsTask()
+			s.creates = s.creates || mcp.MayCreateTask(c.Method)
+			s.waits = s.waits || mcp.MayWait(c.Method)
+		} else {
+			s.changes = true
+		}
+		s.polls += polls(c)
+	}
+	return s
+}
+
+// polls is how many tasks a call asks for.
+func polls(c *mcp.Call) int {
+	switch c.Method {
+	case mcp.MethodGetTask, mcp.MethodTaskResult:
+		return 1
+	case mcp.MethodListen:
+		return min(len(c.Listen.TaskIDs()), routing.MaxListenIDs)
+	}
+	return 0
 }
 
 // patience is the time for the answer to a request that only reads, or that waits for work.
@@ -84,24 +122,4 @@ func (x Arrival) patience(reads, waits bool) time.Duration {
 		return t.Call
 	}
 	return t.Control
-}
-
-// changes reports whether a call may change something where it goes.
-func changes(c mcp.Call) bool {
-	return c.Kind != mcp.KindRequest || !mcp.IsPureRead(c.Method) && c.Method != mcp.MethodGetTask
-}
-
-// begins reports whether a call is new work.
-func begins(c mcp.Call) bool { return c.Kind == mcp.KindRequest && !c.IsTask() }
-
-func polls(calls []mcp.Call) (n int) {
-	for i := range calls {
-		switch c := &calls[i]; c.Method {
-		case mcp.MethodGetTask, mcp.MethodTaskResult:
-			n++
-		case mcp.MethodListen:
-			n += min(len(c.Listen.TaskIDs()), routing.MaxListenIDs)
-		}
-	}
-	return n
 }

@@ -19,6 +19,9 @@ type Table struct {
 
 // trusts reports whether addr is that of a proxy whose headers about others are believed.
 func (t *Table) trusts(addr netip.Addr) bool {
+	if len(t.TrustedProxies) == 0 {
+		return false
+	}
 	addr = addr.Unmap().WithZone("")
 	return slices.ContainsFunc(t.TrustedProxies, func(prefix netip.Prefix) bool { return prefix.Contains(addr) })
 }
