@@ -1,10 +1,10 @@
 package limit
 
 import (
+	"sync"
 	"time"
 
 	lru "github.com/hashicorp/golang-lru/v2"
-	"golang.org/x/time/rate"
 )
 
 const (
@@ -16,9 +16,16 @@ const (
 // Buckets bound a rate for each caller. The methods may be called concurrently. A nil *Buckets
 // bounds nothing.
 type Buckets struct {
-	rate    rate.Limit
+	rate    float64 // tokens a second
 	burst   int
-	callers *lru.Cache[string, *rate.Limiter]
+	callers *lru.Cache[string, *bucket]
+}
+
+// bucket is what one caller has left.
+type bucket struct {
+	mu     sync.Mutex // guards the fields below
+	tokens float64    // below 0: what it owes
+	at     time.Time  // when it had them
 }
 
 // NewBuckets returns buckets that fill at perSecond; nil if that is 0.
@@ -31,17 +38,17 @@ func NewBuckets(perSecond float64) *Buckets {
 
 // NewBucketsOf returns buckets that fill at perSecond and hold burst.
 func NewBucketsOf(perSecond float64, burst int) *Buckets {
-	callers, err := lru.New[string, *rate.Limiter](remembered)
+	callers, err := lru.New[string, *bucket](remembered)
 	if err != nil {
 		panic(err) // for sizes below one only
 	}
-	return &Buckets{rate: rate.Limit(perSecond), burst: burst, callers: callers}
+	return &Buckets{rate: perSecond, burst: burst, callers: callers}
 }
 
 // With returns buckets that fill at perSecond: b where they do so already, so that callers keep what
 // they have left; new ones, which are full, otherwise.
 func (b *Buckets) With(perSecond float64) *Buckets {
-	if b != nil && b.rate == rate.Limit(perSecond) {
+	if b != nil && b.rate == perSecond {
 		return b
 	}
 	return NewBuckets(perSecond)
@@ -53,14 +60,14 @@ func (b *Buckets) Take(caller string, n int) (wait time.Duration) {
 	if b == nil {
 		return 0
 	}
-	bucket, now := b.of(caller), time.Now()
-	most := min(n, b.burst)
-	if !bucket.AllowN(now, most) {
-		return b.until(bucket, now, most)
+	k, now := b.of(caller), time.Now()
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	tokens := b.in(k, now)
+	if wait := b.until(tokens, min(n, b.burst)); wait > 0 {
+		return wait
 	}
-	for n -= most; n > 0; n -= b.burst {
-		bucket.ReserveN(now, min(n, b.burst))
-	}
+	k.tokens, k.at = tokens-float64(n), now
 	return 0
 }
 
@@ -69,7 +76,7 @@ func (b *Buckets) Wait(caller string) time.Duration {
 	if b == nil {
 		return 0
 	}
-	return b.until(b.of(caller), time.Now(), 1)
+	return b.waitFor(b.of(caller), 1)
 }
 
 // WaitFor is Take that takes nothing.
@@ -77,30 +84,41 @@ func (b *Buckets) WaitFor(caller string, n int) time.Duration {
 	if b == nil {
 		return 0
 	}
-	bucket, ok := b.callers.Peek(caller)
+	k, ok := b.callers.Peek(caller)
 	if !ok {
 		return 0 // it is full
 	}
-	return b.until(bucket, time.Now(), min(n, b.burst))
+	return b.waitFor(k, min(n, b.burst))
 }
 
-// until is how long it takes the bucket to hold n tokens, rounded up to milliseconds.
-func (b *Buckets) until(bucket *rate.Limiter, now time.Time, n int) time.Duration {
-	missing := float64(n) - bucket.TokensAt(now)
+func (b *Buckets) waitFor(k *bucket, n int) time.Duration {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return b.until(b.in(k, time.Now()), n)
+}
+
+// in is how many tokens a bucket holds now. The caller has its lock.
+func (b *Buckets) in(k *bucket, now time.Time) float64 {
+	return min(k.tokens+max(0, now.Sub(k.at).Seconds())*b.rate, float64(b.burst))
+}
+
+// until is how long it takes a bucket that holds so many tokens to hold n, rounded up to milliseconds; 0 for less than a nanosecond.
+func (b *Buckets) until(tokens float64, n int) time.Duration {
+	missing := float64(n) - tokens
 	if missing <= 0 {
 		return 0
 	}
-	wait := time.Duration(missing / float64(b.rate) * float64(time.Second))
+	wait := time.Duration(missing / b.rate * float64(time.Second))
 	return (wait + time.Millisecond - 1).Truncate(time.Millisecond)
 }
 
-func (b *Buckets) of(caller string) *rate.Limiter {
-	if bucket, ok := b.callers.Get(caller); ok {
-		return bucket
+func (b *Buckets) of(caller string) *bucket {
+	if k, ok := b.callers.Get(caller); ok {
+		return k
 	}
-	bucket := rate.NewLimiter(b.rate, b.burst)
-	if standing, ok, _ := b.callers.PeekOrAdd(caller, bucket); ok {
+	k := &bucket{tokens: float64(b.burst), at: time.Now()}
+	if standing, ok, _ := b.callers.PeekOrAdd(caller, k); ok {
 		return standing
 	}
-	return bucket
+	return k
 }

@@ -131,18 +131,18 @@ func (s *StaleCache) PutNew(c *inbound.Call, task *sticky.Key, a *mcp.Answer) {
 // tell adds what an answer tells. An end stands: polls may overtake one another, so that one from
 // before the end comes in after it.
 func (t *staleTask) tell(a *mcp.Answer, now time.Time) {
-	ended := a.Task.Terminal()
-	if t.ended && !ended {
-		return
-	}
-	if poll, own := a.PollResult(); !bytes.Equal(t.poll, poll) {
+	poll, own := a.PollResult()
+	if !bytes.Equal(t.poll, poll) { // else the state is what it was
+		ended := a.Task.Terminal()
+		if t.ended && !ended {
+			return
+		}
 		if !own {
 			poll = bytes.Clone(poll)
 		}
-		t.poll = poll
+		t.poll, t.ended = poll, ended && poll != nil
 	}
 	t.at = now
-	t.ended = ended && t.poll != nil
 	t.expires = t.until(&a.Task)
 }
 
