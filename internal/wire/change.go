@@ -1,0 +1,98 @@
+package wire
+
+import "slices"
+
+// Add appends a field.
+func (h *Header) Add(name, value string) { h.Append(Field{Name: name, Value: value}) }
+
+// Append appends a field as it is.
+func (h *Header) Append(f Field) {
+	h.fields = append(h.fields, f)
+	if len(h.withheld) > 0 {
+		h.release(f.Name)
+	}
+}
+
+// Set replaces the values of a name by one, where the first of them stood.
+func (h *Header) Set(name, value string) {
+	at := h.find(name)
+	if at < 0 {
+		h.Add(name, value)
+		return
+	}
+	h.fields[at] = Field{Name: name, Value: value}
+	h.drop(at+1, func(f Field) bool { return f.Name == name })
+}
+
+// Take replaces the values of a name by those that other has.
+func (h *Header) Take(name string, other *Header) {
+	h.Del(name)
+	for value := range other.Values(name) {
+		h.Add(name, value)
+	}
+}
+
+// Del removes a name.
+func (h *Header) Del(name string) {
+	h.drop(0, func(f Field) bool { return f.Name == name })
+	h.release(name)
+}
+
+// Drop removes the fields that are to go.
+func (h *Header) Drop(goes func(f Field) bool) { h.drop(0, goes) }
+
+// drop is Drop from a field on.
+func (h *Header) drop(from int, goes func(f Field) bool) {
+	kept := from
+	for i, f := range h.fields[from:] {
+		if goes(f) {
+			continue
+		}
+		if kept < from+i {
+			h.fields[kept] = f
+		}
+		kept++
+	}
+	clear(h.fields[kept:])
+	h.fields = h.fields[:kept]
+}
+
+// Withhold removes a name, and says, of an answer, that whoever sends it must not make up a value.
+func (h *Header) Withhold(name string) {
+	h.Del(name)
+	h.withheld = append(h.withheld, name)
+}
+
+// Withheld are the names that are. They belong to h.
+func (h *Header) Withheld() []string {
+	if h == nil {
+		return nil
+	}
+	return h.withheld
+}
+
+func (h *Header) release(name string) {
+	if len(h.withheld) > 0 {
+		h.withheld = slices.DeleteFunc(h.withheld, func(other string) bool { return other == name })
+	}
+}
+
+// Grow makes room for n more fields.
+func (h *Header) Grow(n int) { h.fields = slices.Grow(h.fields, n) }
+
+// Room is how many fields h can have without more memory.
+func (h *Header) Room() int { return cap(h.fields) }
+
+// Forget empties h, which keeps its room.
+func (h *Header) Forget() {
+	clear(h.fields)
+	h.fields, h.withheld = h.fields[:0], h.withheld[:0]
+}
+
+// Clone returns a copy that shares nothing with h, with room for what is added on the way.
+func (h *Header) Clone() *Header {
+	if h == nil {
+		return nil
+	}
+	return &Header{fields: append(make([]Field, 0, len(h.fields)+spare), h.fields...), withheld: slices.Clone(h.withheld)}
+}
