@@ -161,6 +161,12 @@ func (v *vigil) Wait() {
 	}
 }
 
+// Await implements wire.Waiter, if the answer's body does.
+func (v *vigil) Await(ready func()) bool {
+	body, ok := v.ReadCloser.(wire.Waiter)
+	return ok && body.Await(ready)
+}
+
 // Close ends the vigil with the answer's body.
 func (v *vigil) Close() error {
 	v.end()

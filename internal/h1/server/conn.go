@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"berth/internal/h1/buffer"
+	"berth/internal/h1/lookout"
 )
 
 // What a connection is about.
@@ -32,7 +33,7 @@ type conn struct {
 	awaitsHead bool   // its time runs
 	headWaits  func() // awaitHead, kept since making it allocates
 
-	sighting *sighting // nil: the lookout does not see the connection, or has not been asked to
+	sighting *lookout.Sighting // nil: the lookout does not see the connection, or has not been asked to
 
 	departure atomic.Pointer[departure] // of the request that is served; nil: none is
 }
@@ -151,7 +152,7 @@ func (c *conn) end(caught any) {
 		d.stopWatching()
 	}
 	if c.sighting != nil {
-		c.server.lookout.forget(c.sighting)
+		c.server.lookout.Forget(c.sighting)
 	}
 	c.in.Reset(nil)
 	c.server.leave(c)
