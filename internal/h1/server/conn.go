@@ -26,6 +26,7 @@ type conn struct {
 	in      buffer.Reader
 	reading bound
 	writing bound
+	unsent  unsent
 	state   atomic.Int32
 	remote  string
 	tls     *tls.ConnectionState // nil: none
@@ -114,21 +115,6 @@ func (c *conn) rest() bool {
 		return false
 	}
 	return c.in.WaitReadable() == nil && c.state.CompareAndSwap(idle, busy)
-}
-
-// send writes to the client within the time that at bounds.
-func (c *conn) send(parts *net.Buffers, at time.Time) error {
-	c.writing.until(at)
-	if len(*parts) == 1 {
-		_, err := c.net.Write((*parts)[0])
-		return err
-	}
-	if tcp, ok := buffer.Plain(c.net).(*net.TCPConn); ok {
-		_, err := parts.WriteTo(tcp)
-		return err
-	}
-	_, err := parts.WriteTo(c.net)
-	return err
 }
 
 // cut closes the connection from without.
