@@ -4,8 +4,10 @@ import (
 	"sync/atomic"
 	"time"
 
+	"berth/internal/exchange"
 	"berth/internal/wire"
 	"berth/proxy/fault"
+	"berth/proxy/outbound"
 	"berth/proxy/reply"
 )
 
@@ -32,8 +34,18 @@ func (x *request) standAside() bool {
 		return false
 	}
 	a := &aside{stream: x.standing, said: time.Now(), end: client.Hold(), client: make(chan struct{}, 1)}
+	a.unburden()
 	a.begin()
 	return true
+}
+
+// unburden lets go of memory that only the beginning of the stream has needed.
+func (a *aside) unburden() {
+	x, way, u := a.x, a.x.way(), a.u
+	outbound.Unburden(a.body, func() *exchange.Request {
+		return way.Request(u, wire.MethodGet, way.URL(u), nil)
+	})
+	x.room = room{reader: x.room.reader} // what is read on is in there
 }
 
 func (a *aside) begin() {
