@@ -4,20 +4,23 @@ import (
 	"sync/atomic"
 	"time"
 
+	"berth/internal/exchange"
 	"berth/internal/wire"
 	"berth/proxy/fault"
+	"berth/proxy/outbound"
 	"berth/proxy/reply"
 )
 
 // aside is a session's stream that stands aside of the goroutine that began it. Thousands do, silent for hours: while
-// nothing comes, each is a goroutine that waits, with a fresh stack, and a timer. Whoever wakes relays what has come, and then has
-// another goroutine wait in its place: its own stack is deep by then.
+// nothing comes, each is a timer, and nobody waits. Where the upstream's side cannot be awaited so, a goroutine waits with a fresh stack:
+// that of one that has relayed is deep.
 type aside struct {
 	*stream
 	end     func(whole bool)      // tells the client's connection
 	why     atomic.Pointer[error] // it is to end; nil: it is not
 	over    atomic.Bool           // it has ended
 	silence *time.Timer
+	awaken  func() // wake, kept since making it allocates
 
 	client chan struct{} // has room for one: who is with the client, and guards the field below
 	said   time.Time     // when the client was sent something
@@ -31,8 +34,18 @@ func (x *request) standAside() bool {
 		return false
 	}
 	a := &aside{stream: x.standing, said: time.Now(), end: client.Hold(), client: make(chan struct{}, 1)}
+	a.unburden()
 	a.begin()
 	return true
+}
+
+// unburden lets go of memory that only the beginning of the stream has needed.
+func (a *aside) unburden() {
+	x, way, u := a.x, a.x.way(), a.u
+	outbound.Unburden(a.body, func() *exchange.Request {
+		return way.Request(u, wire.MethodGet, way.URL(u), nil)
+	})
+	x.room = room{reader: x.room.reader} // what is read on is in there
 }
 
 func (a *aside) begin() {
@@ -43,7 +56,15 @@ func (a *aside) begin() {
 	}
 	a.stands.EndBy(func() { a.stop(nil) })
 	a.silence.Reset(a.x.out.KeepAlive())
-	go a.wait()
+	a.awaken = a.wake
+	a.rest()
+}
+
+// rest has the stream go on once there is something to relay.
+func (a *aside) rest() {
+	if !a.reader.Await(a.awaken) {
+		go a.wait()
+	}
 }
 
 // wait waits for something to relay.
@@ -61,7 +82,7 @@ func (a *aside) wake() {
 		}
 	}()
 	if goesOn = a.relayNext(); goesOn {
-		go a.wait()
+		a.rest()
 	}
 }
 

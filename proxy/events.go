@@ -75,7 +75,8 @@ func (x *request) beginStream(u *routing.Upstream, response *wire.Response) (*st
 		x.keep() // what berth says there is for all streams of the session
 		way = x.way()
 	}
-	s := &stream{x: x, u: u, body: response.Body, reader: new(exchange.Reader), between: true, news: x.p.sessions.Join(way, &x.decision)}
+	x.room.reader = exchange.Reader{} // with what it holds for answers in one piece
+	s := &stream{x: x, u: u, body: response.Body, reader: &x.room.reader, between: true, news: x.p.sessions.Join(way, &x.decision)}
 	x.announced.Read(s.reader, exchange.EventStream, response)
 	if x.Stands && x.Single() == nil {
 		s.stands = x.stands(standing.Session)

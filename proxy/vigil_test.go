@@ -139,6 +139,33 @@ func TestSlowToolIsNoSilence(t *testing.T) {
 	})
 }
 
+// What was sent for a standing stream is not kept for it: a sign of life is asked for with the client's headers all the same, in its session.
+func TestSignOfLifeOfAStandingStreamIsItsClients(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f, _ := watching(t, rigOptions{size: 1})
+		session := f.initialize()
+		var asked atomic.Pointer[http.Request]
+		f.servers[0].inject(func(_ http.ResponseWriter, r *http.Request, body []byte) bool {
+			if methodIn(body) == "ping" {
+				asked.Store(r.Clone(context.Background()))
+			}
+			return false
+		})
+		defer f.beside(func(ctx context.Context) *http.Request {
+			return f.request(ctx, http.MethodGet, "", append(legacyHeader(session), "Authorization", "Bearer x", "Last-Event-ID", "7")...)
+		})()
+		time.Sleep(25 * time.Second)
+		r := asked.Load()
+		if r == nil {
+			t.Fatal("nobody was asked")
+		}
+		h := r.Header
+		if h.Get("Mcp-Session-Id") != session || h.Get("Authorization") != "Bearer x" || h.Get("X-Forwarded-For") == "" || h.Get("Last-Event-ID") != "" {
+			t.Errorf("got %v, want the client's headers", h)
+		}
+	})
+}
+
 // A modern server is asked in the terms of its era.
 func TestSignOfLifeIsOfTheCallsEra(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -118,6 +118,12 @@ func (r *Reader) Wait() {
 	}
 }
 
+// Await has ready called when Wait would return, as wire.Waiter has it. It reports false where that cannot be.
+func (r *Reader) Await(ready func()) bool {
+	body, ok := r.body.(wire.Waiter)
+	return ok && r.events != nil && r.events.Rest() && body.Await(ready)
+}
+
 // Ready reports whether Next hands out an event, or the end of their stream, without reading on.
 func (r *Reader) Ready() bool { return r.events != nil && r.events.Ready() }
 

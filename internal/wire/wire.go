@@ -96,4 +96,7 @@ type Waiter interface {
 	// Wait returns when Read has something to tell, or would have to wait within what has come. It holds no memory
 	// meanwhile, and little of the stack; the answer's header is given back. The body may be closed while it waits.
 	Wait()
+	// Await has ready called, once and in a goroutine of its own, when Wait would return, and nobody waits until then. It
+	// reports false where that cannot be, and whoever asks had better wait.
+	Await(ready func()) bool
 }

@@ -9,18 +9,13 @@ import (
 	"berth/internal/wire"
 )
 
-// unsaid are headers of a client that mirrors nothing.
-type unsaid struct{}
-
-func (unsaid) Values(string) []string { return nil }
-
 func arrivalOf(tb testing.TB, body string) Arrival {
 	tb.Helper()
 	x := Arrival{&Call{HTTP: &wire.Request{Method: wire.MethodPost, URL: &url.URL{Path: "/mcp"}}, Endpoint: &Endpoint{Path: "/mcp"}, Table: &Table{}}}
 	if _, refusal := x.Message.Peek([]byte(body), 10); refusal != nil {
 		tb.Fatal(refusal)
 	}
-	if refusal := mcp.Classify(&x.Message, unsaid{}); refusal != nil {
+	if refusal := mcp.Classify(&x.Message, nil); refusal != nil {
 		tb.Fatal(refusal)
 	}
 	return x

@@ -32,8 +32,9 @@ type vigil struct {
 	heard int64       // what Upstream.Answers was then; Wake's
 	next  alarm.Alarm // for the next look
 
-	mu  sync.Mutex        // guards the field below
-	out *exchange.Request // the exchange's, and not to be looked at once that has ended; nil: it has
+	mu   sync.Mutex               // guards the fields below
+	out  *exchange.Request        // the exchange's, and not to be looked at once that has ended; nil: it has
+	anew func() *exchange.Request // makes another one like it; nil: out is that
 }
 
 // sendWatched is by.Send, with a vigil over what wait does not bound: the wait for a
@@ -104,11 +105,30 @@ func (v *vigil) goOn() {
 func (v *vigil) sign() *exchange.Request {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	if v.out == nil {
+	switch {
+	case v.out == nil:
 		return nil
+	case v.anew != nil:
+		return signOfLife(v.anew())
 	}
 	return signOfLife(v.out)
 }
+
+// Unburden has whoever watches over the answer with this body let go of the request that was sent: anew makes another one like
+// it, if one is needed, as long as the body is not closed. It may be called from any goroutine.
+func Unburden(body io.Closer, anew func() *exchange.Request) {
+	v, ok := body.(*vigil)
+	if !ok {
+		return
+	}
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if v.out != nil {
+		v.out, v.anew = &unburdened, anew
+	}
+}
+
+var unburdened exchange.Request // in place of those that were let go of
 
 // ask asks the upstream for a sign of life.
 func (v *vigil) ask(sign *exchange.Request) {
@@ -159,6 +179,12 @@ func (v *vigil) Wait() {
 	if body, ok := v.ReadCloser.(wire.Waiter); ok {
 		body.Wait()
 	}
+}
+
+// Await implements wire.Waiter, if the answer's body does.
+func (v *vigil) Await(ready func()) bool {
+	body, ok := v.ReadCloser.(wire.Waiter)
+	return ok && body.Await(ready)
 }
 
 // Close ends the vigil with the answer's body.

@@ -17,8 +17,8 @@ func BenchmarkPut(b *testing.B) {
 	s, c := NewStaleCache(0, 0), pollBy(b.Context(), "a")
 	c.Principal = "p"
 	message := []byte(`{"jsonrpc":"2.0","id":1,"result":{"taskId":"t","status":"working","createdAt":"2026-07-28T10:30:00Z","ttlMs":3600000,"pollIntervalMs":1000}}`)
-	a, err := mcp.PeekAnswerTo("t", message, false)
-	if err != nil {
+	var a mcp.Answer
+	if err := a.PeekTo("t", message, false); err != nil {
 		b.Fatal(err)
 	}
 	var keys []sticky.Key

@@ -27,6 +27,9 @@ func Plain(conn net.Conn) syscall.Conn {
 	}
 }
 
+// Raw is the kernel's connection beneath the one that is read; nil: there is none, or it is not known yet.
+func (r *Reader) Raw() syscall.RawConn { return r.raw }
+
 func (r *Reader) isRaw() bool {
 	if r.raw != nil || !readsRaw {
 		return readsRaw

@@ -5,6 +5,8 @@ package buffer
 import (
 	"io"
 	"syscall"
+
+	"berth/internal/h1/raw"
 )
 
 const readsRaw = true
@@ -13,22 +15,18 @@ const readsRaw = true
 // something has come.
 func (r *Reader) tryRead(fd uintptr) bool {
 	r.makeRoom()
-	for {
-		n, err := syscall.Read(int(fd), r.bytes[r.end:])
-		switch {
-		case err == syscall.EINTR:
-			continue
-		case err == syscall.EAGAIN:
-			r.Release()
-			return false
-		case err != nil:
-			r.triedErr = err
-		case n == 0:
-			r.triedErr = io.EOF
-		default:
-			r.tried = n
-			r.end += n
-		}
-		return true
+	n, err := raw.Read(fd, r.bytes[r.end:])
+	switch {
+	case err == syscall.EAGAIN:
+		r.Release()
+		return false
+	case err != nil:
+		r.triedErr = err
+	case n == 0:
+		r.triedErr = io.EOF
+	default:
+		r.tried = n
+		r.end += n
 	}
+	return true
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"sync"
 	"sync/atomic"
 
 	"berth/internal/exchange"
@@ -27,6 +28,17 @@ func (c *conn) exchange(r *exchange.Request) (*wire.Response, error) {
 	}
 	c.inTime()
 	return c.answer(r.Method, h), nil
+}
+
+// parsers read heads. A connection has one from the head of an answer to the end of that, or until nobody needs the head any more.
+var parsers = sync.Pool{New: func() any { return new(head.Parser) }}
+
+func (c *conn) giveHeadsBack() {
+	if c.heads != nil {
+		c.heads.Forget()
+		parsers.Put(c.heads)
+		c.heads = nil
+	}
 }
 
 // readHead reads the head of the answer.
@@ -53,6 +65,9 @@ func (c *conn) nextHead(limit int) (*head.Response, error) {
 		err := c.in.WaitReadable()
 		if err == nil {
 			var h *head.Response
+			if c.heads == nil {
+				c.heads = parsers.Get().(*head.Parser)
+			}
 			if h, err = c.heads.Response(&c.in, limit); err == nil {
 				return h, nil
 			}
@@ -79,6 +94,7 @@ type answer struct {
 
 	conn  *conn
 	state atomic.Uint32
+	ready func() // hears that it is awaited no more
 }
 
 var answers = fresh.New[answer](8)
@@ -87,6 +103,7 @@ var answers = fresh.New[answer](8)
 const (
 	open uint32 = iota
 	reading
+	awaited // by the lookout
 	closing
 	closed
 )
@@ -142,20 +159,6 @@ func (a *answer) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// Wait implements wire.Waiter.
-func (a *answer) Wait() {
-	if !a.state.CompareAndSwap(open, reading) {
-		return
-	}
-	if a.Header != nil { // nobody who waits needs the head any more
-		a.Header, a.Phrase, a.conn.heads = nil, "", head.Parser{}
-	}
-	if body := &a.conn.body; !body.Whole() && body.Err() == nil {
-		_ = (*source)(a.conn).wait() // what is wrong shows when it is read
-	}
-	a.endRead()
-}
-
 // endRead ends a read, and the exchange if it was closed meanwhile.
 func (a *answer) endRead() {
 	if !a.state.CompareAndSwap(reading, open) {
@@ -176,6 +179,13 @@ func (a *answer) Close() error {
 		case reading:
 			if a.state.CompareAndSwap(reading, closing) {
 				_ = a.conn.net.Close()
+				return nil
+			}
+		case awaited:
+			if a.state.CompareAndSwap(awaited, closed) {
+				ready := a.ready // the answer is not looked at any more
+				a.conn.end(false)
+				go ready()
 				return nil
 			}
 		default:

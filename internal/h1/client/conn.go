@@ -5,11 +5,13 @@ import (
 	"crypto/tls"
 	"errors"
 	"os"
+	"sync/atomic"
 	"time"
 
 	"berth/internal/h1/body"
 	"berth/internal/h1/buffer"
 	"berth/internal/h1/head"
+	"berth/internal/h1/lookout"
 )
 
 // conn is a connection to an upstream, lent to one exchange at a time.
@@ -18,10 +20,10 @@ type conn struct {
 	net    *counted
 	secure *tls.Conn // over net; nil: it is plain
 	in     buffer.Reader
-	heads  head.Parser
-	since  time.Time // when it was put back
-	used   bool      // an exchange has ended on it
-	one    [1]byte   // for a look at it
+	heads  *head.Parser // nil: borrowed when there is a head to read
+	since  time.Time    // when it was put back
+	used   bool         // an exchange has ended on it
+	one    [1]byte      // for a look at it
 
 	// Of the exchange:
 	terms  terms
@@ -32,7 +34,10 @@ type conn struct {
 	body   body.Reader
 	keep   bool // as far as request and answer say
 	place  place
+	awaits atomic.Pointer[answer] // its answer, once that was awaited
 	writing
+
+	sighting *lookout.Sighting // nil: the connection was not in view yet
 
 	step func(fd uintptr) bool // writeOnce, kept since making it allocates
 }
@@ -51,6 +56,7 @@ func (c *conn) begin(t *terms) {
 
 // end takes c back; good: another exchange may use it.
 func (c *conn) end(good bool) {
+	c.giveHeadsBack()
 	good = c.endWriting(good)
 	if woken := c.host.client.young.leave(c); woken || c.stop != nil {
 		_ = c.net.SetReadDeadline(time.Time{})
@@ -59,19 +65,32 @@ func (c *conn) end(good bool) {
 		good = false // it is being closed
 	}
 	c.terms, c.stop, c.used, c.place = terms{}, nil, true, place{}
+	c.awaits.Store(nil)
 	if !good || c.in.Buffered() > 0 {
 		c.host.drop(c)
 		return
 	}
 	c.in.Release()
-	c.heads.Forget()
 	c.host.put(c)
 }
 
 // watch ends the exchange with its context from now on, and when the head is late.
 func (c *conn) watch() {
-	c.stop = context.AfterFunc(c.terms.ctx, func() { _ = c.net.Close() })
+	c.stop = after(c.terms.ctx, func() {
+		_ = c.net.Close()
+		c.seen()
+	})
 	_ = c.net.SetReadDeadline(c.until)
+}
+
+// after is context.AfterFunc, without what that makes around a context that has an AfterFunc of its own.
+func after(ctx context.Context, f func()) (stop func() bool) {
+	if own, ok := ctx.(interface {
+		AfterFunc(f func()) (stop func() bool)
+	}); ok {
+		return own.AfterFunc(f)
+	}
+	return context.AfterFunc(ctx, f)
 }
 
 // goesOn reports whether a read that failed is to be tried again: it was woken, so that the exchange is watched
@@ -99,6 +118,9 @@ func (c *conn) inTime() {
 
 // close closes c while no exchange has it. Memory that it borrowed goes back.
 func (c *conn) close() {
+	if c.sighting != nil {
+		arrivals.Forget(c.sighting)
+	}
 	c.in.Reset(c.net)
 	if c.secure != nil {
 		_ = c.secure.Close()

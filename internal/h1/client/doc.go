@@ -26,4 +26,6 @@
 //
 // Cost of an exchange over a kept connection that the upstream answers within 5 ms: one look, one write, one read, and one
 // allocation (its head's text), and one for eight answers. A connection that waits for an answer, or for more of it, holds no buffer but over TLS.
+// Where an answer is awaited on Linux, and the connection is plain, no goroutine waits for more of it either: an event costs one system call
+// more, and a silent stream 4 KiB less.
 package client

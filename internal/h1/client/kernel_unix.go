@@ -5,15 +5,15 @@ package client
 import (
 	"os"
 	"syscall"
+
+	"berth/internal/h1/raw"
 )
 
 const asksKernel = true
 
 // readOnce reads what there is, and does not wait.
 func (c *counted) readOnce(fd uintptr) bool {
-	for c.err = syscall.EINTR; c.err == syscall.EINTR; {
-		c.n, c.err = syscall.Read(int(fd), c.into)
-	}
+	c.n, c.err = raw.Read(fd, c.into)
 	return true
 }
 
@@ -24,11 +24,7 @@ func (c *conn) writeOnce(fd uintptr) bool {
 		return true
 	}
 	c.tried = true
-	n, err := 0, error(syscall.EINTR)
-	for err == syscall.EINTR {
-		n, err = syscall.Write(int(fd), c.out)
-	}
-	n = max(n, 0)
+	n, err := raw.Write(fd, c.out)
 	c.net.written.Add(int64(n))
 	c.out = c.out[n:]
 	if err != nil && err != syscall.EAGAIN {

@@ -131,6 +131,12 @@ func (a *lentAnswer) Wait() {
 	}
 }
 
+// Await implements wire.Waiter.
+func (a *lentAnswer) Await(ready func()) bool {
+	body, ok := a.ReadCloser.(wire.Waiter)
+	return ok && body.Await(ready)
+}
+
 func (a *lentAnswer) Close() error {
 	if !a.over.Swap(true) {
 		spoil(a.header)

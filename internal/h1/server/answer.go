@@ -46,8 +46,10 @@ type answer struct {
 
 	hold *hold // by whom it was asked; nil: it is over when he returns
 
-	out  output // what is to be sent
-	held output // body that came before its framing was known
+	out    output // what is to be sent
+	held   output // body that came before its framing was known
+	parts  [3][]byte
+	vector net.Buffers // parts, as they are sent
 }
 
 func (a *answer) begin(c *conn, asked *head.Request, question *requestBody) {
@@ -187,19 +189,19 @@ func (a *answer) join(b, tail []byte) {
 
 // send sends what waits, and then these.
 func (a *answer) send(b, tail []byte) {
-	parts := a.out.parts[:0]
+	parts := a.parts[:0]
 	for _, part := range [...][]byte{a.out.bytes, b, tail} {
 		if len(part) > 0 {
 			parts = append(parts, part)
 		}
 	}
 	if len(parts) > 0 && a.err == nil {
-		a.out.vector = parts
-		if a.err = a.conn.send(&a.out.vector, a.until); a.err != nil && a.departure != nil {
+		a.vector = parts
+		if a.err = a.conn.send(&a.vector, a.until); a.err != nil && a.departure != nil {
 			a.departure.end()
 		}
 	}
-	clear(a.out.parts[:])
+	clear(a.parts[:])
 	a.out.release()
 }
 
@@ -207,8 +209,6 @@ func (a *answer) send(b, tail []byte) {
 type output struct {
 	memory *buffer.Memory // nil: none is borrowed
 	bytes  []byte
-	parts  [3][]byte
-	vector net.Buffers
 }
 
 // fits reports whether n bytes more are no reason to send.

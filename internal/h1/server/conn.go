@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"berth/internal/h1/buffer"
+	"berth/internal/h1/lookout"
 )
 
 // What a connection is about.
@@ -25,6 +26,7 @@ type conn struct {
 	in      buffer.Reader
 	reading bound
 	writing bound
+	unsent  unsent
 	state   atomic.Int32
 	remote  string
 	tls     *tls.ConnectionState // nil: none
@@ -32,7 +34,7 @@ type conn struct {
 	awaitsHead bool   // its time runs
 	headWaits  func() // awaitHead, kept since making it allocates
 
-	sighting *sighting // nil: the lookout does not see the connection, or has not been asked to
+	sighting *lookout.Sighting // nil: the lookout does not see the connection, or has not been asked to
 
 	departure atomic.Pointer[departure] // of the request that is served; nil: none is
 }
@@ -115,21 +117,6 @@ func (c *conn) rest() bool {
 	return c.in.WaitReadable() == nil && c.state.CompareAndSwap(idle, busy)
 }
 
-// send writes to the client within the time that at bounds.
-func (c *conn) send(parts *net.Buffers, at time.Time) error {
-	c.writing.until(at)
-	if len(*parts) == 1 {
-		_, err := c.net.Write((*parts)[0])
-		return err
-	}
-	if tcp, ok := buffer.Plain(c.net).(*net.TCPConn); ok {
-		_, err := parts.WriteTo(tcp)
-		return err
-	}
-	_, err := parts.WriteTo(c.net)
-	return err
-}
-
 // cut closes the connection from without.
 func (c *conn) cut() {
 	c.state.Store(closed)
@@ -151,7 +138,7 @@ func (c *conn) end(caught any) {
 		d.stopWatching()
 	}
 	if c.sighting != nil {
-		c.server.lookout.forget(c.sighting)
+		c.server.lookout.Forget(c.sighting)
 	}
 	c.in.Reset(nil)
 	c.server.leave(c)

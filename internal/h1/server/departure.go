@@ -21,7 +21,7 @@ type departure struct {
 
 // asked is what those wait for who have asked.
 type asked struct {
-	done  chan struct{}
+	done  chan struct{} // nil: nobody waits for it
 	funcs []*func()
 
 	watched bool   // the connection is
@@ -48,7 +48,13 @@ func (d *departure) Err() error {
 func (d *departure) Done() <-chan struct{} {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	return d.ask().done
+	a := d.ask()
+	if a.done == nil {
+		if a.done = make(chan struct{}); d.ended {
+			close(a.done)
+		}
+	}
+	return a.done
 }
 
 // AfterFunc has f run in a goroutine of its own after the end. context.AfterFunc looks for it by
@@ -68,6 +74,9 @@ func (d *departure) AfterFunc(f func()) (stop func() bool) {
 func (d *departure) stop(f *func()) bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
+	if d.asked == nil { // it has ended
+		return false
+	}
 	at := slices.Index(d.asked.funcs, f)
 	if at < 0 {
 		return false
@@ -79,10 +88,7 @@ func (d *departure) stop(f *func()) bool {
 // ask begins to watch as soon as that can be. It is called with mu held.
 func (d *departure) ask() *asked {
 	if d.asked == nil {
-		d.asked = &asked{done: make(chan struct{})}
-		if d.ended {
-			close(d.asked.done)
-		}
+		d.asked = new(asked)
 		d.watch()
 	}
 	return d.asked
@@ -114,7 +120,9 @@ func (d *departure) end() {
 	if d.asked == nil {
 		return
 	}
-	close(d.asked.done)
+	if d.asked.done != nil {
+		close(d.asked.done)
+	}
 	for _, f := range d.asked.funcs {
 		go (*f)()
 	}
@@ -125,7 +133,7 @@ func (d *departure) end() {
 func (d *departure) stopWatching() {
 	d.mu.Lock()
 	conn, a := d.conn, d.asked
-	d.conn = nil // whoever keeps the context keeps no connection
+	d.conn, d.asked = nil, nil // whoever keeps the context, or one that was made with it, keeps neither
 	d.mu.Unlock()
 	if a != nil && a.watched { // nobody begins any more
 		conn.stopWatching(a.watch)

@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"berth/internal/h1/lookout"
 	"berth/internal/wire"
 )
 
@@ -38,7 +39,7 @@ type Options struct {
 type Server struct {
 	options Options
 	closing atomic.Bool // no connection is kept after its answer
-	lookout lookout
+	lookout lookout.Lookout
 
 	mu        sync.Mutex // guards the fields below
 	listeners map[net.Listener]struct{}
@@ -72,7 +73,7 @@ func (s *Server) Shutdown(ctx context.Context) error {
 	}
 	select {
 	case <-s.whenEmpty():
-		s.lookout.end()
+		s.lookout.End()
 		return nil
 	case <-ctx.Done():
 		return ctx.Err()
@@ -89,7 +90,7 @@ func (s *Server) Close() error {
 	for _, c := range s.all() {
 		c.cut()
 	}
-	s.lookout.end()
+	s.lookout.End()
 	return nil
 }
 

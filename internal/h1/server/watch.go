@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"berth/internal/h1/buffer"
+	"berth/internal/h1/lookout"
 )
 
 // watch waits for a client to hang up, by reading: for connections that the lookout does not see.
@@ -20,11 +21,11 @@ type watch struct {
 func (c *conn) watch(gone func()) *watch {
 	if c.sighting == nil {
 		if raw := rawOf(c); raw != nil {
-			c.sighting = c.server.lookout.sight(raw)
+			c.sighting = c.server.lookout.View(raw, lookout.Leaving)
 		}
 	}
 	if c.sighting != nil {
-		c.server.lookout.watch(c.sighting, gone)
+		c.server.lookout.Watch(c.sighting, gone)
 		return nil
 	}
 	w := &watch{over: make(chan struct{})}
@@ -61,7 +62,7 @@ func rawOf(c *conn) syscall.RawConn {
 // stopWatching leaves the connection to who reads it. w is what watch returned.
 func (c *conn) stopWatching(w *watch) {
 	if w == nil {
-		c.server.lookout.watch(c.sighting, nil)
+		c.server.lookout.Watch(c.sighting, nil)
 		return
 	}
 	c.reading.exactly(time.Unix(1, 0))

@@ -1,0 +1,125 @@
+package lookout
+
+import (
+	"net"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// talk is a connection: both its ends, and the first as the kernel has it.
+func talk(t *testing.T) (here, there net.Conn, raw syscall.RawConn) {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	there, err = net.Dial("tcp", l.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	here, err = l.Accept()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _, _ = here.Close(), there.Close() })
+	if raw, err = here.(*net.TCPConn).SyscallConn(); err != nil {
+		t.Fatal(err)
+	}
+	return here, there, raw
+}
+
+// watched brings a connection into view. What is told arrives on seen.
+func watched(t *testing.T, l *Lookout, raw syscall.RawConn, of Sight) (s *Sighting, seen chan struct{}) {
+	t.Helper()
+	t.Cleanup(l.End)
+	if s = l.View(raw, of); s == nil {
+		t.Fatal("it cannot be seen")
+	}
+	seen = make(chan struct{}, 8)
+	l.Watch(s, func() { seen <- struct{}{} })
+	return s, seen
+}
+
+func isSeen(t *testing.T, seen <-chan struct{}, what string) {
+	t.Helper()
+	select {
+	case <-seen:
+	case <-time.After(10 * time.Second):
+		t.Fatal(what, "is not seen")
+	}
+}
+
+// What comes is seen once, and once more each time that it is to be: also what had come before, and was not read.
+func TestWhatComesIsSeenOnceEachTime(t *testing.T) {
+	var l Lookout
+	here, there, raw := talk(t)
+	s, seen := watched(t, &l, raw, Arriving)
+	for range 3 {
+		if _, err := there.Write([]byte("ab")); err != nil {
+			t.Fatal(err)
+		}
+		isSeen(t, seen, "what came")
+		if len(seen) > 0 {
+			t.Error("it was seen twice")
+		}
+		if _, err := here.Read(make([]byte, 1)); err != nil {
+			t.Fatal(err)
+		}
+		if !l.Again(raw, s) {
+			t.Fatal("it cannot be seen again")
+		}
+		isSeen(t, seen, "what was left")
+		if _, err := here.Read(make([]byte, 1)); err != nil {
+			t.Fatal(err)
+		}
+		if !l.Again(raw, s) {
+			t.Fatal("it cannot be seen again")
+		}
+	}
+	_ = there.Close()
+	isSeen(t, seen, "the end")
+	_ = here.Close()
+	if l.Again(raw, s) {
+		t.Error("what is closed can be seen again")
+	}
+}
+
+// Who only looks for departures does not see what comes. One that was seen before somebody watched is told at once.
+func TestDeparturesAreSeen(t *testing.T) {
+	var l Lookout
+	_, there, raw := talk(t)
+	s, seen := watched(t, &l, raw, Leaving)
+	if _, err := there.Write([]byte("a")); err != nil {
+		t.Fatal(err)
+	}
+	_ = there.Close()
+	isSeen(t, seen, "the departure")
+	late := make(chan struct{})
+	l.Watch(s, func() { close(late) })
+	isSeen(t, late, "the departure before")
+	if len(seen) > 0 {
+		t.Error("it was seen more than once")
+	}
+}
+
+// One that was forgotten is not told of, and a lookout that has ended sees nobody.
+func TestForgottenConnectionsAreNotSeen(t *testing.T) {
+	var l Lookout
+	_, there, raw := talk(t)
+	s, seen := watched(t, &l, raw, Arriving)
+	l.Forget(s)
+	_, other, otherRaw := talk(t)
+	_, otherSeen := watched(t, &l, otherRaw, Arriving)
+	_, _ = there.Write([]byte("a"))
+	_, _ = other.Write([]byte("a"))
+	isSeen(t, otherSeen, "the other")
+	if len(seen) > 0 {
+		t.Error("it is seen, though it was forgotten")
+	}
+	l.End()
+	if l.View(raw, Arriving) != nil {
+		t.Error("it is seen by a lookout that has ended")
+	}
+}
