@@ -42,6 +42,9 @@ func TestRoundTripsOfARequest(t *testing.T) {
 	other, b := newBerth(t, server.URL(), Options{}, 0), newBerth(t, server.URL(), Options{Near: 100}, 0)
 	other.mustBind(t, task("elsewhere"), "a", time.Hour)
 	b.mustBind(t, task("first"), "a", time.Hour) // from now on the server knows the script
+	if _, err := b.Owned(t.Context(), "p", "a"); err != nil { // and what goes by itself has a connection
+		t.Fatal(err)
+	}
 	bind := func(key Key, beside Beside) {
 		if err := b.BindBeside(t.Context(), key, Binding{Upstream: "a"}, time.Hour, beside); err != nil {
 			t.Error(err)
