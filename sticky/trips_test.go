@@ -41,7 +41,7 @@ func TestRoundTripsOfARequest(t *testing.T) {
 	server := redistest.Start(t)
 	other, b := newBerth(t, server.URL(), Options{}, 0), newBerth(t, server.URL(), Options{Near: 100}, 0)
 	other.mustBind(t, task("elsewhere"), "a", time.Hour)
-	b.mustBind(t, task("first"), "a", time.Hour) // from now on the server knows the script
+	b.mustBind(t, task("first"), "a", time.Hour)              // from now on the server knows the script
 	if _, err := b.Owned(t.Context(), "p", "a"); err != nil { // and what goes by itself has a connection
 		t.Fatal(err)
 	}
