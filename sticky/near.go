@@ -65,10 +65,21 @@ func (n *near) put(e *entry, may func(have Binding) bool) {
 		return
 	}
 	next, fits := keep(&e.key, &e.binding)
-	hash := n.cache.hash(&e.key)
+	n.place(&e.key, &next, fits, may)
+}
+
+// keep keeps what was read.
+func (n *near) keep(key *Key, next *kept) {
+	if n != nil {
+		n.place(key, next, true, nil)
+	}
+}
+
+func (n *near) place(key *Key, next *kept, fits bool, may func(have Binding) bool) {
+	hash := n.cache.hash(key)
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	in, at := n.cache.find(&e.key, hash)
+	in, at := n.cache.find(key, hash)
 	if at != 0 && may != nil {
 		var standing Binding
 		if n.cache.node(at).fill(&standing); !may(standing) {
@@ -79,10 +90,10 @@ func (n *near) put(e *entry, may func(have Binding) bool) {
 	case !fits && at != 0:
 		n.cache.remove(in, at)
 	case fits && at != 0:
-		n.cache.node(at).kept = next
+		n.cache.node(at).kept = *next
 		n.cache.touch(at)
 	case fits:
-		n.cache.add(&e.key, hash, &next)
+		n.cache.add(key, hash, next)
 	}
 }
 

@@ -27,10 +27,14 @@ func newMemoryEngine() *memoryEngine {
 	return &memoryEngine{entries: map[string]*entry{}, lists: map[string]*memoryList{}}
 }
 
-func (m *memoryEngine) Get(_ context.Context, key string) (Record, error) {
+func (m *memoryEngine) Get(ctx context.Context, key string) (Record, error) {
+	return m.getInto(ctx, []byte(key), nil)
+}
+
+func (m *memoryEngine) getInto(_ context.Context, key, _ []byte) (Record, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	standing := m.find(key, time.Now())
+	standing := m.find(string(key), time.Now())
 	if standing == nil {
 		return Record{}, ErrNotFound
 	}

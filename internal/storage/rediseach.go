@@ -44,8 +44,8 @@ func (r *redisEngine) write(q request, writes []Write) request {
 	}
 	q = q.number(int64(keys))
 	for i := range writes {
-		if q = q.name(r.prefix, writes[i].Key); writes[i].List != "" {
-			q = q.name(r.prefix, writes[i].List)
+		if q = named(q, r.prefix, writes[i].Key); writes[i].List != "" {
+			q = named(q, r.prefix, writes[i].List)
 		}
 	}
 	q = q.number(int64(min(r.replicas, 1)))

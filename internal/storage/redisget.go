@@ -3,12 +3,12 @@ package storage
 import "context"
 
 func (r *redisEngine) Get(ctx context.Context, key string) (Record, error) {
-	return r.getInto(ctx, key, nil)
+	return r.getInto(ctx, []byte(key), nil)
 }
 
-func (r *redisEngine) getInto(ctx context.Context, key string, room []byte) (record Record, err error) {
+func (r *redisEngine) getInto(ctx context.Context, key, room []byte) (record Record, err error) {
 	p := passengers.Get().(*passenger)
-	p.request = p.request.begin(2).text("get").name(r.prefix, key)
+	p.request = named(p.request.begin(2).text("get"), r.prefix, key)
 	if err = r.carry(ctx, opGet, 0, p); err == nil {
 		record, err = p.answer.record(room)
 	}

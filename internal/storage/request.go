@@ -24,8 +24,8 @@ func (q request) bytes(b []byte) request {
 	return append(append(q.head('$', len(b)), b...), '\r', '\n')
 }
 
-// name is the name of a key: behind the prefix that all have.
-func (q request) name(prefix, key string) request {
+// named is the name of a key: behind the prefix that all have.
+func named[K string | []byte](q request, prefix string, key K) request {
 	return append(append(append(q.head('$', len(prefix)+len(key)), prefix...), key...), '\r', '\n')
 }
 

@@ -77,7 +77,7 @@ func (r *redisEngine) run(ctx context.Context, op string, c command) (outcome, e
 func (r *redisEngine) execute(ctx context.Context, op string, c command, replicas int) (out outcome, err error) {
 	p := passengers.Get().(*passenger)
 	err = recordProgram.run(func(by, program any) error {
-		p.request = p.request.begin(9).text(by.(string)).text(program.(string)).number(1).name(r.prefix, c.key).
+		p.request = named(p.request.begin(9).text(by.(string)).text(program.(string)).number(1), r.prefix, c.key).
 			text(c.op).number(int64(c.version)).number(life(c.ttl)).bytes(c.value).number(int64(min(replicas, 1)))
 		return r.carry(ctx, op, len(c.value), p)
 	})
