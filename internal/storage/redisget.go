@@ -3,10 +3,14 @@ package storage
 import "context"
 
 func (r *redisEngine) Get(ctx context.Context, key string) (Record, error) {
-	return r.getInto(ctx, []byte(key), nil)
+	return get(ctx, r, key, nil)
 }
 
-func (r *redisEngine) getInto(ctx context.Context, key, room []byte) (record Record, err error) {
+func (r *redisEngine) getInto(ctx context.Context, key, room []byte) (Record, error) {
+	return get(ctx, r, key, room)
+}
+
+func get[K string | []byte](ctx context.Context, r *redisEngine, key K, room []byte) (record Record, err error) {
 	p := passengers.Get().(*passenger)
 	p.request = named(p.request.begin(2).text("get"), r.prefix, key)
 	if err = r.carry(ctx, opGet, 0, p); err == nil {
