@@ -1,95 +1,124 @@
 package sticky
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"strconv"
-	"strings"
 	"time"
 )
 
 // decode reads what encode writes, and by json whatever else says the same: another version may know more of a binding,
 // or write it otherwise.
-func decode(data []byte) (Binding, error) {
-	text := string(data) // in one piece: what is read of it are its parts
-	if b, ok := read(text); ok {
-		return b, nil
+func decode(data []byte) (b Binding, err error) {
+	_, _, err = decodeInto(data, new(Key), &b)
+	return b, err
+}
+
+// decodeInto is decode into what the caller has, which also returns the binding as it is kept under key, if it fits. With
+// an error into stays as it is.
+func decodeInto(data []byte, key *Key, into *Binding) (k kept, fits bool, err error) {
+	if t, ok := read(data); ok {
+		if k, fits = t.keep(key); fits {
+			k.fill(into)
+			into.Expires, into.Kept = t.expires, t.kept // in the zones that they are told in
+			return k, true, nil
+		}
 	}
 	var s stored
 	if err := json.Unmarshal(data, &s); err != nil {
-		return Binding{}, fmt.Errorf("sticky: stored binding: %w", err)
+		return kept{}, false, fmt.Errorf("sticky: stored binding: %w", err)
 	}
 	if s.Format != format || s.Upstream == "" {
-		return Binding{}, fmt.Errorf("sticky: stored binding of format %d", s.Format)
+		return kept{}, false, fmt.Errorf("sticky: stored binding of format %d", s.Format)
 	}
-	return s.Binding, nil
+	*into = s.Binding
+	k, fits = keep(key, into)
+	return k, fits, nil
+}
+
+// reading is a binding as it was read: its texts are parts of what was read.
+type reading struct {
+	texts         [keptTexts][]byte // in the order of Binding.texts
+	fixed, asked  bool
+	expires, kept time.Time
+	made, until   int64
+}
+
+func (t *reading) keep(key *Key) (kept, bool) {
+	k := kept{fixed: t.fixed, asked: t.asked, expires: instantOf(t.expires), kept: instantOf(t.kept), made: t.made, until: t.until}
+	fits := pack(&k, key, &t.texts)
+	return k, fits
 }
 
 // read reads what encode wrote without escapes: its fields, in their order.
-func read(text string) (b Binding, ok bool) {
+func read(text []byte) (t reading, ok bool) {
 	r := reader{rest: text, ok: true}
 	r.skip(`{"v":1,"up":`)
-	b.Upstream = r.string()
-	r.optional(`,"principal":`, &b.Principal)
-	r.optional(`,"session":`, &b.Session)
-	r.optional(`,"dialect":`, &b.Dialect)
-	r.optional(`,"version":`, &b.Version)
-	r.optional(`,"tasks":`, &b.Tasks)
-	r.optional(`,"declares":`, &b.Declares)
-	r.optional(`,"status":`, &b.Status)
+	t.texts[0] = r.string()
+	r.optional(`,"principal":`, &t.texts[1])
+	r.optional(`,"session":`, &t.texts[2])
+	r.optional(`,"dialect":`, &t.texts[3])
+	r.optional(`,"version":`, &t.texts[4])
+	r.optional(`,"tasks":`, &t.texts[5])
+	r.optional(`,"declares":`, &t.texts[6])
+	r.optional(`,"status":`, &t.texts[7])
 	r.skip(`,"expires":`)
-	b.Expires = r.time()
-	r.optional(`,"alias":`, &b.Alias)
+	t.expires = r.time()
+	r.optional(`,"alias":`, &t.texts[8])
 	if r.has(`,"kept":`) {
-		b.Kept = r.time()
+		t.kept = r.time()
 	}
-	b.Fixed = r.has(`,"fixed":true`)
-	r.optional(`,"maker":`, &b.Maker)
-	r.optional(`,"id":`, &b.ID)
-	r.optional(`,"tool":`, &b.Tool)
-	r.number(`,"made":`, &b.Made)
-	r.optional(`,"origin":`, &b.Origin)
-	r.number(`,"until":`, &b.Until)
-	r.optional(`,"former":`, &b.Former)
-	r.optional(`,"formeralias":`, &b.FormerAlias)
-	b.Asked = r.has(`,"asked":true`)
-	return b, r.ok && r.rest == "}" && b.Upstream != ""
+	t.fixed = r.has(`,"fixed":true`)
+	r.optional(`,"maker":`, &t.texts[9])
+	r.optional(`,"id":`, &t.texts[10])
+	r.optional(`,"tool":`, &t.texts[11])
+	r.number(`,"made":`, &t.made)
+	r.optional(`,"origin":`, &t.texts[12])
+	r.number(`,"until":`, &t.until)
+	r.optional(`,"former":`, &t.texts[13])
+	r.optional(`,"formeralias":`, &t.texts[14])
+	t.asked = r.has(`,"asked":true`)
+	return t, r.ok && string(r.rest) == "}" && len(t.texts[0]) > 0
 }
 
 // reader takes JSON apart that encode wrote.
 type reader struct {
-	rest string
+	rest []byte
 	ok   bool // so far
 }
 
-func (r *reader) has(text string) (has bool) {
-	r.rest, has = strings.CutPrefix(r.rest, text)
-	return has
+func (r *reader) has(text string) bool {
+	if len(r.rest) < len(text) || string(r.rest[:len(text)]) != text {
+		return false
+	}
+	r.rest = r.rest[len(text):]
+	return true
 }
 
 func (r *reader) skip(text string) { r.ok = r.has(text) && r.ok }
 
-func (r *reader) string() string {
+func (r *reader) string() []byte {
 	if !r.has(`"`) {
 		r.ok = false
-		return ""
+		return nil
 	}
-	for i := range len(r.rest) {
-		switch c := r.rest[i]; {
+	for i, c := range r.rest {
+		switch {
 		case c == '"':
 			value := r.rest[:i]
 			r.rest = r.rest[i+1:]
 			return value
 		case !isPlain[c]:
 			r.ok = false
-			return ""
+			return nil
 		}
 	}
 	r.ok = false
-	return ""
+	return nil
 }
 
-func (r *reader) optional(name string, value *string) {
+func (r *reader) optional(name string, value *[]byte) {
 	if r.has(name) {
 		*value = r.string()
 	}
@@ -103,16 +132,15 @@ func (r *reader) number(name string, value *int64) {
 	for end < len(r.rest) && (r.rest[end] == '-' || '0' <= r.rest[end] && r.rest[end] <= '9') {
 		end++
 	}
-	n, err := strconv.ParseInt(r.rest[:end], 10, 64)
-	if digits := strings.TrimPrefix(r.rest[:end], "-"); err != nil || digits[0] == '0' {
+	n, err := strconv.ParseInt(string(r.rest[:end]), 10, 64)
+	if digits := bytes.TrimPrefix(r.rest[:end], []byte("-")); err != nil || digits[0] == '0' {
 		r.ok = false // zero is left out, and no number of JSON begins with it
 	}
 	r.rest, *value = r.rest[end:], n
 }
 
 func (r *reader) time() (t time.Time) {
-	at := r.string()
-	if err := t.UnmarshalText([]byte(at)); err != nil {
+	if err := t.UnmarshalText(r.string()); err != nil {
 		r.ok = false
 	}
 	return t

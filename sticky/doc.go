@@ -13,7 +13,7 @@
 // learned again by asking the fleet (package routing).
 //
 // Cost: a look-up that the near cache answers takes one short lock and no allocation, whatever
-// the store, of which it asks nothing; a miss is one GET, however many callers wait for it; a
+// the store, of which it asks nothing; a miss is one GET and the allocation of a text, however many callers wait for it; a
 // binding is one script call, with its place in its owner's list, its claim and its handshake.
 //
 // What an upstream owns is counted in the store (Owned, Left): a binding of a task or session is a

@@ -77,7 +77,7 @@ func TestABindingIsReadAsJSONReadsIt(t *testing.T) {
 func TestWritingAndReadingABindingCostsItsText(t *testing.T) {
 	b := Binding{Upstream: "a", Dialect: "extension", Status: "working", Tool: "make", Expires: time.Now(), Made: 1, Until: 2}
 	text := []byte(b.encode())
-	if _, ok := read(string(text)); !ok {
+	if _, ok := read(text); !ok {
 		t.Errorf("%s is left to json", text)
 	}
 	if got := testing.AllocsPerRun(100, func() { b.encode() }); got > 1 {

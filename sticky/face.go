@@ -29,8 +29,9 @@ func (b *Bindings) Peek(ctx context.Context, key Key) (binding Binding, source S
 // Reload returns the binding of key as the store has it, whatever the near cache
 // says: a session may have been moved by another berth. The error is ErrUnknown, or
 // wraps storage.ErrUnavailable or ctx's.
-func (b *Bindings) Reload(ctx context.Context, key Key) (Binding, error) {
-	return b.finder.read(ctx, key)
+func (b *Bindings) Reload(ctx context.Context, key Key) (binding Binding, err error) {
+	err = b.finder.read(ctx, &key, &binding)
+	return binding, err
 }
 
 // Find returns what a pool has bound a task's id to, whoever's it is. It is for operators, who know nobody's principal;

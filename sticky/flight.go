@@ -13,36 +13,40 @@ type flights struct {
 	flying map[Key]*flight
 }
 
-// flight is one read.
+// flight is one read. It is used again unless somebody waited for it, who may have it still.
 type flight struct {
 	begun   detached      // what the read knows of whoever began it
 	done    chan struct{} // closed with its end; nil: nobody waits for it
-	binding Binding
+	binding Binding       // for those who wait
 	err     error
 }
 
-// do returns what read finds of key, or what a read that was begun before finds. A read does not end with the caller
+var spareFlights = sync.Pool{New: func() any { return new(flight) }}
+
+// do has into be what by reads of key, or what a read that was begun before finds. A read does not end with the caller
 // who happened to begin it: who only waits may leave, who reads has the store's bounds.
-func (f *flights) do(ctx context.Context, key Key, read func(ctx context.Context, key Key) (Binding, error)) (Binding, error) {
+func (f *flights) do(ctx context.Context, key *Key, into *Binding, by *finder) error {
 	one, first := f.board(key)
 	if !first {
 		select {
 		case <-one.done:
-			return one.binding, one.err
+			*into = one.binding
+			return one.err
 		case <-ctx.Done():
-			return Binding{}, context.Cause(ctx)
+			return context.Cause(ctx)
 		}
 	}
-	defer f.land(key, one)
+	err := ErrUnknown // should the read panic
+	defer func() { f.land(key, one, into, err) }()
 	one.begun.of = ctx
-	one.binding, one.err = read(&one.begun, key)
-	return one.binding, one.err
+	err = by.read(&one.begun, key, into)
+	return err
 }
 
-func (f *flights) board(key Key) (one *flight, first bool) {
+func (f *flights) board(key *Key) (one *flight, first bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if one = f.flying[key]; one != nil {
+	if one = f.flying[*key]; one != nil {
 		if one.done == nil {
 			one.done = make(chan struct{})
 		}
@@ -51,18 +55,25 @@ func (f *flights) board(key Key) (one *flight, first bool) {
 	if f.flying == nil {
 		f.flying = make(map[Key]*flight)
 	}
-	one = &flight{err: ErrUnknown} // should the read panic
-	f.flying[key] = one
+	one = spareFlights.Get().(*flight)
+	f.flying[*key] = one
 	return one, true
 }
 
-func (f *flights) land(key Key, one *flight) {
+// land ends a flight that has found a binding, or err.
+func (f *flights) land(key *Key, one *flight, found *Binding, err error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	delete(f.flying, key)
-	if one.done != nil {
-		close(one.done)
+	delete(f.flying, *key)
+	if one.done == nil {
+		one.begun.of = nil
+		spareFlights.Put(one)
+		return
 	}
+	if one.err = err; err == nil {
+		one.binding = *found
+	}
+	close(one.done)
 }
 
 // detached is a context that does not end, with the values of one that may. Unlike context.WithoutCancel's it is

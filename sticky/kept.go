@@ -28,27 +28,36 @@ func (b *Binding) texts() [keptTexts]*string {
 	}
 }
 
-// keep copies key and b, nothing of which is pinned by what it returns; false: they are too long.
-func keep(key Key, b *Binding) (Key, kept, bool) {
+// keep copies the texts of key and b, nothing of which is pinned by what it returns; false: they are too long.
+func keep(key *Key, b *Binding) (kept, bool) {
 	k := kept{fixed: b.Fixed, asked: b.Asked, expires: instantOf(b.Expires), kept: instantOf(b.Kept), made: b.Made, until: b.Until}
+	var texts [keptTexts]string
+	for i, part := range b.texts() {
+		texts[i] = *part
+	}
+	fits := pack(&k, key, &texts)
+	return k, fits
+}
+
+// pack has k have these texts.
+func pack[T string | []byte](k *kept, key *Key, texts *[keptTexts]T) bool {
 	var room [512]byte // stays on the stack
 	text := append(append(room[:0], key.Principal...), key.ID...)
 	begins := len(text)
 	var ends [keptTexts]int
-	for i, part := range b.texts() {
-		text = append(text, *part...)
+	for i := range texts {
+		text = append(text, texts[i]...)
 		ends[i] = len(text)
 	}
 	if len(text) > mostKept {
-		return Key{}, kept{}, false
+		return false
 	}
 	k.begins = uint16(begins)
 	for i, end := range ends {
 		k.ends[i] = uint16(end)
 	}
 	k.text = string(text)
-	key.Principal, key.ID = k.text[:len(key.Principal)], k.text[len(key.Principal):begins]
-	return key, k, true
+	return true
 }
 
 // fill has b be what was kept. The monotonic clock's part of its times is not.

@@ -27,14 +27,18 @@ func TestABindingIsKeptWhole(t *testing.T) {
 	}
 	for name, b := range map[string]Binding{"whole": whole, "empty": {}, "no principal": {Upstream: "a", ID: "id", Expires: at}} {
 		key := Key{Kind: Task, Pool: "p", Principal: b.Principal, ID: "1"}
-		kept := key
-		kept, k, ok := keep(key, &b)
+		n := newNear(1)
+		n.add(&entry{key: key, binding: b})
+		k, ok := keep(&key, &b)
 		var got Binding
-		if k.fill(&got); !ok || got != b || kept != key {
-			t.Errorf("%s: got %+v of %+v, want %+v of %+v", name, got, kept, b, key)
+		if k.fill(&got); !ok || got != b {
+			t.Errorf("%s: got %+v, want %+v", name, got, b)
+		}
+		if _, at := n.cache.find(&key, n.cache.hash(&key)); at == 0 {
+			t.Errorf("%s: it is not found under %+v", name, key)
 		}
 	}
-	if _, _, ok := keep(Key{ID: strings.Repeat("x", mostKept)}, &Binding{Upstream: "a"}); ok {
+	if _, ok := keep(&Key{ID: strings.Repeat("x", mostKept)}, &Binding{Upstream: "a"}); ok {
 		t.Error("what is too long is kept")
 	}
 }

@@ -49,13 +49,17 @@ func (k Key) Digest() string { return k.digest() }
 // digest returns the key's name in the store. Ids and principals do not appear
 // in it: whoever can list the store's keys learns neither.
 func (k Key) digest() string {
+	var room [64]byte
+	return string(k.appendDigest(room[:0]))
+}
+
+func (k *Key) appendDigest(name []byte) []byte {
 	named := make([]byte, 0, 256) // on the stack, unless the parts are long
 	for _, part := range [...]string{string(k.Kind), k.Pool, k.Principal, k.ID} {
 		named = binary.BigEndian.AppendUint64(named, uint64(len(part)))
 		named = append(named, part...)
 	}
 	sum := sha256.Sum256(named)
-	name := make([]byte, 0, 64)
 	name = append(append(name, k.Kind...), ':')
-	return string(base64.RawURLEncoding.AppendEncode(name, sum[:20]))
+	return base64.RawURLEncoding.AppendEncode(name, sum[:20])
 }

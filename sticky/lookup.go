@@ -23,23 +23,24 @@ func (f *finder) lookup(ctx context.Context, key *Key, peeks bool, into *Binding
 	if ok && !into.mayYield(key.Kind) {
 		return f.source(SourceLRU), nil
 	}
-	binding, err := f.fetch(ctx, *key, peeks)
+	err := f.fetch(ctx, key, peeks, into)
 	if ok && errors.Is(err, storage.ErrUnavailable) {
 		return f.source(SourceLRU), nil
 	}
-	*into = binding
 	if err != nil {
+		*into = Binding{}
 		return "", err
 	}
 	return f.source(SourceStore), nil
 }
 
-// fetch asks the store.
-func (f *finder) fetch(ctx context.Context, key Key, peeks bool) (Binding, error) {
+// fetch asks the store. With an error into stays as it is.
+func (f *finder) fetch(ctx context.Context, key *Key, peeks bool, into *Binding) error {
 	if peeks {
-		return f.records.binding(ctx, key)
+		_, _, err := f.records.binding(ctx, key, into)
+		return err
 	}
-	return f.load(ctx, key)
+	return f.load(ctx, key, into)
 }
 
 // source is where a binding was found, as look-ups tell it: what nobody else writes to is
@@ -53,24 +54,29 @@ func (f *finder) source(of Source) Source {
 
 // load reads the store: memory at once, another one once for all who wait for the same key.
 // Such a read does not end with the one caller who happened to begin it; the store bounds it.
-func (f *finder) load(ctx context.Context, key Key) (Binding, error) {
+func (f *finder) load(ctx context.Context, key *Key, into *Binding) error {
 	if !f.records.store.Durable() {
-		binding, err := f.read(ctx, key)
+		err := f.read(ctx, key, into)
 		if err != nil && ctx.Err() != nil {
 			err = context.Cause(ctx)
 		}
-		return binding, err
+		return err
 	}
-	return f.flights.do(ctx, key, f.read)
+	return f.flights.do(ctx, key, into, f)
 }
 
 // read is what the store has, whatever the near cache says.
-func (f *finder) read(ctx context.Context, key Key) (Binding, error) {
-	binding, err := f.records.binding(ctx, key)
-	if err == nil {
-		f.local.near.add(&entry{key: key, binding: binding})
+func (f *finder) read(ctx context.Context, key *Key, into *Binding) error {
+	k, fits, err := f.records.binding(ctx, key, into)
+	switch {
+	case err != nil:
+		return err
+	case fits:
+		f.local.near.keep(key, &k)
+	default:
+		f.local.near.remove(*key)
 	}
-	return binding, err
+	return nil
 }
 
 // find peeks at the binding of a task, whoever's it is.

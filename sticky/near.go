@@ -3,23 +3,20 @@ package sticky
 import (
 	"sync"
 	"time"
-
-	"github.com/hashicorp/golang-lru/v2/simplelru"
 )
 
 // near is the cache in front of the store: the bindings that were read or written last.
 // A nil *near holds nothing.
 type near struct {
 	mu    sync.Mutex // guards the field below
-	cache *simplelru.LRU[Key, kept]
+	cache *lru
 }
 
 func newNear(size int) *near {
 	if size <= 0 {
 		return nil
 	}
-	cache, _ := simplelru.NewLRU[Key, kept](size, nil) // fails for sizes below one only
-	return &near{cache: cache}
+	return &near{cache: newLRU(size)}
 }
 
 // get returns a binding that has not expired. One that has may live on in the
@@ -34,25 +31,24 @@ func (n *near) look(key *Key, peeks bool, into *Binding) bool {
 	if n == nil {
 		return false
 	}
+	hash := n.cache.hash(key)
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	var k kept
-	var ok bool
-	if peeks {
-		k, ok = n.cache.Peek(*key)
-	} else {
-		k, ok = n.cache.Get(*key)
-	}
-	if !ok {
+	in, at := n.cache.find(key, hash)
+	if at == 0 {
 		return false
 	}
-	if time.Now().After(k.expires.time()) {
+	found := n.cache.node(at)
+	if time.Now().After(found.expires.time()) {
 		if !peeks {
-			n.cache.Remove(*key)
+			n.cache.remove(in, at)
 		}
 		return false
 	}
-	k.fill(into)
+	if !peeks {
+		n.cache.touch(at)
+	}
+	found.fill(into)
 	return true
 }
 
@@ -68,29 +64,47 @@ func (n *near) put(e *entry, may func(have Binding) bool) {
 	if n == nil {
 		return
 	}
-	key, next, fits := keep(e.key, &e.binding)
+	next, fits := keep(&e.key, &e.binding)
+	n.place(&e.key, &next, fits, may)
+}
+
+// keep keeps what was read.
+func (n *near) keep(key *Key, next *kept) {
+	if n != nil {
+		n.place(key, next, true, nil)
+	}
+}
+
+func (n *near) place(key *Key, next *kept, fits bool, may func(have Binding) bool) {
+	hash := n.cache.hash(key)
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	if may != nil {
-		if have, ok := n.cache.Peek(e.key); ok {
-			var standing Binding
-			if have.fill(&standing); !may(standing) {
-				return
-			}
+	in, at := n.cache.find(key, hash)
+	if at != 0 && may != nil {
+		var standing Binding
+		if n.cache.node(at).fill(&standing); !may(standing) {
+			return
 		}
 	}
-	if !fits {
-		n.cache.Remove(e.key)
-		return
+	switch {
+	case !fits && at != 0:
+		n.cache.remove(in, at)
+	case fits && at != 0:
+		n.cache.node(at).kept = *next
+		n.cache.touch(at)
+	case fits:
+		n.cache.add(key, hash, next)
 	}
-	n.cache.Add(key, next)
 }
 
 func (n *near) remove(key Key) {
 	if n == nil {
 		return
 	}
+	hash := n.cache.hash(&key)
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	n.cache.Remove(key)
+	if in, at := n.cache.find(&key, hash); at != 0 {
+		n.cache.remove(in, at)
+	}
 }

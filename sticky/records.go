@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"sync"
 	"time"
 
 	"berth/internal/storage"
@@ -22,27 +23,43 @@ type records struct {
 // get reads the value under key. The error is ErrUnknown, or wraps storage.ErrUnavailable or ctx's.
 func (r *records) get(ctx context.Context, key Key) (storage.Record, error) {
 	record, err := r.store.Get(ctx, key.digest())
-	if errors.Is(err, storage.ErrNotFound) {
-		return storage.Record{}, ErrUnknown
-	}
-	if err != nil {
-		return storage.Record{}, fmt.Errorf("sticky: look-up: %w", err)
-	}
-	return record, nil
+	return record, worded(err)
 }
 
-// binding reads the binding of key. One that cannot be read is unknown.
-func (r *records) binding(ctx context.Context, key Key) (Binding, error) {
-	record, err := r.get(ctx, key)
-	if err != nil {
-		return Binding{}, err
+func worded(err error) error {
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, storage.ErrNotFound):
+		return ErrUnknown
 	}
-	binding, err := decode(record.Value)
+	return fmt.Errorf("sticky: look-up: %w", err)
+}
+
+// lent is room for a record that is read, and for its name.
+type lent struct {
+	name  [64]byte
+	value [1 << 10]byte
+}
+
+var rooms = sync.Pool{New: func() any { return new(lent) }}
+
+// binding has into be the binding of key, and returns it as the near cache keeps it, too, if it fits there. One that
+// cannot be read is unknown. With an error into stays as it is.
+func (r *records) binding(ctx context.Context, key *Key, into *Binding) (k kept, fits bool, err error) {
+	room := rooms.Get().(*lent)
+	record, err := r.store.GetInto(ctx, key.appendDigest(room.name[:0]), room.value[:0])
+	if err != nil {
+		rooms.Put(room)
+		return kept{}, false, worded(err)
+	}
+	k, fits, err = decodeInto(record.Value, key, into)
+	rooms.Put(room)
 	if err != nil {
 		r.log.Warn("a stored binding cannot be read", "error", err)
-		return Binding{}, ErrUnknown
+		err = ErrUnknown
 	}
-	return binding, nil
+	return k, fits, err
 }
 
 // put writes e over whatever stands. An error is logged: what is written so is a preference, or told again.

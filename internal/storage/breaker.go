@@ -62,15 +62,18 @@ func (b *breaker) down(c gobreaker.Counts) bool {
 
 // inTurn runs f when it has one of the turns. A probe waits for nobody: what it finds is what others wait for.
 func (b *breaker) inTurn(ctx context.Context, turns *turns, op string, f func(ctx context.Context) error) error {
-	if b.circuit.State() == gobreaker.StateOpen {
-		return open(op, gobreaker.ErrOpenState)
+	if op == opPing {
+		return b.ask(ctx, op, f)
 	}
-	if op != opPing {
+	if !turns.takeFree() {
+		if b.circuit.State() == gobreaker.StateOpen { // nobody waits for a turn to hear that
+			return open(op, gobreaker.ErrOpenState)
+		}
 		if err := turns.take(ctx, op, patience*b.timeout); err != nil {
 			return err
 		}
-		defer turns.give()
 	}
+	defer turns.give()
 	return b.ask(ctx, op, f)
 }
 

@@ -40,7 +40,8 @@
 //
 //   - A caller whose context is cancelled still waits for the answer, or for the time-out: the
 //     driver heeds deadlines on its sockets, not cancellations.
-//   - A write that ended in ErrUnavailable may have happened; see [Engine].
+//   - A write that ended in ErrUnavailable may have happened; see [Engine]. Before its use a connection is looked at, so
+//     that no write goes by one that the server has closed; not over TLS, and not if it was used within 5 ms before.
 //   - Redis acknowledges before it syncs, and with "ack" before it replicates: what a fail-over or
 //     a crash of the server loses, this package cannot bring back. memory: loses everything with
 //     the process.
@@ -77,7 +78,8 @@
 // A Get is one GET; every write is one EVALSHA that reads the key and sets it, and so are several by
 // Each, with their places in lists; in a cluster Each is one EVALSHA a record and a list, at the same
 // time. Of callers who ask at the same time several go in one pipeline; nobody waits for others to
-// come. A list in Redis is a
+// come. A caller alone writes and reads by itself: two system calls, and no allocation but the value. The
+// connections are the driver's, which makes, authenticates and closes them. A list in Redis is a
 // sorted set: about 100 bytes a member beside its name. A notice is one PUBLISH, a watch a connection
 // and one PUBLISH a second, a probe one PING; of a cluster, one CLUSTER SLOTS and one CLUSTER INFO a
 // master. "replicas:N" adds a WAIT in the write's own round trip: at most three fifths of

@@ -50,6 +50,11 @@ func newHealth(log *slog.Logger, healthy bool) *health {
 func (h *health) report(closed func() bool, err error) {
 	failed := !answered(err)
 	h.mu.Lock()
+	if !failed && h.known && h.now.Healthy { // as nearly always: nothing changes
+		h.now.Answered = time.Now()
+		h.mu.Unlock()
+		return
+	}
 	before, first := h.now, !h.known
 	switch {
 	case failed && before.Healthy && !closed():

@@ -78,8 +78,8 @@ func pingAgain(ctx context.Context, engine Engine) (err error) {
 func (i *redisInspection) tryToWrite(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, i.engine.bound)
 	defer cancel()
-	nothing := command{op: writeIfVersion, key: i.engine.prefix + inspectKey, version: 1}
-	if _, err := nothing.run(0, func(cmd redis.Cmder) error { return i.engine.client.Process(ctx, cmd) }); err != nil {
+	nothing := command{op: writeIfVersion, key: inspectKey, version: 1}
+	if _, err := i.engine.execute(ctx, opSwap, nothing, 0); err != nil {
 		i.finds(false, "scripts, by which all is written, cannot be run: %v", err)
 		return
 	}

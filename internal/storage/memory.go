@@ -30,11 +30,13 @@ func newMemoryEngine() *memoryEngine {
 func (m *memoryEngine) Get(_ context.Context, key string) (Record, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	standing := m.find(key, time.Now())
-	if standing == nil {
-		return Record{}, ErrNotFound
-	}
-	return standing.record, nil
+	return m.find(key, time.Now()).told()
+}
+
+func (m *memoryEngine) getInto(_ context.Context, key, _ []byte) (Record, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.find(string(key), time.Now()).told()
 }
 
 func (m *memoryEngine) PutIfAbsent(_ context.Context, key string, value []byte, ttl time.Duration) (Record, bool, error) {
@@ -163,6 +165,14 @@ type entry struct {
 	arrived uint64      // of a member: its number in the order of arrival
 	expires time.Time   // zero: never
 	place   int         // in the expiry queue; -1 if it never expires
+}
+
+// told is the record of e, which is nil if there is none.
+func (e *entry) told() (Record, error) {
+	if e == nil {
+		return Record{}, ErrNotFound
+	}
+	return e.record, nil
 }
 
 func (e *entry) live(now time.Time) bool { return e.expires.IsZero() || now.Before(e.expires) }

@@ -15,6 +15,24 @@ func (s *Store) Get(ctx context.Context, key string) (record Record, err error) 
 	return record, err
 }
 
+// GetInto is Get of a name that is bytes. The record's value may lie in room: it is good as long as that is not used again.
+func (s *Store) GetInto(ctx context.Context, key, room []byte) (record Record, err error) {
+	lends, ok := s.engine.(intoGetter)
+	if _, several := s.engine.(parted); several || !ok {
+		return s.Get(ctx, string(key))
+	}
+	err = s.do(ctx, opGet, "", func(ctx context.Context) (err error) {
+		record, err = lends.getInto(ctx, key, room)
+		return err
+	})
+	return record, err
+}
+
+// intoGetter is an Engine that reads without an allocation.
+type intoGetter interface {
+	getInto(ctx context.Context, key, room []byte) (Record, error)
+}
+
 // PutIfAbsent implements Engine.
 func (s *Store) PutIfAbsent(ctx context.Context, key string, value []byte, ttl time.Duration) (standing Record, created bool, err error) {
 	err = s.do(ctx, opPutIfAbsent, s.part(key), func(ctx context.Context) (err error) {

@@ -96,18 +96,32 @@ func (r *redisEngine) shares(ctx context.Context, op string) bool {
 	return !ends || time.Until(end) >= r.bound
 }
 
-// carry has cmd answered, which bears so many bytes.
-func (r *redisEngine) carry(ctx context.Context, op string, cargo int, cmd redis.Cmder) error {
-	if cargo <= mostCargo && r.shares(ctx, op) {
-		tells, err := r.trips.carry(cmd)
-		if err != nil && !tells {
-			return notToTell(err)
-		}
-		return err
+// carry has p answered, which bears so many bytes.
+func (r *redisEngine) carry(ctx context.Context, op string, cargo int, p *passenger) error {
+	if cargo > mostCargo || !r.shares(ctx, op) {
+		return r.alone(ctx, op, p)
 	}
+	if tells := r.trips.carry(p); p.err != nil && !tells {
+		return notToTell(p.err)
+	}
+	return p.err
+}
+
+// alone has the driver send what p asks.
+func (r *redisEngine) alone(ctx context.Context, op string, p *passenger) error {
 	bounded, cancel := context.WithTimeout(ctx, r.bound)
 	defer cancel()
-	return r.client.Process(bounded, cmd)
+	w := newWrite(redis.NewCmd(bounded, p.request.arguments()...))
+	var err error
+	if op == opGet {
+		err = r.client.Process(bounded, w.once) // for reads nobody waits at replicas
+	} else {
+		err = r.client.Process(bounded, w)
+	}
+	if p.wait = w.wait; err != nil && err != redis.Nil { // a Nil inside of another error is a sentinel's, that does not know the master
+		return err
+	}
+	return p.answer.become(w.answer.Val())
 }
 
 func (r *redisEngine) PutIfAbsent(ctx context.Context, key string, value []byte, ttl time.Duration) (Record, bool, error) {
@@ -165,12 +179,6 @@ func outage(err error) error {
 }
 
 func (r *redisEngine) Close() error { return r.client.Close() }
-
-func (r *redisEngine) run(ctx context.Context, op string, c command) (out outcome, err error) {
-	c.key = r.prefix + c.key
-	out, err = c.run(r.replicas, func(cmd redis.Cmder) error { return r.carry(ctx, op, len(c.value), cmd) })
-	return out, r.fail(ctx, op, err)
-}
 
 const clockKey = "clock"
 

@@ -1,56 +1,30 @@
 package storage
 
 import (
+	"bytes"
 	"context"
 	"fmt"
-	"sync"
-
-	"github.com/redis/go-redis/v9"
 )
 
-// eachCall is what the script is asked with, in one piece that is used again: once carry has returned, nobody else has it.
-// Arguments that do not fit into a pointer would be copied each.
-type eachCall struct {
-	write
-	cmd    redis.Cmd
-	args   [16]any // room for two records
-	fields [2]fields
-}
-
-// fields are what the arguments of one write point to.
-type fields struct {
-	key, list  text
-	life, left int64
-}
-
-var eachCalls = sync.Pool{New: func() any { return new(eachCall) }}
-
-// letGo ends the use of c, which keeps nothing of it but room.
-func (c *eachCall) letGo() {
-	c.write, c.cmd = write{}, redis.Cmd{}
-	clear(c.args[:])
-	eachCalls.Put(c)
-}
-
 func (r *redisEngine) each(ctx context.Context, writes []Write) error {
-	call, cargo := eachCalls.Get().(*eachCall), 0
+	p, cargo, arguments := passengers.Get().(*passenger), 0, 3+1+5*len(writes)
 	for i := range writes {
 		cargo += len(writes[i].Value)
+		if arguments++; writes[i].List != "" {
+			arguments++
+		}
 	}
-	args := r.argumentsOf(call, writes)
 	err := eachProgram.run(func(by, program any) error {
-		args[0], args[1] = by, program
-		call.cmd = *redis.NewCmd(context.Background(), args...)
-		call.write = write{once: once{&call.cmd}, answer: &call.cmd}
-		return r.carry(ctx, opEach, cargo, &call.write)
+		p.request = r.write(p.request.begin(arguments).text(by.(string)).text(program.(string)), writes)
+		return r.carry(ctx, opEach, cargo, p)
 	})
 	if err == nil {
-		err = tell(writes, call.cmd.Val())
+		err = tell(writes, &p.answer)
 	}
 	if err == nil {
-		err = call.confirmed(r.replicas)
+		err = confirmed(p.wait, r.replicas)
 	}
-	call.letGo()
+	p.letGo()
 	return r.fail(ctx, opEach, err)
 }
 
@@ -60,54 +34,47 @@ const (
 	writesList = 2
 )
 
-func (r *redisEngine) argumentsOf(call *eachCall, writes []Write) []any {
-	all := call.fields[:]
-	if len(writes) > len(all) {
-		all = make([]fields, len(writes))
-	}
-	all = all[:len(writes)]
-	args := append(call.args[:0], nil, nil, 0)
+// write has q go on with the keys and the arguments of eachScript.
+func (r *redisEngine) write(q request, writes []Write) request {
+	keys := len(writes)
 	for i := range writes {
-		w, f := &writes[i], &all[i]
-		f.key, f.life, f.left = append(append(f.key[:0], r.prefix...), w.Key...), life(w.TTL), 0
-		args = append(args, &f.key)
-		if w.List != "" {
-			f.list, f.left = append(append(f.list[:0], r.prefix...), w.List...), milliseconds(w.Member.Left)
-			args = append(args, &f.list)
+		if writes[i].List != "" {
+			keys++
 		}
 	}
-	args[2] = len(args) - 3
-	args = append(args, min(r.replicas, 1))
+	q = q.number(int64(keys))
 	for i := range writes {
-		w, how := &writes[i], 0
+		if q = named(q, r.prefix, writes[i].Key); writes[i].List != "" {
+			q = named(q, r.prefix, writes[i].List)
+		}
+	}
+	q = q.number(int64(min(r.replicas, 1)))
+	for i := range writes {
+		w, how, left := &writes[i], int64(0), int64(0)
 		if w.Over {
 			how += writesOver
 		}
 		if w.List != "" {
 			how += writesList
+			left = milliseconds(w.Member.Left)
 		}
-		args = append(args, how, &all[i].life, &w.Value, &w.Member.Name, &all[i].left)
+		q = q.number(how).number(life(w.TTL)).text(w.Value).text(w.Member.Name).number(left)
 	}
-	return args
+	return q
 }
 
 // tell reads what eachScript answers.
-func tell(writes []Write, answer any) error {
-	standing, partly := answer.([]any)
-	if !partly && answer != int64(1) || partly && len(standing) != len(writes) {
-		return fmt.Errorf("script answered %T: %w", answer, errMalformed)
+func tell(writes []Write, a *response) error {
+	if !a.array && !a.is(1) || a.array && len(a.parts) != len(writes) {
+		return fmt.Errorf("script answered %d values: %w", len(a.parts), errMalformed)
 	}
 	for i := range writes {
 		w := &writes[i]
-		var text string
-		if partly {
-			text, _ = standing[i].(string)
-		}
-		if w.Done = text == ""; w.Done {
+		if w.Done = !a.array || len(a.of(i)) == 0; w.Done {
 			w.Listed = w.List != ""
 			continue
 		}
-		record, err := decode([]byte(text))
+		record, err := decode(bytes.Clone(a.of(i)))
 		if err != nil {
 			return err
 		}

@@ -68,25 +68,35 @@ type outcome struct {
 	text string // the new version, or the record that stands; empty if there is none
 }
 
-func (c command) run(replicas int, send func(redis.Cmder) error) (outcome, error) {
-	var w *write
-	err := recordProgram.run(func(by, program any) error {
-		w = newWrite(redis.NewCmd(context.Background(), by, program, 1, c.key,
-			c.op, strconv.FormatUint(c.version, 10), life(c.ttl), c.value, min(replicas, 1)))
-		return send(w)
+func (r *redisEngine) run(ctx context.Context, op string, c command) (outcome, error) {
+	out, err := r.execute(ctx, op, c, r.replicas)
+	return out, r.fail(ctx, op, err)
+}
+
+// execute is run without its words for errors.
+func (r *redisEngine) execute(ctx context.Context, op string, c command, replicas int) (out outcome, err error) {
+	p := passengers.Get().(*passenger)
+	err = recordProgram.run(func(by, program any) error {
+		p.request = named(p.request.begin(9).text(by.(string)).text(program.(string)).number(1), r.prefix, c.key).
+			text(c.op).number(int64(c.version)).number(life(c.ttl)).bytes(c.value).number(int64(min(replicas, 1)))
+		return r.carry(ctx, op, len(c.value), p)
 	})
-	if err != nil {
-		return outcome{}, err
+	if err == nil {
+		out, err = outcomeOf(&p.answer)
 	}
-	answer, err := w.answer.Slice()
-	if err != nil {
-		return outcome{}, err
+	if err == nil {
+		err = confirmed(p.wait, replicas)
 	}
-	if len(answer) != 2 {
-		return outcome{}, fmt.Errorf("script answered %d values: %w", len(answer), errMalformed)
+	p.letGo()
+	return out, err
+}
+
+// outcomeOf reads what recordScript answers.
+func outcomeOf(a *response) (outcome, error) {
+	if !a.array || len(a.parts) != 2 {
+		return outcome{}, fmt.Errorf("script answered %d values: %w", len(a.parts), errMalformed)
 	}
-	text, _ := answer[1].(string)
-	return outcome{done: answer[0] == int64(1), text: text}, w.confirmed(replicas)
+	return outcome{done: a.parts[0].kind == ':' && a.parts[0].n == 1, text: string(a.of(1))}, nil
 }
 
 func (o outcome) record(value []byte) (Record, error) {
@@ -156,17 +166,20 @@ type write struct {
 
 func newWrite(cmd *redis.Cmd) *write { return &write{once: once{cmd}, answer: cmd} }
 
-func (w *write) confirmed(replicas int) error {
+func (w *write) confirmed(replicas int) error { return confirmed(w.wait, replicas) }
+
+// confirmed reports whether so many replicas have what was waited for.
+func confirmed(wait *redis.IntCmd, replicas int) error {
 	if replicas == 0 {
 		return nil
 	}
-	if w.wait == nil {
+	if wait == nil {
 		return errUnreplicated
 	}
-	if err := w.wait.Err(); err != nil {
+	if err := wait.Err(); err != nil {
 		return err
 	}
-	if have := w.wait.Val(); have < int64(replicas) {
+	if have := wait.Val(); have < int64(replicas) {
 		return fmt.Errorf("%w: %d of %d replicas have it", errUnreplicated, have, replicas)
 	}
 	return nil

@@ -29,8 +29,11 @@ var errStranded = errors.New("storage: the pipeline did not end")
 // moment in which one begins comes along. Each command has its own answer. A trip lasts as long as an operation may,
 // and is waited for by those that board the next one.
 type trips struct {
-	client *redis.Client
-	bound  time.Duration // of a trip
+	client   *redis.Client
+	tap      *tap
+	bound    time.Duration // of a trip
+	timeout  time.Duration // for an answer
+	lifetime time.Duration // of a connection; 0: as long as it stands
 
 	mu    sync.Mutex // guards the field below
 	lanes []lane
@@ -38,7 +41,9 @@ type trips struct {
 
 // lane makes one trip at a time.
 type lane struct {
+	number int
 	state  laneState
+	link   *link        // of whoever leads; nil: there is none yet
 	aboard []*passenger // of the next trip
 	spare  []*passenger // memory of the one before
 }
@@ -53,24 +58,42 @@ const (
 
 // passenger is a command on its way.
 type passenger struct {
-	cmd     redis.Cmder
-	arrived chan bool // true: it is to lead the lane's next trip
+	request  request
+	answer   response
+	answered bool
+	err      error     // why there is no answer, or what the server refuses
+	arrived  chan bool // true: it is to lead the lane's next trip
+
+	wait *redis.IntCmd // how many replicas have what was written; nil: nobody asked
 }
 
 var passengers = sync.Pool{New: func() any { return &passenger{arrived: make(chan bool, 1)} }}
+
+// letGo ends the use of p, which keeps nothing of it but room.
+func (p *passenger) letGo() {
+	if cap(p.request) > mostRoom || cap(p.answer.text) > mostRoom {
+		return
+	}
+	p.answered, p.err, p.wait = false, nil, nil
+	passengers.Put(p)
+}
 
 // lanesOf is how many of a server's connections trips have.
 func lanesOf(connections int) int { return min(max((connections-spareConnections)/2, 1), mostLanes) }
 
 func newTrips(client *redis.Client, connections int, bound time.Duration) *trips {
-	return &trips{client: client, bound: bound, lanes: make([]lane, lanesOf(connections))}
+	o := client.Options()
+	t := &trips{client: client, tap: newTap(client), bound: bound, timeout: o.ReadTimeout, lifetime: o.ConnMaxLifetime, lanes: make([]lane, lanesOf(connections))}
+	for i := range t.lanes {
+		t.lanes[i].number = i
+	}
+	return t
 }
 
-// carry returns once cmd has its answer, and whether an error that is no answer is for this caller to tell: of those
+// carry returns once p has its answer, and whether an error that is no answer is for this caller to tell: of those
 // that one trip has lost, one is.
-func (t *trips) carry(cmd redis.Cmder) (tells bool, err error) {
-	p := passengers.Get().(*passenger)
-	p.cmd = cmd
+func (t *trips) carry(p *passenger) (tells bool) {
+	p.answered, p.err = false, nil
 	on, leads := t.board(p)
 	if leads {
 		runtime.Gosched() // who is about to ask comes along
@@ -80,9 +103,10 @@ func (t *trips) carry(cmd redis.Cmder) (tells bool, err error) {
 	if leads {
 		t.lead(on, p)
 	}
-	p.cmd = nil
-	passengers.Put(p)
-	return leads, cmd.Err()
+	if p.answered {
+		p.err = p.answer.refused()
+	}
+	return leads
 }
 
 // board takes p aboard of a lane: one that is about to go, or is free, or has the fewest aboard.
@@ -113,31 +137,49 @@ func (t *trips) lead(on *lane, own *passenger) {
 	on.aboard, on.spare = on.spare, nil
 	on.state = underWay
 	t.mu.Unlock()
-	whole := false
+	err := errStranded
 	defer func() {
 		for _, p := range aboard {
-			if !whole && p.cmd.Err() == nil {
-				p.cmd.SetErr(errStranded)
+			if !p.answered {
+				p.err = err
 			}
 		}
 		t.leave(on, aboard, own)
 	}()
-	t.send(aboard)
-	whole = true
+	err = t.send(on, aboard)
 }
 
-func (t *trips) send(aboard []*passenger) {
-	ctx := within(t.bound)
-	defer ctx.letGo()
-	if len(aboard) == 1 {
-		_ = t.client.Process(ctx, aboard[0].cmd)
-		return
+// send makes the trip. A connection by which one did not end well is not used again.
+func (t *trips) send(on *lane, aboard []*passenger) error {
+	by, err := t.linkOf(on)
+	if err != nil {
+		return err
 	}
-	pipe := t.client.Pipeline()
-	for _, p := range aboard {
-		_ = pipe.Process(ctx, p.cmd)
+	on.link = nil
+	sound := false
+	defer func() {
+		if sound {
+			on.link = by
+		} else {
+			by.leave()
+		}
+	}()
+	err = by.exchange(aboard)
+	sound = err == nil && !astray(aboard)
+	return err
+}
+
+// linkOf is the lane's connection, or another one if that is not fit.
+func (t *trips) linkOf(on *lane) (*link, error) {
+	now := time.Now()
+	if by := on.link; by != nil {
+		if by.fit(now, t.lifetime) {
+			return by, nil
+		}
+		on.link = nil
+		by.leave()
 	}
-	_, _ = pipe.Exec(ctx) // each says itself how it went
+	return t.newLink(on.number, now)
 }
 
 // leave passes the lane on, and lets those go who have arrived.

@@ -22,6 +22,19 @@ func tripsTo(t *testing.T, addr string, bound time.Duration) *trips {
 	return newTrips(client, 10, bound)
 }
 
+// get has the trips carry a command, and says what was answered.
+func (t *trips) get(key string) (tells bool, text string, err error) {
+	p := &passenger{arrived: make(chan bool, 1)}
+	p.request = p.request.begin(2).text("get").text(key)
+	if tells = t.carry(p); p.err != nil {
+		return tells, "", p.err
+	}
+	if p.answer.parts[0].kind == none {
+		return tells, "nothing", nil
+	}
+	return tells, string(p.answer.of(0)), nil
+}
+
 // Each command of a trip has its own answer: a value, that there is none, or that it is refused.
 func TestEachCommandOfATripHasItsOwnAnswer(t *testing.T) {
 	server := redistest.Start(t)
@@ -35,16 +48,15 @@ func TestEachCommandOfATripHasItsOwnAnswer(t *testing.T) {
 		asking.Go(func() {
 			switch i % 3 {
 			case 0:
-				get := redis.NewStringCmd(t.Context(), "get", fmt.Sprint("k", i%10))
-				if _, err := s.carry(once{get}); err != nil || get.Val() != fmt.Sprint(i%10) {
-					t.Errorf("k%d: got %q, %v", i%10, get.Val(), err)
+				if _, got, err := s.get(fmt.Sprint("k", i%10)); err != nil || got != fmt.Sprint(i%10) {
+					t.Errorf("k%d: got %q, %v", i%10, got, err)
 				}
 			case 1:
-				if _, err := s.carry(once{redis.NewStringCmd(t.Context(), "get", "none")}); err != redis.Nil {
-					t.Errorf("what is not there: got %v, want Nil", err)
+				if _, got, err := s.get("none"); err != nil || got != "nothing" {
+					t.Errorf("what is not there: got %q, %v, want nothing", got, err)
 				}
 			case 2:
-				if _, err := s.carry(once{redis.NewStringCmd(t.Context(), "get", "list")}); !redis.HasErrorPrefix(err, "WRONGTYPE") {
+				if _, _, err := s.get("list"); !redis.HasErrorPrefix(err, "WRONGTYPE") {
 					t.Errorf("a list: got %v, want WRONGTYPE", err)
 				}
 			}
@@ -78,7 +90,7 @@ func TestWhoWaitsGoesTogether(t *testing.T) {
 	var telling, lost atomic.Int64
 	ask := func() {
 		asking.Go(func() {
-			switch tells, err := s.carry(once{redis.NewStringCmd(t.Context(), "get", "k")}); {
+			switch tells, _, err := s.get("k"); {
 			case err != nil && tells:
 				telling.Add(1)
 			case err != nil:
@@ -167,7 +179,7 @@ func TestAPanicEndsATrip(t *testing.T) {
 	s.client.AddHook(panics{})
 	func() {
 		defer func() { _ = recover() }()
-		_, _ = s.carry(once{redis.NewStringCmd(t.Context(), "get", "k")})
+		_, _, _ = s.get("k")
 		t.Error("there was no panic")
 	}()
 	s.areIdle(t)
@@ -206,22 +218,5 @@ func TestWhatGoesByItself(t *testing.T) {
 		if got := tc.r.shares(tc.ctx, tc.op); got != tc.want {
 			t.Errorf("%s: got %v, want %v", name, got, tc.want)
 		}
-	}
-}
-
-// A context that was let go in time is as new when it is used again; one that ended is not used again.
-func TestABoundEndsWithItsTime(t *testing.T) {
-	for range 100 {
-		long := within(time.Hour)
-		if long.Err() != nil {
-			t.Fatalf("a new one: got %v", long.Err())
-		}
-		long.letGo()
-		brief := within(time.Microsecond)
-		<-brief.Done()
-		if !errors.Is(brief.Err(), context.DeadlineExceeded) {
-			t.Errorf("got %v", brief.Err())
-		}
-		brief.letGo()
 	}
 }

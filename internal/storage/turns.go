@@ -48,6 +48,17 @@ type turns struct {
 
 func newTurns(most int) *turns { return &turns{free: max(most, 1)} }
 
+// takeFree takes a turn that nobody has, and reports whether there was one.
+func (t *turns) takeFree() bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.free == 0 {
+		return false
+	}
+	t.free--
+	return true
+}
+
 func (t *turns) take(ctx context.Context, op string, wait time.Duration) error {
 	line := lineOf(op)
 	turn, place := t.enter(line)
@@ -83,7 +94,7 @@ func busy(op string, deadline error) error {
 func (t *turns) enter(line waiting) (turn chan struct{}, place *list.Element) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if t.free > 0 {
+	if t.free > 0 { // since it was asked for
 		t.free--
 		return nil, nil
 	}
