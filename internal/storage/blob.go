@@ -55,8 +55,7 @@ func PutBlob(ctx context.Context, e Engine, key string, value []byte, ttl time.D
 	if ttl == KeepTTL {
 		return errBlobLife
 	}
-	sum := sha256.Sum256(value)
-	head := blobHead{size: len(value), digest: hex.EncodeToString(sum[:])}
+	head := headOf(value)
 	key = tagged(key)
 	if head.pieces() == 0 {
 		head.inline = value
@@ -73,6 +72,16 @@ func PutBlob(ctx context.Context, e Engine, key string, value []byte, ttl time.D
 		}
 	}
 	return e.Put(ctx, key, head.encode(), ttl)
+}
+
+// StepBlob is the size of the largest value that PuttingBlob takes: longer ones would keep others waiting.
+const StepBlob = mostCargo / 2
+
+// PuttingBlob is PutBlob as a step of InOrder.
+func PuttingBlob(key string, value []byte, ttl time.Duration) Step {
+	head := headOf(value)
+	head.inline = value
+	return Putting(tagged(key), head.encode(), ttl)
 }
 
 // GetBlob reads the blob at key: ErrNotFound if there is none, or not all of it; ErrUnavailable if
@@ -126,6 +135,11 @@ const SmallBlob = blobPiece
 // for it. Of a larger one the pieces are left to their expiry.
 func DeleteSmallBlob(ctx context.Context, e Engine, key string) error {
 	return e.Delete(ctx, tagged(key))
+}
+
+func headOf(value []byte) blobHead {
+	sum := sha256.Sum256(value)
+	return blobHead{size: len(value), digest: hex.EncodeToString(sum[:])}
 }
 
 func getHead(ctx context.Context, e Engine, key string) (blobHead, error) {

@@ -38,6 +38,7 @@ type Held struct {
 	token  string        // of the rounds; see First
 	first  []byte        // the first of them, as it is sent; nil: it is made of the call. run's
 	room   *task.Room    // for answers
+	parted bool          // all is done for the task that has ended; run's
 	round  round         // run's
 
 	ID      string    // of the task

@@ -52,14 +52,18 @@ func (h *Held) step(ctx context.Context, op *task.Op) (ledger.Entry, error) {
 }
 
 func (h *Held) stepLocked(ctx context.Context, op *task.Op) (ledger.Entry, error) {
+	return h.stepAmid(ctx, op, new(ledger.Amid))
+}
+
+func (h *Held) stepAmid(ctx context.Context, op *task.Op, amid *ledger.Amid) (ledger.Entry, error) {
 	began := time.Now()
-	e, err := h.l.Records.Apply(ctx, h.entry, op)
+	e, err := h.l.Records.ApplyAmid(ctx, h.entry, op, amid)
 	repaired, failed := h.repair(ctx, e, err)
 	if failed != nil {
 		return e, failed // what is lost for now is not lost for good
 	}
 	if repaired {
-		e, err = h.l.Records.Apply(ctx, h.entry, op)
+		e, err = h.l.Records.ApplyAmid(ctx, h.entry, op, amid)
 	}
 	if err == nil || errors.Is(err, task.ErrTerminal) || errors.Is(err, task.ErrStale) {
 		h.entry, h.sure = e, began
