@@ -122,12 +122,10 @@ func (rd *round) storeAtOnce(ctx context.Context, op *task.Op, outcome []byte) e
 
 // release gives back what the call took.
 func (h *Held) release(forget bool) {
-	ctx, cancel := context.WithTimeout(context.Background(), ledger.StoreTime)
-	defer cancel()
 	h.notes.drop()
 	t := h.record()
 	if forget || !h.parted {
-		h.depart(ctx, t, forget)
+		h.depart(t, forget)
 	}
 	h.r.Calls.letGo(t.ID)
 	h.l.SettleQuota(t)
@@ -136,7 +134,9 @@ func (h *Held) release(forget bool) {
 }
 
 // depart puts right where the task is listed.
-func (h *Held) depart(ctx context.Context, t *task.Task, forget bool) {
+func (h *Held) depart(t *task.Task, forget bool) {
+	ctx, cancel := context.WithTimeout(context.Background(), ledger.StoreTime)
+	defer cancel()
 	if h.leave(ctx, t, forget) != nil {
 		return // it stays listed, and the next beat sees to it
 	}
