@@ -156,7 +156,9 @@ func getHead(ctx context.Context, e Engine, key string) (blobHead, error) {
 }
 
 func (h blobHead) encode() []byte {
-	return append(fmt.Appendf(nil, "%d:%s:", h.size, h.digest), h.inline...)
+	const before = 20 + len(":") + digestBytes + len(":")
+	text := strconv.AppendInt(make([]byte, 0, before+len(h.inline)), int64(h.size), 10)
+	return append(append(append(append(text, ':'), h.digest...), ':'), h.inline...)
 }
 
 func (h blobHead) pieces() int {

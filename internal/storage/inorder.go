@@ -28,7 +28,7 @@ const (
 )
 
 // Putting is Put as a step, Making PutIfAbsent, and Swapping Swap. The last two end what InOrder does if another record
-// stands. A value is not to be changed before InOrder has returned.
+// stands. A value is InOrder's from then on.
 func Putting(key string, value []byte, ttl time.Duration) Step {
 	return Step{kind: writeAlways, key: key, value: value, life: ttl}
 }

@@ -1,7 +1,6 @@
 package storage
 
 import (
-	"bytes"
 	"context"
 	"time"
 )
@@ -47,6 +46,6 @@ func (m *memoryEngine) record(s *Step, now time.Time) (standing Record, stood bo
 	case s.kind == writeIfVersion && e == nil:
 		return Record{}, true
 	}
-	m.write(s.key, e, bytes.Clone(s.value), now, s.life)
+	m.write(s.key, e, s.value, now, s.life)
 	return Record{}, false
 }

@@ -74,18 +74,30 @@ func (h *Held) stepAmid(ctx context.Context, op *task.Op, amid *ledger.Amid) (le
 // insist takes a step as soon as the store takes it. It ends with the call, or with the
 // life of the task.
 func (h *Held) insist(ctx context.Context, take func(ctx context.Context) error) error {
+	if err := take(ctx); !passes(ctx, err) {
+		return err
+	}
 	ctx, cancel := context.WithDeadline(ctx, h.Expires.Add(ledger.Spare)) // of which it can still say that time was up
 	defer cancel()
+	return untilTaken(ctx, take)
+}
+
+// passes reports whether what a step has failed with may be over another time.
+func passes(ctx context.Context, err error) bool {
+	late := errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil // of the step: the process may have been frozen
+	return late || errors.Is(err, storage.ErrUnavailable)
+}
+
+// untilTaken takes a step every retryStore until the store takes it.
+func untilTaken(ctx context.Context, take func(ctx context.Context) error) error {
 	for {
-		err := take(ctx)
-		late := errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil // of the step: the process may have been frozen
-		if !late && !errors.Is(err, storage.ErrUnavailable) {
-			return err
-		}
 		select {
 		case <-ctx.Done():
 			return context.Cause(ctx)
 		case <-time.After(retryStore):
+		}
+		if err := take(ctx); !passes(ctx, err) {
+			return err
 		}
 	}
 }
