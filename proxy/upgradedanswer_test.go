@@ -55,6 +55,26 @@ func TestAnswerThatStallsHalfWayBecomesATask(t *testing.T) {
 	})
 }
 
+// A stream that says nothing for a while is waited for without its header. The client that waits as long is answered with
+// what stood there.
+func TestAStreamThatBeginsSilentlyKeepsItsHeader(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newUpgraded(t, rigOptions{}, afterTenSeconds)
+		f.answers(func(w http.ResponseWriter, r *http.Request, body []byte) bool {
+			w.Header().Set("Content-Type", "text/event-stream")
+			w.Header().Set("X-Tool", "slow")
+			_ = http.NewResponseController(w).Flush() // a client that is gone is the test's to see
+			time.Sleep(5 * time.Second)
+			_, _ = w.Write([]byte("data: " + response(body, `"result":`+done) + "\n\n"))
+			return true
+		})
+		r := f.callTool()
+		if got := r.header.Get("X-Tool"); r.status != http.StatusOK || got != "slow" || !strings.Contains(r.body, done) {
+			t.Errorf("got %d with %q: %s", r.status, got, r.body)
+		}
+	})
+}
+
 // A task that an unreadable error fails can be read all the same.
 func TestErrorsThatAreNoneFailATaskInWordsOfBerth(t *testing.T) {
 	for _, object := range []string{

@@ -40,6 +40,7 @@ func BenchmarkCall(b *testing.B) {
 			berth := startBerths(b, 1, settings{at: newCell(at), shared: kind == "redis", lease: time.Minute, send: func(_ context.Context, _ *routing.Upstream, c *Call) (Exchange, error) {
 				return &prompt{fmt.Appendf(nil, `{"jsonrpc":"2.0","id":%s,"result":{"content":[]}}`, c.ID)}, nil
 			}}, newTool())[0]
+			berth.line.atOnce = true
 			r := rule(nil)
 			b.ReportAllocs()
 			for b.Loop() {

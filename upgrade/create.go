@@ -120,12 +120,9 @@ func (t *Tasks) record(ctx context.Context, task *task.Task, c *task.Creation) (
 	life := task.Terms.TTL
 	err = t.inTime(ctx,
 		func(ctx context.Context) error { return t.ledger.Once.Claim(ctx, task) },
-		func(ctx context.Context) error { return t.ledger.TakeOn(ctx, task) },
-		func(ctx context.Context) error { return t.ledger.AddTask(ctx, task, life) },
 		func(ctx context.Context) error { return t.ledger.CountLive(ctx, task, c.Rule.LivePerPrincipal) },
-		func(ctx context.Context) error { return t.ledger.Records.KeepCall(ctx, task.ID, c.Call, life) },
 		func(ctx context.Context) (err error) {
-			e, err = t.ledger.Records.Create(ctx, task, life)
+			e, err = t.ledger.Make(ctx, task, c.Call, life)
 			return err
 		},
 		func(ctx context.Context) error { return t.ledger.Once.Settle(ctx, task, life) },

@@ -18,7 +18,7 @@ func TestCreationWithoutTheStore(t *testing.T) {
 	for name, spoil := range map[string]func(l *line){
 		"down":             func(l *line) { l.cut() },
 		"a write refused":  func(l *line) { l.refuse(func(op, _ string) bool { return op == "make" }) },
-		"no list":          func(l *line) { l.refuse(func(op, _ string) bool { return op == "enlist" }) },
+		"no list":          func(l *line) { l.refuse(func(op, _ string) bool { return op == "keep" }) },
 		"a write unheard":  func(l *line) { l.mutes(1) },
 		"all unheard":      func(l *line) { l.mutes(1000) },
 		"the call refused": func(l *line) { l.refuse(func(op, _ string) bool { return op == "put" }) },
@@ -65,6 +65,10 @@ func (s slow) PutIfAbsent(ctx context.Context, key string, value []byte, ttl tim
 	case <-ctx.Done():
 		return storage.Record{}, false, ctx.Err()
 	}
+}
+
+func (s slow) InOrder(ctx context.Context, steps ...storage.Step) (int, storage.Record, error) {
+	return storage.OneByOne(ctx, s, steps)
 }
 
 // evicting is a store that drops keys when its memory is full.

@@ -23,6 +23,7 @@ type line struct {
 	*storage.Store
 	at     *cell
 	shared bool
+	atOnce bool          // what is done in order is one operation
 	lasts  bool          // pretend that records outlive the process
 	ahead  time.Duration // of the berths' clocks the store's is
 	died   func()        // is told of a death at an operation; nil: nobody is
@@ -340,6 +341,35 @@ func (l *line) hasLapsed() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.lease > 0 && !l.stood.IsZero() && time.Since(l.stood) >= l.lease
+}
+
+// InOrder implements ledger.Store.
+func (l *line) InOrder(ctx context.Context, steps ...storage.Step) (done int, standing storage.Record, err error) {
+	if !l.atOnce || len(steps) == 1 {
+		return storage.OneByOne(ctx, l, steps)
+	}
+	err = l.do(ctx, "at once", l.says(steps), true, func() (err error) {
+		done, standing, err = l.at.Load().InOrder(ctx, steps...)
+		return err
+	})
+	if err != nil {
+		done = 0
+	}
+	return done, standing, err
+}
+
+// says is what steps are noted as.
+func (l *line) says(steps []storage.Step) string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if !l.logged {
+		return ""
+	}
+	said := make([]string, len(steps))
+	for i, step := range steps {
+		said[i] = step.String()
+	}
+	return strings.Join(said, " ")
 }
 
 // Put implements storage.Engine.

@@ -15,6 +15,7 @@ import (
 func TestStoreTripsOfAnUpgradedCall(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := startBerths(t, 1, settings{shared: true}, newTool())[0]
+		b.line.atOnce = true
 		time.Sleep(testLease)
 		b.hand(t, rule(nil), "first result") // asks for what is asked once
 		time.Sleep(100 * time.Millisecond)
@@ -33,10 +34,10 @@ func TestStoreTripsOfAnUpgradedCall(t *testing.T) {
 			asked = append(asked, strings.Join(slices.DeleteFunc(words, isDigest), " "))
 		}
 		want := []string{
-			"enlist holders", "enlist holder holder tasks", "enlist made", "put task call", "make task", // the creation
+			"at once keep holders keep holder holder tasks keep made put task call absent task", // the creation
 			"swap task", "swap task", // its client has the handle, and it is sent
 			"get task", "get task", // polls
-			"put task out", "swap task", "notify", "delete task call", "enlist kept", "delist holder holder tasks", // its end
+			"at once put task out swap task notify delete task call keep kept delist holder holder tasks", // its end
 			"get task", "get task out", // and the last poll
 		}
 		if !slices.Equal(asked, want) {

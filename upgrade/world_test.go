@@ -178,6 +178,7 @@ func (w *world) pollAt(berth int) {
 // begin starts one more berth.
 func (w *world) begin() {
 	b := newBerth(w.settings, w.tool)
+	b.line.atOnce = len(w.living())%2 == 0
 	b.line.lasts = w.old != nil // what can be resumed outlives a drain
 	b.line.lease = b.ledger.Epoch.Life
 	b.line.lapsed = func() { w.tool.excuse(b) }

@@ -55,8 +55,7 @@ func PutBlob(ctx context.Context, e Engine, key string, value []byte, ttl time.D
 	if ttl == KeepTTL {
 		return errBlobLife
 	}
-	sum := sha256.Sum256(value)
-	head := blobHead{size: len(value), digest: hex.EncodeToString(sum[:])}
+	head := headOf(value)
 	key = tagged(key)
 	if head.pieces() == 0 {
 		head.inline = value
@@ -73,6 +72,16 @@ func PutBlob(ctx context.Context, e Engine, key string, value []byte, ttl time.D
 		}
 	}
 	return e.Put(ctx, key, head.encode(), ttl)
+}
+
+// StepBlob is the size of the largest value that PuttingBlob takes: longer ones would keep others waiting.
+const StepBlob = mostCargo / 2
+
+// PuttingBlob is PutBlob as a step of InOrder.
+func PuttingBlob(key string, value []byte, ttl time.Duration) Step {
+	head := headOf(value)
+	head.inline = value
+	return Putting(tagged(key), head.encode(), ttl)
 }
 
 // GetBlob reads the blob at key: ErrNotFound if there is none, or not all of it; ErrUnavailable if
@@ -128,6 +137,11 @@ func DeleteSmallBlob(ctx context.Context, e Engine, key string) error {
 	return e.Delete(ctx, tagged(key))
 }
 
+func headOf(value []byte) blobHead {
+	sum := sha256.Sum256(value)
+	return blobHead{size: len(value), digest: hex.EncodeToString(sum[:])}
+}
+
 func getHead(ctx context.Context, e Engine, key string) (blobHead, error) {
 	record, err := e.Get(ctx, key)
 	if err != nil {
@@ -142,7 +156,9 @@ func getHead(ctx context.Context, e Engine, key string) (blobHead, error) {
 }
 
 func (h blobHead) encode() []byte {
-	return append(fmt.Appendf(nil, "%d:%s:", h.size, h.digest), h.inline...)
+	const before = 20 + len(":") + digestBytes + len(":")
+	text := strconv.AppendInt(make([]byte, 0, before+len(h.inline)), int64(h.size), 10)
+	return append(append(append(append(text, ':'), h.digest...), ':'), h.inline...)
 }
 
 func (h blobHead) pieces() int {

@@ -69,17 +69,17 @@
 //
 // # Keys
 //
-// An operation touches one key, but for Each, so nothing crosses the slots of a cluster. A list is one key, and
+// An operation touches one key, but for Each and InOrder, so nothing crosses the slots of a cluster. A list is one key, and
 // the pieces of a blob lie with its head. Keys that are to lie together share a hash tag. Topics are
 // channels with the same prefix, and no keys.
 //
 // # What it costs
 //
 // A Get is one GET; every write is one EVALSHA that reads the key and sets it, and so are several by
-// Each, with their places in lists; in a cluster Each is one EVALSHA a record and a list, at the same
-// time. Of callers who ask at the same time several go in one pipeline; nobody waits for others to
-// come. A caller alone writes and reads by itself: two system calls, and no allocation but the value. The
-// connections are the driver's, which makes, authenticates and closes them. A list in Redis is a
+// Each, with their places in lists, or by InOrder, with removals and a notice; in a cluster Each is one EVALSHA a
+// record and a list, at the same time, and InOrder an operation a step. Of callers who ask at the same time several go
+// in one pipeline; nobody waits for others to come. A caller alone writes and reads by itself: two system calls, and no
+// allocation but the value. The connections are the driver's, which makes, authenticates and closes them. A list in Redis is a
 // sorted set: about 100 bytes a member beside its name. A notice is one PUBLISH, a watch a connection
 // and one PUBLISH a second, a probe one PING; of a cluster, one CLUSTER SLOTS and one CLUSTER INFO a
 // master. "replicas:N" adds a WAIT in the write's own round trip: at most three fifths of

@@ -45,10 +45,15 @@ func (m *memoryEngine) KeepMembers(_ context.Context, list string, members ...Me
 	return nil
 }
 
-// keep makes member one of list anew.
+// keep makes member one of list anew. One that is there for good, and is to be, stays where it is.
 func (m *memoryEngine) keep(list string, member Member, now time.Time) {
-	if standing := m.lists[list]; standing != nil && standing.members[member.Name] != nil {
-		m.remove(standing.members[member.Name])
+	standing := m.lists[list]
+	if standing != nil && standing.members[member.Name] != nil {
+		before := standing.members[member.Name]
+		if before.expires.IsZero() && member.Left <= 0 {
+			return
+		}
+		m.remove(before)
 	}
 	m.enlist(m.listOf(list), member.Name, deadline(now, member.Left))
 }
@@ -74,10 +79,14 @@ func (m *memoryEngine) RemoveMember(_ context.Context, list, member string) erro
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.collect(time.Now())
+	m.delist(list, member)
+	return nil
+}
+
+func (m *memoryEngine) delist(list, member string) {
 	if standing := m.lists[list]; standing != nil && standing.members[member] != nil {
 		m.remove(standing.members[member])
 	}
-	return nil
 }
 
 func (m *memoryEngine) Members(_ context.Context, list string) ([]string, error) {

@@ -1,16 +1,11 @@
 package storage
 
-// eachScript makes records, and members of lists as keepMembersScript does. Its keys are those of the records, each
-// with its list behind it if it has one; its arguments whether to confirm, and five for each record: how to write it
-// (writesOver, writesList), life, value, member and its life. It answers 1, or for each record what stands in its way, or
-// nothing.
-//
-// A record that is made is at version 1, and needs no look at what stands before it is written.
-const eachScript = `
+// keepFunction makes a member of a list anew, as keepMembersScript does; the nth of those of one script.
+const keepFunction = `
 local endless, collected = 2^52, 32
 local now
 
-local function enlist(list, member, ttl, nth)
+local function keep(list, member, ttl, nth)
   if not now then
     local time = redis.call('TIME')
     now = time[1] * 1000000 + time[2]
@@ -28,7 +23,15 @@ local function enlist(list, member, ttl, nth)
     redis.call('PERSIST', list)
   end
 end
+`
 
+// eachScript makes records, and members of lists as keepMembersScript does. Its keys are those of the records, each
+// with its list behind it if it has one; its arguments whether to confirm, and five for each record: how to write it
+// (writesOver, writesList), life, value, member and its life. It answers 1, or for each record what stands in its way, or
+// nothing.
+//
+// A record that is made is at version 1, and needs no look at what stands before it is written.
+const eachScript = keepFunction + `
 local function set(key, value, ttl, ...)
   if ttl > 0 then
     return redis.call('SET', key, value, 'PX', ttl, ...)
@@ -58,7 +61,7 @@ for i = 2, #ARGV, 5 do
   key = key + 1
   if how >= 2 then
     if not standing then
-      enlist(KEYS[key], ARGV[i + 3], tonumber(ARGV[i + 4]), (i - 2) / 5)
+      keep(KEYS[key], ARGV[i + 3], tonumber(ARGV[i + 4]), (i - 2) / 5)
     end
     key = key + 1
   end

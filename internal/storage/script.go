@@ -19,36 +19,41 @@ const (
 	writeAlways    = "put"
 )
 
-// recordScript is the program that writes a record under a condition. A
-// record is kept as "<version>:<value>", so that one GET reads both and an operator
-// can read it too. The answer is {done, text}: text is the new version if a record
-// was written, else the record that stands, or nil.
+// recordFunction writes a record under a condition. A record is kept as
+// "<version>:<value>", so that one GET reads both and an operator can read it too. The
+// answer is {done, text}: text is the new version if a record was written, else the
+// record that stands, or nil.
 //
 // The version is compared as text and counted as a double, exact up to 2^53.
 //
 // To confirm, a record that stands is written again as it is: WAIT answers for what
 // its own connection wrote, and this record came over another one.
-const recordScript = `
-local key, op, version, ttl, value, confirm = KEYS[1], ARGV[1], ARGV[2], tonumber(ARGV[3]), ARGV[4], ARGV[5]
-
-local standing = redis.call('GET', key)
-local at = standing and string.match(standing, '^(%d+):')
-if (op == 'absent' and standing) or (op == 'swap' and at ~= version) then
-  if standing and confirm == '1' then
-    redis.call('SET', key, standing, 'KEEPTTL')
+const recordFunction = `
+local function record(key, op, version, ttl, value, confirm)
+  local standing = redis.call('GET', key)
+  local at = standing and string.match(standing, '^(%d+):')
+  if (op == 'absent' and standing) or (op == 'swap' and at ~= version) then
+    if standing and confirm == '1' then
+      redis.call('SET', key, standing, 'KEEPTTL')
+    end
+    return {0, standing}
   end
-  return {0, standing}
-end
 
-local nextVersion = string.format('%.0f', tonumber(at or 0) + 1)
-if ttl > 0 then
-  redis.call('SET', key, nextVersion .. ':' .. value, 'PX', ttl)
-elseif ttl < 0 then
-  redis.call('SET', key, nextVersion .. ':' .. value, 'KEEPTTL')
-else
-  redis.call('SET', key, nextVersion .. ':' .. value)
+  local nextVersion = string.format('%.0f', tonumber(at or 0) + 1)
+  if ttl > 0 then
+    redis.call('SET', key, nextVersion .. ':' .. value, 'PX', ttl)
+  elseif ttl < 0 then
+    redis.call('SET', key, nextVersion .. ':' .. value, 'KEEPTTL')
+  else
+    redis.call('SET', key, nextVersion .. ':' .. value)
+  end
+  return {1, nextVersion}
 end
-return {1, nextVersion}
+`
+
+// recordScript is the program that writes one record.
+const recordScript = recordFunction + `
+return record(KEYS[1], ARGV[1], ARGV[2], tonumber(ARGV[3]), ARGV[4], ARGV[5])
 `
 
 var recordProgram = newProgram(recordScript)

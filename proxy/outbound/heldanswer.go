@@ -49,6 +49,15 @@ func (a *HeldAnswer) Next() (upgrade.Message, error) {
 	return MessageOf(event), err
 }
 
+// Rest implements upgrade.Resting. It gives the response's header back.
+func (a *HeldAnswer) Rest() (wait func()) {
+	body, ok := a.Response.Body.(wire.Waiter)
+	if !ok || a.events == nil || a.events.Ready() {
+		return nil
+	}
+	return body.Wait
+}
+
 // MessageOf is what an event says.
 func MessageOf(event mcp.Event) upgrade.Message {
 	return upgrade.Message{Data: event.Data, Event: resumableFrom(event.ID()), Retry: event.Retry()}

@@ -2,9 +2,11 @@ package tasks
 
 import (
 	"context"
+	"sync/atomic"
 	"time"
 
 	"berth/internal/mcp"
+	"berth/internal/wire"
 	"berth/proxy/audit"
 	"berth/proxy/fault"
 	"berth/proxy/inbound"
@@ -21,8 +23,9 @@ type waiting struct {
 	endpoint *inbound.Endpoint
 	held     *upgrade.Held
 	offers   chan offer
-	left     chan struct{} // closed when the client does not wait for the answer any more
-	stay     func() bool   // keeps the call from ending with its client; false: it has ended
+	left     chan struct{}                 // closed when the client does not wait for the answer any more
+	response atomic.Pointer[wire.Response] // the event stream's; nil once the client has left
+	stay     func() bool                   // keeps the call from ending with its client; false: it has ended
 
 	narrow bool // nothing but a refusal is taken any more
 	until  time.Time
@@ -97,11 +100,12 @@ func (a *waiting) wakeAt(until time.Time) {
 	a.timer.Reset(time.Until(until))
 }
 
-// leave ends what the client waits for. What goes on without it keeps nothing of it.
+// leave ends what the client waits for. What goes on without it keeps nothing of it, for as long as the call may take.
 func (a *waiting) leave() {
 	if a.r != nil {
 		close(a.left)
-		a.r = nil
+		a.r, a.timer, a.stay = nil, nil, nil
+		a.response.Store(nil)
 	}
 }
 

@@ -41,6 +41,7 @@ func (a *waiting) Send(ctx context.Context, u *routing.Upstream, c *upgrade.Call
 		return a.sendRefused(ctx, u, c, response, maxAnswer)
 	}
 	if outbound.IsStream(response) {
+		a.keep(response)
 		a.offer(ctx, offer{begins: true})
 		return &waitingStream{HeldAnswer: outbound.NewHeldAnswer(ctx, response, response.Body, maxAnswer, c.Room), a: a, ctx: ctx, u: u, id: c.ID}, nil
 	}

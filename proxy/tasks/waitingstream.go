@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"berth/internal/mcp"
+	"berth/internal/wire"
 	"berth/proxy/outbound"
 	"berth/routing"
 	"berth/upgrade"
@@ -18,6 +19,17 @@ type waitingStream struct {
 	id  []byte // of the request
 }
 
+// keep keeps what a stream answered with for as long as the client may be given that: who waits for the stream gives its
+// header back.
+func (a *waiting) keep(response *wire.Response) {
+	a.response.Store(response.Kept())
+	select {
+	case <-a.left:
+		a.response.Store(nil)
+	default:
+	}
+}
+
 // Next implements upgrade.Exchange.
 func (s *waitingStream) Next() (upgrade.Message, error) {
 	e, err := s.Event()
@@ -25,7 +37,7 @@ func (s *waitingStream) Next() (upgrade.Message, error) {
 		return upgrade.Message{}, err
 	}
 	// The event's bytes are the reader's; the client has them before the next is read.
-	o := offer{u: s.u, response: s.Response, event: &e, id: s.id, withheld: s.isWithheld(e.Data), refuses: refusesOnStream(e.Data, s.id)}
+	o := offer{u: s.u, response: s.a.response.Load(), event: &e, id: s.id, withheld: s.isWithheld(e.Data), refuses: refusesOnStream(e.Data, s.id)}
 	if s.a.offer(s.ctx, o) {
 		return upgrade.Message{}, o.givenError()
 	}

@@ -32,26 +32,38 @@ type storedCall struct {
 // KeepCall stores a call for life, so that another berth can send it, or its next
 // round. Credentials are sealed, or else left out.
 func (r Records) KeepCall(ctx context.Context, id string, c *task.Call, life time.Duration) error {
+	kept, err := r.encodeCall(ctx, id, c, life)
+	if err != nil {
+		return err
+	}
+	return r.putCall(ctx, id, kept, life)
+}
+
+// encodeCall is a call as KeepCall stores it.
+func (r Records) encodeCall(ctx context.Context, id string, c *task.Call, life time.Duration) ([]byte, error) {
 	head := storedCall{Own: c.Own}
 	if c.Bare {
 		head.Envelope = &c.Envelope
 	} else if r.Keys.Given() {
 		sealed, err := r.seal(ctx, id, &c.Envelope, life)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		head.Sealed = sealed
 	}
 	if c.Session != "" {
 		sealed, err := r.Keys.Seal(ctx, sealSession, []string{id}, []byte(c.Session), life+Spare)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		head.Session = sealed
 	}
 	// Strings always marshal.
 	line, _ := json.Marshal(head)
-	kept := bytes.Join([][]byte{line, c.Body}, []byte("\n"))
+	return append(append(line, '\n'), c.Body...), nil
+}
+
+func (r Records) putCall(ctx context.Context, id string, kept []byte, life time.Duration) error {
 	if err := storage.PutBlob(ctx, r.store, CallKey(id), kept, max(life, 0)+Spare); err != nil {
 		return fmt.Errorf("upgrade: storing a call: %w", err)
 	}

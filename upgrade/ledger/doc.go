@@ -8,10 +8,12 @@
 // goroutine of its own.
 //
 // What it costs: a read or a step is one operation at the store, an outcome or a call a blob
-// beside the record, so that polls of a working task never read them. Where no other process
+// beside the record, so that polls of a working task never read them. To make a task is one trip to a store that
+// is one server, whatever is listed, and so is its end; elsewhere each list is an operation more. Where no other process
 // sees the store, leases, epochs and rights to tell cost nothing.
 //
 //	ledger.go, live.go                   what a task has in the store, from its making to its end
+//	making.go, amid.go                   what goes to the store together with a record, or with a step
 //	records.go, call.go, oncekeys.go     records with their outcomes, calls, idempotency keys
 //	lists.go, sessions.go, asks.go       what can be found without a task's id
 //	overlooked.go                        what cannot, and is met by its id

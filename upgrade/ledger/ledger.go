@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"time"
 
 	"berth/internal/seal"
@@ -25,6 +26,7 @@ const StoreTime = 5 * time.Second
 // Store is what is asked of a *storage.Store.
 type Store interface {
 	storage.Engine
+	InOrder(ctx context.Context, steps ...storage.Step) (done int, standing storage.Record, err error)
 	Shared() bool
 	Durable() bool
 	Health() storage.Health
@@ -90,13 +92,18 @@ func (l *Ledger) Read(ctx context.Context, id string) (Entry, error) {
 
 // TakeOn lists a task as this process's, before its record says so.
 func (l *Ledger) TakeOn(ctx context.Context, t *task.Task) error {
-	if err := l.Clock.Known(ctx); err != nil {
-		return err
-	}
-	if err := l.stayAlive(ctx); err != nil {
+	if err := l.mayTakeOn(ctx); err != nil {
 		return err
 	}
 	return l.ListHeld(ctx, t.ID, l.Left(t))
+}
+
+// mayTakeOn sees to it that this process can have a task listed as its own.
+func (l *Ledger) mayTakeOn(ctx context.Context) error {
+	if err := l.Clock.Known(ctx); err != nil {
+		return err
+	}
+	return l.stayAlive(ctx)
 }
 
 // ListHeld lists a task as this process's for life. The holder is listed each time: after
@@ -108,10 +115,19 @@ func (l *Ledger) ListHeld(ctx context.Context, id string, life time.Duration) er
 
 // listAs lists a task as a holder's, and the holder, for life.
 func (l *Ledger) listAs(ctx context.Context, holder, id string, life time.Duration) error {
-	if err := l.Lists.AddHolder(ctx, holder); err != nil {
-		return err
+	return l.inOrder(ctx, l.heldBy(holder, id, life)...)
+}
+
+// heldBy are the steps by which a task is listed as a holder's, and the holder, for life.
+func (l *Ledger) heldBy(holder, id string, life time.Duration) []storage.Step {
+	return []storage.Step{storage.Keeping(l.Lists.Holders(), holder, 0), keeping(l.Lists.TasksOf(holder), id, life+Spare)}
+}
+
+func (l *Ledger) inOrder(ctx context.Context, steps ...storage.Step) error {
+	if _, _, err := l.Store.InOrder(ctx, steps...); err != nil {
+		return fmt.Errorf("upgrade: listing a task: %w", err)
 	}
-	return l.Lists.Add(ctx, l.Lists.TasksOf(holder), id, life+Spare, 0)
+	return nil
 }
 
 // stayAlive sees to it that others take this process for alive. Who is taken for dead takes
@@ -131,20 +147,21 @@ func (l *Ledger) stayAlive(ctx context.Context) error {
 // AddTask lists a task where it can be found without its id: as its principal's, and in the
 // session that its call lives in.
 func (l *Ledger) AddTask(ctx context.Context, t *task.Task, life time.Duration) error {
+	return l.inOrder(ctx, l.listed(nil, t, life)...)
+}
+
+// listed adds the steps of AddTask to others.
+func (l *Ledger) listed(to []storage.Step, t *task.Task, life time.Duration) []storage.Step {
 	if l.Alone() {
-		if err := l.Lists.Add(ctx, l.Lists.All(), t.ID, life+Spare, 0); err != nil {
-			return err
-		}
+		to = append(to, keeping(l.Lists.All(), t.ID, life+Spare))
 	}
 	if t.Principal != "" {
-		if err := l.Lists.Add(ctx, l.Lists.MadeBy(t.Pool, t.Principal), t.ID, life+Spare, 0); err != nil {
-			return err
-		}
+		to = append(to, keeping(l.Lists.MadeBy(t.Pool, t.Principal), t.ID, life+Spare))
 	}
-	if t.Session == "" {
-		return nil
+	if t.Session != "" {
+		to = append(to, keeping(l.Lists.HeldIn(t.Session), t.ID, life+Spare))
 	}
-	return l.Lists.Add(ctx, l.Lists.HeldIn(t.Session), t.ID, life+Spare, 0)
+	return to
 }
 
 // DropCall removes the call of a task that has ended: nobody sends it any more, unless an operator may
@@ -155,7 +172,7 @@ func (l *Ledger) DropCall(ctx context.Context, t *task.Task, size int64) {
 		return
 	}
 	key, remove := CallKey(t.ID), storage.DeleteBlob
-	if 0 < size && size <= smallCall {
+	if IsSmall(size) {
 		remove = storage.DeleteSmallBlob
 	}
 	l.Backlog.Do(ctx, func(ctx context.Context) error { return remove(ctx, l.Store, key) })

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"berth/internal/storage"
 	"berth/upgrade/task"
 )
 
@@ -66,13 +67,20 @@ func (Lists) ToldTo(receiver string) string { return "upgrade:webhook:" + receiv
 // Add lists member for life, unless there are as many as most; 0 is any number. Then it fails
 // with storage.ErrFull.
 func (l Lists) Add(ctx context.Context, list, member string, life time.Duration, most int) error {
-	// A life that is over by this process's clock must not become an endless one.
-	err := l.store.AddMember(ctx, list, member, max(life, time.Second), most)
+	err := l.store.AddMember(ctx, list, member, ended(life), most)
 	if err != nil {
 		return fmt.Errorf("upgrade: listing a task: %w", err)
 	}
 	return nil
 }
+
+// keeping is Add as a step, of a list that takes any number.
+func keeping(list, member string, life time.Duration) storage.Step {
+	return storage.Keeping(list, member, ended(life))
+}
+
+// ended is life as members have it: one that is over by this process's clock must not become an endless one.
+func ended(life time.Duration) time.Duration { return max(life, time.Second) }
 
 // Remove takes member out. What stays behind for an outage expires, or is found to be
 // out of date by whoever reads it.

@@ -6,6 +6,7 @@ import (
 	"sync"
 	"time"
 
+	"berth/internal/storage"
 	"berth/upgrade/task"
 )
 
@@ -107,8 +108,14 @@ func (n *Notices) Tell(ctx context.Context, about ...string) {
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), TellTime)
 	defer cancel()
-	_ = n.store.Notify(ctx, Topic, n.holder+" "+strings.Join(about, " ")) // the others look for themselves in time
+	_ = n.store.Notify(ctx, Topic, n.word(about...)) // the others look for themselves in time
 }
+
+// word is what other processes are told.
+func (n *Notices) word(about ...string) string { return n.holder + " " + strings.Join(about, " ") }
+
+// telling is Tell for other processes as a step.
+func (n *Notices) telling(about string) storage.Step { return storage.Notifying(Topic, n.word(about)) }
 
 // Wake wakes up those in this process who wait for a task, or in a queue.
 func (n *Notices) Wake(about string) {

@@ -85,30 +85,7 @@ func (r Records) Create(ctx context.Context, t *task.Task, life time.Duration) (
 // step may have been taken, and may be taken again with the same op. What receivers are to be
 // told of it is in the outbox first.
 func (r Records) Apply(ctx context.Context, e Entry, op *task.Op) (Entry, error) {
-	for range maxRaces {
-		next, changed, err := task.Transition(e.Task, op)
-		if err != nil || !changed {
-			return e, err
-		}
-		told := next.Messages(e.Task)
-		if err := r.outbox.Add(ctx, next, told); err != nil {
-			return e, err
-		}
-		record, err := r.store.Swap(ctx, TaskKey(e.ID), e.Version, next.Encode(), storage.KeepTTL)
-		switch {
-		case err == nil:
-			r.outbox.due(told)
-			return Entry{next, record.Version}, nil
-		case errors.Is(err, storage.ErrNotFound):
-			return e, ErrUnknown
-		case !errors.Is(err, storage.ErrConflict):
-			return e, fmt.Errorf("upgrade: storing a task: %w", err)
-		}
-		if e, err = parse(record); err != nil {
-			return e, err
-		}
-	}
-	return e, fmt.Errorf("upgrade: storing a task: %w: others were first again and again", storage.ErrUnavailable)
+	return r.ApplyAmid(ctx, e, op, new(Amid))
 }
 
 // Replace puts t in the place of the record that stands at version: what a store has
@@ -132,6 +109,11 @@ func (r Records) KeepOutcome(ctx context.Context, id, name string, outcome []byt
 		return fmt.Errorf("upgrade: storing an outcome: %w", err)
 	}
 	return nil
+}
+
+// Keeping is KeepOutcome as a step, of an outcome of at most storage.StepBlob bytes.
+func (r Records) Keeping(id, name string, outcome []byte, life time.Duration) storage.Step {
+	return storage.PuttingBlob(OutcomeKey(id, name), outcome, max(life, 0)+Spare)
 }
 
 // Outcome returns what a call returned.

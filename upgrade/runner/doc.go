@@ -7,12 +7,14 @@
 // first, in Table. It asks no other berth for anything.
 //
 // What it costs: a goroutine a call, and what is large of a call only as it came; deep stacks
-// are left after each step (stack.go), header maps packed while a call waits.
+// are left after each step (stack.go), header maps packed while a call waits. An event stream that says nothing
+// is waited for by a goroutine that has nothing else on its stack (flight.go), and without its header.
 //
 //	runner.go, pool.go, transport.go     the runner, and how it reaches upstreams
 //	table.go, pending.go                 whose a task is, and while that is open
 //	held.go, step.go, look.go            a held call, its record, and what puts that right
-//	round.go, place.go, slots.go         a round, and its turn at an upstream
+//	round.go, flight.go                  a round, and how it waits for what comes of it
+//	place.go, slots.go                   its turn at an upstream
 //	usher.go                             who of those that wait is to look for a place
 //	stream.go, asks.go, resume.go        a round of the legacy era
 //	follow.go, follower.go               a task of the upstream's own

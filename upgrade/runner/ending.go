@@ -6,6 +6,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"berth/internal/storage"
 	"berth/upgrade/ledger"
 	"berth/upgrade/task"
 )
@@ -71,6 +72,10 @@ func (rd *round) finish(e ending) {
 func (rd *round) ended(ctx context.Context) {
 	t := rd.record()
 	rd.r.Metrics.ends.Of(t.State).Add(1)
+	if rd.parted {
+		rd.l.Notices.Wake(t.ID)
+		return
+	}
 	rd.l.LeaveLive(ctx, t)
 	rd.l.Notices.Changed(ctx, t)
 }
@@ -80,6 +85,9 @@ func (rd *round) ended(ctx context.Context) {
 func (rd *round) store(ctx context.Context, op *task.Op, outcome []byte) error {
 	ctx, cancel := context.WithTimeout(ctx, ledger.StoreTime)
 	defer cancel()
+	if len(outcome) <= storage.StepBlob {
+		return rd.storeAtOnce(ctx, op, outcome)
+	}
 	keep := func() error {
 		return rd.l.Records.KeepOutcome(ctx, rd.ID, op.Outcome, outcome, time.Until(rd.Expires))
 	}
@@ -98,22 +106,46 @@ func (rd *round) store(ctx context.Context, op *task.Op, outcome []byte) error {
 	return nil
 }
 
+// storeAtOnce is store for an outcome that goes with the op that names it, as does what is left to do for the task if
+// there is nothing that may hold that up.
+func (rd *round) storeAtOnce(ctx context.Context, op *task.Op, outcome []byte) error {
+	rd.mu.Lock()
+	defer rd.mu.Unlock()
+	amid := &ledger.Amid{Before: []storage.Step{rd.l.Records.Keeping(rd.ID, op.Outcome, outcome, time.Until(rd.Expires))}}
+	if rd.entry.Session == "" && ledger.IsSmall(rd.size) && rd.givenUp() == nil {
+		amid.After = rd.l.Parting
+	}
+	_, err := rd.stepAmid(ctx, op, amid)
+	rd.parted = amid.Whole
+	return err
+}
+
 // release gives back what the call took.
 func (h *Held) release(forget bool) {
-	ctx, cancel := context.WithTimeout(context.Background(), ledger.StoreTime)
-	defer cancel()
 	h.notes.drop()
 	t := h.record()
-	if h.leave(ctx, t, forget) == nil {
-		if !forget {
-			h.l.Keep(ctx, t)
-		}
-		h.l.Lists.Remove(ctx, h.l.Lists.TasksOf(h.l.Holder), t.ID)
-	} // else it stays listed, and the next beat sees to it
+	if forget || !h.parted {
+		h.depart(t, forget)
+	}
 	h.r.Calls.letGo(t.ID)
 	h.l.SettleQuota(t)
 	h.end(nil)
 	close(h.done)
+}
+
+// depart puts right where the task is listed.
+func (h *Held) depart(t *task.Task, forget bool) {
+	ctx, cancel := context.WithTimeout(context.Background(), ledger.StoreTime)
+	defer cancel()
+	if h.leave(ctx, t, forget) != nil {
+		return // it stays listed, and the next beat sees to it
+	}
+	if !forget {
+		h.l.Keep(ctx, t)
+	} else if h.parted {
+		h.l.Lists.Remove(ctx, h.l.Lists.KeptWith(t.ID), t.ID)
+	}
+	h.l.Lists.Remove(ctx, h.l.Lists.TasksOf(h.l.Holder), t.ID)
 }
 
 // errUnended says that a task was not seen to end.

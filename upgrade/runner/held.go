@@ -38,6 +38,7 @@ type Held struct {
 	token  string        // of the rounds; see First
 	first  []byte        // the first of them, as it is sent; nil: it is made of the call. run's
 	room   *task.Room    // for answers
+	parted bool          // all is done for the task that has ended; run's
 	round  round         // run's
 
 	ID      string    // of the task
@@ -78,14 +79,11 @@ func (r *Runner) Hold(e ledger.Entry, c *task.Call) *Held {
 // newHeld returns the call of e, which is nobody's yet.
 func (r *Runner) newHeld(e ledger.Entry, c *task.Call) *Held {
 	h := &Held{
-		r: r, l: r.ledger, caller: e.Caller, whose: e.Principal, pool: e.Pool, made: e.Created, size: c.Size(), call: task.Pack(c), token: newToken(),
+		r: r, l: r.ledger, caller: e.Caller, whose: e.Principal, pool: e.Pool, made: e.Created, size: c.Size(), call: task.Pack(c), token: e.Call,
 		ID: e.ID, Expires: r.ledger.Expires(e.Task), done: make(chan struct{}), mu: make(gate, 1), entry: e, sure: time.Now(),
 	}
 	h.round = round{Held: h, due: e.Due(), stream: stream{round: &h.round}}
 	h.slot.h, h.notes.h = h, h
-	if e.Call != "" {
-		h.token = e.Call
-	}
 	h.room = r.Unsaved.Room(h.caller, h.Expires)
 	h.ctx, h.end = context.WithCancelCause(context.Background())
 	return h
@@ -113,6 +111,9 @@ func (h *Held) Start(client WaitingClient) {
 		h.client = client
 		if client == nil {
 			h.unattended.Store(true)
+		}
+		if h.token == "" {
+			h.token = newToken()
 		}
 		go h.run()
 	})
@@ -166,4 +167,4 @@ func (h *Held) FreeKey(ctx context.Context) {
 }
 
 // run takes the call through its rounds, and lets go of it.
-func (h *Held) run() { h.release(h.round.all()) }
+func (h *Held) run() { h.round.goOn(0) }

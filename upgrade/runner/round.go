@@ -31,42 +31,33 @@ type round struct {
 	sent     []byte    // its JSON-RPC id, raw
 	reopened time.Time // when a stream of the call was resumed last
 	stream   stream
+	flight   flight
 }
 
-// play sends the round that is due and acts on its answer. again is true if another one
-// follows at once; bare counts those that did.
-func (rd *round) play(bare int) (again bool, err error) {
+// play begins the round that is due. sent says that land is to act on what comes of it; else again is true if another
+// one follows at once. bare counts those that did.
+func (rd *round) play(bare int) (sent, again bool, err error) {
 	t := rd.record()
 	rd.due = t.Due()
 	if err := rd.backOff(bare); err != nil {
-		return false, err
+		return false, false, err
 	}
 	if err := rd.givenUp(); err != nil {
-		return false, err
+		return false, false, err
 	}
 	switch {
 	case t.Follows != "":
-		return rd.rejoin()
+		again, err = rd.rejoin()
+		return false, again, err
 	case t.State == task.Dispatched:
-		return rd.stream.resume(t)
+		again, err = rd.stream.resume(t)
+		return false, again, err
 	}
 	at, err := rd.slot.take(nil)
-	if err != nil {
-		return false, err
-	}
-	defer rd.room.Give()
-	ctx, cancel := rd.bounded()
-	defer cancel()
-	line, hangUp := rd.stream.line(ctx)
-	defer hangUp()
-	begun := time.Now()
-	ex, at, err := rd.dispatch(ctx, line, at)
-	defer func() { rd.slot.leave(at) }()
-	var answer *reply
 	if err == nil {
-		answer, err = rd.stream.listen(ctx, line, at.Upstream, ex)
+		rd.takeOff(at)
 	}
-	return rd.conclude(ctx, at, answer, err, begun)
+	return err == nil, false, err
 }
 
 // conclude notes how the round went that began then, and acts on its answer.
@@ -346,25 +337,20 @@ func (rd *round) pauseFor(ctx context.Context, asks []mcp.Input, state []byte) (
 	return len(asks) == 0, nil
 }
 
-// all reports whether the task is to be forgotten: nobody was told of it, or the client
-// has its answer.
-func (rd *round) all() (forget bool) {
-	for bare := 0; ; bare++ {
-		again, err := rd.play(bare)
-		switch {
-		case errors.Is(err, ErrAnswered), errors.Is(err, errDiscarded):
-			return true
-		case errors.Is(err, errFenced), errors.Is(err, errCancelled), errors.Is(err, errLeft):
-			return false
-		case err != nil && rd.client != nil && rd.client.Failed(err):
-			return true
-		case errors.Is(err, task.ErrShutdown) && rd.canBeLeft():
-			return false // it stays listed, for whoever finds this process gone
-		case err != nil:
-			rd.fail(err)
-			return errors.Is(rd.givenUp(), errDiscarded)
-		case !again:
-			return errors.Is(rd.givenUp(), errDiscarded)
-		}
+// over reports, of a call that has ended with err, whether the task is to be forgotten, for nobody was told of it, or
+// the client has its answer.
+func (rd *round) over(err error) (forget bool) {
+	switch {
+	case errors.Is(err, ErrAnswered), errors.Is(err, errDiscarded):
+		return true
+	case errors.Is(err, errFenced), errors.Is(err, errCancelled), errors.Is(err, errLeft):
+		return false
+	case err != nil && rd.client != nil && rd.client.Failed(err):
+		return true
+	case errors.Is(err, task.ErrShutdown) && rd.canBeLeft():
+		return false // it stays listed, for whoever finds this process gone
+	case err != nil:
+		rd.fail(err)
 	}
+	return errors.Is(rd.givenUp(), errDiscarded)
 }

@@ -52,14 +52,18 @@ func (h *Held) step(ctx context.Context, op *task.Op) (ledger.Entry, error) {
 }
 
 func (h *Held) stepLocked(ctx context.Context, op *task.Op) (ledger.Entry, error) {
+	return h.stepAmid(ctx, op, new(ledger.Amid))
+}
+
+func (h *Held) stepAmid(ctx context.Context, op *task.Op, amid *ledger.Amid) (ledger.Entry, error) {
 	began := time.Now()
-	e, err := h.l.Records.Apply(ctx, h.entry, op)
+	e, err := h.l.Records.ApplyAmid(ctx, h.entry, op, amid)
 	repaired, failed := h.repair(ctx, e, err)
 	if failed != nil {
 		return e, failed // what is lost for now is not lost for good
 	}
 	if repaired {
-		e, err = h.l.Records.Apply(ctx, h.entry, op)
+		e, err = h.l.Records.ApplyAmid(ctx, h.entry, op, amid)
 	}
 	if err == nil || errors.Is(err, task.ErrTerminal) || errors.Is(err, task.ErrStale) {
 		h.entry, h.sure = e, began
@@ -70,18 +74,30 @@ func (h *Held) stepLocked(ctx context.Context, op *task.Op) (ledger.Entry, error
 // insist takes a step as soon as the store takes it. It ends with the call, or with the
 // life of the task.
 func (h *Held) insist(ctx context.Context, take func(ctx context.Context) error) error {
+	if err := take(ctx); !passes(ctx, err) {
+		return err
+	}
 	ctx, cancel := context.WithDeadline(ctx, h.Expires.Add(ledger.Spare)) // of which it can still say that time was up
 	defer cancel()
+	return untilTaken(ctx, take)
+}
+
+// passes reports whether what a step has failed with may be over another time.
+func passes(ctx context.Context, err error) bool {
+	late := errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil // of the step: the process may have been frozen
+	return late || errors.Is(err, storage.ErrUnavailable)
+}
+
+// untilTaken takes a step every retryStore until the store takes it.
+func untilTaken(ctx context.Context, take func(ctx context.Context) error) error {
 	for {
-		err := take(ctx)
-		late := errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil // of the step: the process may have been frozen
-		if !late && !errors.Is(err, storage.ErrUnavailable) {
-			return err
-		}
 		select {
 		case <-ctx.Done():
 			return context.Cause(ctx)
 		case <-time.After(retryStore):
+		}
+		if err := take(ctx); !passes(ctx, err) {
+			return err
 		}
 	}
 }

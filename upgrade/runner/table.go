@@ -15,7 +15,7 @@ import (
 type Table struct {
 	mu      sync.Mutex // guards the fields below
 	held    map[string]*Held
-	claimed map[string]chan struct{} // closed with the claim
+	claimed map[string]chan struct{} // closed with the claim; nil: nobody waits for that
 	live    map[string]int           // by caller: calls that are held, and tasks that are being made
 	cut     bool                     // what is still taken on ends at once
 
@@ -43,7 +43,7 @@ func (c *Table) Admit(id, caller string, most int) (release func(), err error) {
 	case most > 0 && c.live[caller] >= (most+perCaller-1)/perCaller:
 		return nil, &task.Refusal{Err: ledger.ErrTooMany, Reason: "live_per_caller"}
 	}
-	c.claimed[id] = make(chan struct{})
+	c.claimed[id] = nil
 	c.live[caller]++
 	return func() {
 		c.Unclaim(id)
@@ -94,10 +94,10 @@ func (c *Table) TryClaim(id string) (busy <-chan struct{}, err error) {
 	if h := c.held[id]; h != nil {
 		return h.done, nil
 	}
-	if claimed := c.claimed[id]; claimed != nil {
-		return claimed, nil
+	if _, claimed := c.claimed[id]; claimed {
+		return c.unclaimed(id), nil
 	}
-	c.claimed[id] = make(chan struct{})
+	c.claimed[id] = nil
 	return nil, nil
 }
 
@@ -105,8 +105,18 @@ func (c *Table) TryClaim(id string) (busy <-chan struct{}, err error) {
 func (c *Table) Unclaim(id string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	close(c.claimed[id])
+	if over := c.claimed[id]; over != nil {
+		close(over)
+	}
 	delete(c.claimed, id)
+}
+
+// unclaimed returns what is closed with the claim of a task. The caller has the lock.
+func (c *Table) unclaimed(id string) <-chan struct{} {
+	if c.claimed[id] == nil {
+		c.claimed[id] = make(chan struct{})
+	}
+	return c.claimed[id]
 }
 
 // hold takes in the call of a task that the caller has claimed.
@@ -194,8 +204,8 @@ func (c *Table) busy() <-chan struct{} {
 	for _, h := range c.held {
 		return h.done
 	}
-	for _, claimed := range c.claimed {
-		return claimed
+	for id := range c.claimed {
+		return c.unclaimed(id)
 	}
 	return nil
 }

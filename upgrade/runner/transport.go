@@ -43,6 +43,12 @@ type Exchange interface {
 	Close()
 }
 
+// Resting is an Exchange that may say nothing for long.
+type Resting interface {
+	// Rest returns what waits until Next has something to tell, with little memory; nil: there is nothing to wait for.
+	Rest() (wait func())
+}
+
 // Send sends one round to u, once. Until the answer's headers come it may fail with an
 // *exchange.SendError, with ErrAnswered or ErrSessionLost, or with an *mcp.Error that the
 // task fails with.

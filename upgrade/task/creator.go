@@ -3,7 +3,6 @@ package task
 import (
 	"context"
 	"crypto/hmac"
-	"crypto/sha256"
 	"encoding/base64"
 	"slices"
 	"strings"
@@ -51,9 +50,9 @@ func (i *IDs) Creator(ctx context.Context, c Credentials) (who Creator, err erro
 	if err != nil {
 		return Creator{}, err
 	}
-	who.Credentials = creatorForm + keyed(key, ofCredentials, c.All)
+	who.Credentials = creatorForm + key.keyed(ofCredentials, c.All)
 	if c.Named != "" {
-		who.Named = creatorForm + keyed(key, ofNamed, c.Named)
+		who.Named = creatorForm + key.keyed(ofNamed, c.Named)
 	}
 	return who, nil
 }
@@ -86,15 +85,13 @@ func (i *IDs) isKeyed(kept, use, plain string) bool {
 	if kept == "" || plain == "" {
 		return kept == plain
 	}
-	return slices.ContainsFunc(i.secrets(), func(key []byte) bool {
-		return hmac.Equal([]byte(kept), []byte(creatorForm+keyed(key, use, plain)))
+	return slices.ContainsFunc(i.secrets(), func(key *secret) bool {
+		return hmac.Equal([]byte(kept), []byte(creatorForm+key.keyed(use, plain)))
 	})
 }
 
 // keyed is a digest of plain that cannot be tried out without key. No use is as short as
 // what tag digests under the same key.
-func keyed(key []byte, use, plain string) string {
-	mac := hmac.New(sha256.New, key)
-	mac.Write([]byte("berth creator's " + use + "\x00" + plain))
-	return base64.RawURLEncoding.EncodeToString(mac.Sum(nil)[:idTag+4])
+func (s *secret) keyed(use, plain string) string {
+	return base64.RawURLEncoding.EncodeToString(s.tag(nil, []byte("berth creator's "+use+"\x00"+plain))[:idTag+4])
 }

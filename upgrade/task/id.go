@@ -7,6 +7,7 @@ import (
 	"crypto/sha256"
 	"encoding/base64"
 	"fmt"
+	"hash"
 	"slices"
 	"sync"
 
@@ -31,7 +32,7 @@ type IDs struct {
 	keys *seal.Keyring
 
 	mu    sync.RWMutex // guards the field below
-	known [][]byte     // the newest first: a store that lost its secret may have got another
+	known []*secret    // the newest first: a store that lost its secret may have got another
 }
 
 // NewIDs returns the ids of the deployment that has these keys.
@@ -55,10 +56,10 @@ func (i *IDs) learn(ctx context.Context) error {
 	}
 	i.mu.Lock()
 	defer i.mu.Unlock()
-	if len(i.known) > 0 && hmac.Equal(i.known[0], key) {
+	if len(i.known) > 0 && hmac.Equal(i.known[0].key, key) {
 		return nil
 	}
-	known := slices.Insert(slices.Clone(i.known), 0, key)
+	known := slices.Insert(slices.Clone(i.known), 0, newSecret(key))
 	i.known = known[:min(len(known), keptKeys)]
 	return nil
 }
@@ -69,13 +70,14 @@ func (i *IDs) Fresh(ctx context.Context) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	raw := make([]byte, idRandom, idRandom+idTag)
+	raw := make([]byte, idRandom, idRandom+sha256.Size)
 	_, _ = rand.Read(raw) // never fails: it crashes the process instead
-	return idMark + base64.RawURLEncoding.EncodeToString(append(raw, tag(key, raw)...)), nil
+	var text [IDLength]byte
+	return string(base64.RawURLEncoding.AppendEncode(append(text[:0], idMark...), key.tag(raw, raw)[:idRandom+idTag])), nil
 }
 
 // current returns the secret that is used for what is made now.
-func (i *IDs) current(ctx context.Context) ([]byte, error) {
+func (i *IDs) current(ctx context.Context) (*secret, error) {
 	if len(i.secrets()) == 0 {
 		if err := i.learn(ctx); err != nil {
 			return nil, err
@@ -99,26 +101,41 @@ func (i *IDs) Ours(ctx context.Context, id string) (bool, error) {
 			return false, err
 		}
 	}
-	return slices.ContainsFunc(i.secrets(), func(key []byte) bool {
-		return hmac.Equal(tag(key, raw[:idRandom]), raw[idRandom:])
+	return slices.ContainsFunc(i.secrets(), func(s *secret) bool {
+		var own [sha256.Size]byte
+		return hmac.Equal(s.tag(own[:0], raw[:idRandom])[:idTag], raw[idRandom:])
 	}), nil
 }
 
-func (i *IDs) secrets() [][]byte {
+func (i *IDs) secrets() []*secret {
 	i.mu.RLock()
 	defer i.mu.RUnlock()
 	return i.known
 }
 
-func tag(key, random []byte) []byte {
-	mac := hmac.New(sha256.New, key)
-	mac.Write(random)
-	return mac.Sum(nil)[:idTag]
+// secret is one that ids are made and recognised by.
+type secret struct {
+	key  []byte
+	macs sync.Pool // of hash.Hash: to make one costs as much as what it is made for
 }
 
-// NewName returns a name that nobody else has: of a process, of an op.
+func newSecret(key []byte) *secret {
+	return &secret{key: key, macs: sync.Pool{New: func() any { return hmac.New(sha256.New, key) }}}
+}
+
+// tag appends what the secret makes of random.
+func (s *secret) tag(to, random []byte) []byte {
+	mac := s.macs.Get().(hash.Hash)
+	defer s.macs.Put(mac)
+	mac.Reset()
+	mac.Write(random)
+	return mac.Sum(to)
+}
+
+// NewName returns a name that nobody else has, of 16 random bytes at most: of a process, of an op.
 func NewName(bytes int) string {
-	raw := make([]byte, bytes)
-	_, _ = rand.Read(raw)
-	return base64.RawURLEncoding.EncodeToString(raw)
+	var raw [16]byte
+	var text [22]byte
+	_, _ = rand.Read(raw[:bytes])
+	return string(base64.RawURLEncoding.AppendEncode(text[:0], raw[:bytes]))
 }

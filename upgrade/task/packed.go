@@ -38,9 +38,13 @@ func toPairs(headers map[string][]string) pairs {
 }
 
 func (p pairs) toMap() map[string][]string {
-	headers := make(map[string][]string, len(p)/2)
-	for i := 0; i < len(p); i += 2 {
-		headers[p[i]] = append(headers[p[i]], p[i+1])
+	headers, values := make(map[string][]string, len(p)/2), make([]string, len(p)/2)
+	for i := range values {
+		name, value := p[2*i], values[i:i+1:i+1]
+		if value[0] = p[2*i+1]; headers[name] != nil {
+			value = append(headers[name], value[0])
+		}
+		headers[name] = value
 	}
 	return headers
 }

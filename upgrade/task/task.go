@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strconv"
 	"time"
 
 	"berth/internal/mcp"
@@ -231,11 +232,14 @@ func Decode(data []byte) (*Task, error) {
 
 // Digest names parts of any length and content.
 func Digest(parts ...string) string {
-	sum := sha256.New()
+	var room [256]byte
+	text := room[:0]
 	for _, part := range parts {
-		fmt.Fprintf(sum, "%d:%s", len(part), part)
+		text = append(append(strconv.AppendInt(text, int64(len(part)), 10), ':'), part...)
 	}
-	return base64.RawURLEncoding.EncodeToString(sum.Sum(nil)[:12])
+	sum := sha256.Sum256(text)
+	var name [16]byte
+	return string(base64.RawURLEncoding.AppendEncode(name[:0], sum[:12]))
 }
 
 // SizeOf is how many bytes inputs keep.

@@ -121,12 +121,14 @@ type lentAnswer struct {
 	io.ReadCloser
 	lent   *wire.Response
 	header *wire.Header
+	given  atomic.Bool
 	over   atomic.Bool
 }
 
 // Wait implements wire.Waiter.
 func (a *lentAnswer) Wait() {
 	if body, ok := a.ReadCloser.(wire.Waiter); ok {
+		a.giveBack()
 		body.Wait()
 	}
 }
@@ -134,12 +136,22 @@ func (a *lentAnswer) Wait() {
 // Await implements wire.Waiter.
 func (a *lentAnswer) Await(ready func()) bool {
 	body, ok := a.ReadCloser.(wire.Waiter)
+	if ok {
+		a.giveBack()
+	}
 	return ok && body.Await(ready)
+}
+
+// giveBack ends what the header is lent for.
+func (a *lentAnswer) giveBack() {
+	if !a.given.Swap(true) {
+		spoil(a.header)
+	}
 }
 
 func (a *lentAnswer) Close() error {
 	if !a.over.Swap(true) {
-		spoil(a.header)
+		a.giveBack()
 		*a.lent = wire.Response{Status: 999, Phrase: spoilt, Header: a.header, Body: a.lent.Body, ContentLength: 1 << 40}
 	}
 	return a.ReadCloser.Close()

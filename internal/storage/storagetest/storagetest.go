@@ -34,6 +34,7 @@ func TestEngine(t *testing.T, open func(t *testing.T) storage.Engine) {
 		{"PutOverwritesAndCounts", (*contract).put},
 		{"SomeAreReadAtOnce", (*contract).getSome},
 		{"SeveralAreWrittenAtOnce", (*contract).each},
+		{"StepsAreDoneInOrder", (*contract).inOrder},
 		{"DeleteForgets", (*contract).remove},
 		{"RecordsExpire", (*contract).expire},
 		{"ExpiredKeysCanBeMadeAnew", (*contract).expiredIsAbsent},

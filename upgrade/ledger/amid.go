@@ -1,0 +1,56 @@
+package ledger
+
+import (
+	"context"
+	"fmt"
+
+	"berth/internal/storage"
+	"berth/upgrade/task"
+)
+
+// Amid is what the store is to do beside a step of a task: in the same trip, where it has one server.
+type Amid struct {
+	Before []storage.Step                       // each time that the step is tried
+	After  func(next *task.Task) []storage.Step // if the step is taken; nil: nothing
+	Whole  bool                                 // ApplyAmid has done all of After
+}
+
+// ApplyAmid is Apply amid other steps. That the step is taken does not depend on those after it.
+func (r Records) ApplyAmid(ctx context.Context, e Entry, op *task.Op, amid *Amid) (Entry, error) {
+	for range maxRaces {
+		next, changed, err := task.Transition(e.Task, op)
+		if err != nil || !changed {
+			return e, err
+		}
+		told := next.Messages(e.Task)
+		if err := r.outbox.Add(ctx, next, told); err != nil {
+			return e, err
+		}
+		taken, standing, err := r.swap(ctx, e, next, amid)
+		switch {
+		case taken:
+			r.outbox.due(told)
+			return Entry{next, e.Version + 1}, nil
+		case err != nil:
+			return e, fmt.Errorf("upgrade: storing a task: %w", err)
+		case standing.Version == 0:
+			return e, ErrUnknown
+		}
+		if e, err = parse(standing); err != nil {
+			return e, err
+		}
+	}
+	return e, fmt.Errorf("upgrade: storing a task: %w: others were first again and again", storage.ErrUnavailable)
+}
+
+// swap stores next in the place of e, amid other steps, and reports whether it has; else what stands.
+func (r Records) swap(ctx context.Context, e Entry, next *task.Task, amid *Amid) (taken bool, standing storage.Record, err error) {
+	steps := append(amid.Before[:len(amid.Before):len(amid.Before)], storage.Swapping(TaskKey(e.ID), e.Version, next.Encode(), storage.KeepTTL))
+	own := len(steps)
+	if amid.After != nil {
+		steps = append(steps, amid.After(next)...)
+	}
+	done, standing, err := r.store.InOrder(ctx, steps...)
+	amid.Whole = amid.After != nil && done == len(steps)
+	return done >= own, standing, err
+}

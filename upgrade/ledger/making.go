@@ -1,0 +1,60 @@
+package ledger
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"berth/internal/storage"
+	"berth/upgrade/task"
+)
+
+// Make stores a new task for life with its call, and lists it as this process's and where it can be found without its id:
+// in the order that whoever comes upon a part of that can tell from, the record last. One that stands already was stored
+// by an attempt whose answer was lost.
+func (l *Ledger) Make(ctx context.Context, t *task.Task, c *task.Call, life time.Duration) (Entry, error) {
+	if err := l.mayTakeOn(ctx); err != nil {
+		return NoEntry(), err
+	}
+	kept, err := l.Records.encodeCall(ctx, t.ID, c, life)
+	if err != nil {
+		return NoEntry(), err
+	}
+	steps := l.listed(l.heldBy(l.Holder, t.ID, l.Left(t)), t, life)
+	if len(kept) <= storage.StepBlob {
+		steps = append(steps, storage.PuttingBlob(CallKey(t.ID), kept, life+Spare))
+	} else if err := l.Records.putCall(ctx, t.ID, kept, life); err != nil {
+		return NoEntry(), err
+	}
+	steps = append(steps, storage.Making(TaskKey(t.ID), t.Encode(), life+Spare))
+	done, standing, err := l.Store.InOrder(ctx, steps...)
+	switch {
+	case err != nil:
+		return NoEntry(), fmt.Errorf("upgrade: storing a task: %w", err)
+	case done == len(steps):
+		return Entry{t, 1}, nil
+	}
+	return parse(standing)
+}
+
+// Parting are the steps by which this process lets go of a task that has ended, whose call is small and lives in no
+// session: everybody is told, and where it is listed is put right.
+func (l *Ledger) Parting(t *task.Task) []storage.Step {
+	steps := make([]storage.Step, 0, 5)
+	if t.Principal != "" && !t.Terms.Unlisted {
+		steps = append(steps, storage.Removing(l.Lists.LiveOf(t.Pool, t.Principal), t.ID))
+	}
+	if l.Store.Shared() {
+		steps = append(steps, l.Notices.telling(t.ID))
+	}
+	if !t.MayRerun() {
+		steps = append(steps, storage.Deleting(CallKey(t.ID)))
+	}
+	if !l.Alone() { // then it stands in All
+		steps = append(steps, keeping(l.Lists.KeptWith(t.ID), t.ID, time.Until(l.Expires(t))+Spare))
+	}
+	return append(steps, storage.Removing(l.Lists.TasksOf(l.Holder), t.ID))
+}
+
+// IsSmall reports whether a call of so many bytes is kept whole, however much is escaped and sealed of it.
+func IsSmall(size int64) bool { return 0 < size && size <= smallCall }

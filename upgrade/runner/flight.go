@@ -1,0 +1,82 @@
+package runner
+
+import (
+	"context"
+	"time"
+)
+
+// flight is a round that was sent, or was to be.
+type flight struct {
+	at        place
+	ctx, line context.Context // of the round, and of the exchange
+	cancel    context.CancelFunc
+	hangUp    func()
+	begun     time.Time
+	ex        Exchange
+	err       error // why there is none
+}
+
+// takeOff sends the round that is due.
+func (rd *round) takeOff(at place) {
+	f := flight{begun: time.Now()}
+	f.ctx, f.cancel = rd.bounded()
+	f.line, f.hangUp = rd.stream.line(f.ctx)
+	f.ex, f.at, f.err = rd.dispatch(f.ctx, f.line, at)
+	rd.flight = f
+}
+
+// land hears what comes of the round that was sent, and acts on it.
+func (rd *round) land() (again bool, err error) {
+	f := rd.flight
+	rd.flight = flight{}
+	defer rd.room.Give()
+	defer f.cancel()
+	defer f.hangUp()
+	defer rd.slot.leave(f.at)
+	var answer *reply
+	if err = f.err; err == nil {
+		answer, err = rd.stream.listen(f.ctx, f.line, f.at.Upstream, f.ex)
+	}
+	return rd.conclude(f.ctx, f.at, answer, err, f.begun)
+}
+
+// goOn takes the call through its rounds, and lets go of it. bare of them have followed one another at once.
+func (rd *round) goOn(bare int) {
+	sent, again, err := rd.play(bare)
+	if wait := rd.flight.rest(); wait != nil {
+		go rd.await(wait, bare) // this one's stack is deep by now
+		return
+	}
+	if sent {
+		again, err = rd.land()
+	}
+	rd.follows(again, err, bare)
+}
+
+// await waits for what comes of a round, and goes on then. Thousands do, for minutes: so it has next to nothing on its stack.
+func (rd *round) await(wait func(), bare int) {
+	wait()
+	rd.landed(bare)
+}
+
+func (rd *round) landed(bare int) {
+	again, err := rd.land()
+	rd.follows(again, err, bare)
+}
+
+// follows has the next round follow, or lets go of the call.
+func (rd *round) follows(again bool, err error, bare int) {
+	if again && err == nil {
+		rd.goOn(bare + 1)
+		return
+	}
+	rd.release(rd.over(err))
+}
+
+// rest returns what waits until the exchange has something to tell, if it rests.
+func (f *flight) rest() (wait func()) {
+	if resting, ok := f.ex.(Resting); ok {
+		return resting.Rest()
+	}
+	return nil
+}
