@@ -7,7 +7,7 @@ func (h *Header) Add(name, value string) { h.Append(Field{Name: name, Value: val
 
 // Append appends a field as it is.
 func (h *Header) Append(f Field) {
-	h.fields = append(h.fields, f)
+	h.fields, h.marks = append(h.fields, f), h.marks|markOf(f.Name)
 	if len(h.withheld) > 0 {
 		h.release(f.Name)
 	}
@@ -34,7 +34,9 @@ func (h *Header) Take(name string, other *Header) {
 
 // Del removes a name.
 func (h *Header) Del(name string) {
-	h.drop(0, func(f Field) bool { return f.Name == name })
+	if h.mayHave(name) {
+		h.drop(0, func(f Field) bool { return f.Name == name })
+	}
 	h.release(name)
 }
 
@@ -86,7 +88,7 @@ func (h *Header) Room() int { return cap(h.fields) }
 // Forget empties h, which keeps its room.
 func (h *Header) Forget() {
 	clear(h.fields)
-	h.fields, h.withheld = h.fields[:0], h.withheld[:0]
+	h.fields, h.withheld, h.marks = h.fields[:0], h.withheld[:0], 0
 }
 
 // Clone returns a copy that shares nothing with h, with room for what is added on the way.
@@ -94,5 +96,7 @@ func (h *Header) Clone() *Header {
 	if h == nil {
 		return nil
 	}
-	return &Header{fields: append(make([]Field, 0, len(h.fields)+spare), h.fields...), withheld: slices.Clone(h.withheld)}
+	return &Header{
+		fields: append(make([]Field, 0, len(h.fields)+spare), h.fields...), withheld: slices.Clone(h.withheld), marks: h.marks,
+	}
 }

@@ -17,11 +17,12 @@ type Field struct {
 }
 
 // Header is the fields of a head, in their order. Names are in canonical form ("Mcp-Session-Id"), here as in all that is
-// asked of it, so that they are compared byte by byte. There are few: a name is looked for from the first field on. The
-// zero value is empty, and a nil one can be read.
+// asked of it, so that they are compared byte by byte. There are few: a name is looked for from the first field on, unless
+// it is plain that it is not there. The zero value is empty, and a nil one can be read.
 type Header struct {
 	fields   []Field
 	withheld []string
+	marks    uint64 // of all names that the fields have, and maybe of others
 }
 
 // NewHeader returns a header of these names and values, in turn.
@@ -90,7 +91,10 @@ func (h *Header) Join(name, separator string) string {
 // Values are those of a name, in their order.
 func (h *Header) Values(name string) iter.Seq[string] {
 	return func(yield func(string) bool) {
-		for _, f := range h.Fields() {
+		if !h.mayHave(name) {
+			return
+		}
+		for _, f := range h.fields {
 			if f.Name == name && !yield(f.Value) {
 				return
 			}
@@ -98,12 +102,31 @@ func (h *Header) Values(name string) iter.Seq[string] {
 	}
 }
 
-// find returns where a name stands first, -1 if nowhere. One loop serves all who ask, so that it is in the cache.
+// markOf is one of 64, which most names of a head have for themselves.
+func markOf(name string) uint64 {
+	if name == "" {
+		return 1
+	}
+	return 1 << ((uint8(len(name)) ^ name[0]) & 63)
+}
+
+// mayHave reports false only where no field has a name: nearly all that is asked for is not there.
+func (h *Header) mayHave(name string) bool { return h != nil && h.marks&markOf(name) != 0 }
+
+// find returns where a name stands first, -1 if nowhere.
+func (h *Header) find(name string) int {
+	if !h.mayHave(name) {
+		return -1
+	}
+	return h.seek(name)
+}
+
+// seek is find in the fields. One loop serves all who ask, so that it is in the cache.
 //
 //go:noinline
-func (h *Header) find(name string) int {
-	for i, f := range h.Fields() {
-		if f.Name == name {
+func (h *Header) seek(name string) int {
+	for i := range h.fields {
+		if h.fields[i].Name == name {
 			return i
 		}
 	}

@@ -128,3 +128,37 @@ func TestListsAreAHeaderByName(t *testing.T) {
 		t.Errorf("got %q, less %q", says(h), h.Withheld())
 	}
 }
+
+// A header says at once that a name is not there; whatever was added, set, copied or taken away, it never says so wrongly.
+func TestWhatIsThereIsFound(t *testing.T) {
+	h := new(Header)
+	var names []string
+	for c := byte('A'); c <= 'Z'; c++ {
+		for n := range 9 {
+			names = append(names, string(c)+strings.Repeat("x", n)+string('a'+c-'A'))
+		}
+	}
+	for i, name := range append(names, "") {
+		if h.Has(name) {
+			t.Errorf("%q is there before it was added", name)
+		}
+		if i%2 == 0 {
+			h.Add(name, "v")
+		} else {
+			h.Set(name, "v")
+		}
+	}
+	for _, name := range names[:len(names)/2] {
+		h.Del(name)
+	}
+	for i, name := range append(names, "") {
+		for _, h := range []*Header{h, h.Clone(), FromLists(h.Lists())} {
+			if got, want := h.Get(name) == "v", i >= len(names)/2; got != want || h.Has(name) != want {
+				t.Errorf("%q: found %v, want %v", name, got, want)
+			}
+		}
+	}
+	if h.Forget(); h.Has(names[len(names)-1]) {
+		t.Error("what was forgotten is there")
+	}
+}

@@ -19,7 +19,9 @@ func Hostname(host string) string {
 }
 
 func isLoopback(host string) bool {
-	if strings.EqualFold(host, "localhost") || strings.HasSuffix(strings.ToLower(host), ".localhost") {
+	const domain = ".localhost"
+	if strings.EqualFold(host, domain[1:]) ||
+		len(host) >= len(domain) && strings.EqualFold(host[len(host)-len(domain):], domain) {
 		return true
 	}
 	addr, err := netip.ParseAddr(host)
