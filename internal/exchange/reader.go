@@ -22,8 +22,19 @@ func ShapeOf(response *wire.Response) Shape {
 	if h := response.Header; !h.Lacks("Content-Encoding") && h.Get("Content-Encoding") != "identity" {
 		return Opaque
 	}
+	switch media := response.Header.Get("Content-Type"); media { // nearly all are written so
+	case "application/json":
+		return JSON
+	case "text/event-stream":
+		return EventStream
+	default:
+		return shapeOf(media)
+	}
+}
+
+func shapeOf(contentType string) Shape {
 	// Parameters are not looked at: a faulty one does not make it another type.
-	media, _, _ := strings.Cut(response.Header.Get("Content-Type"), ";")
+	media, _, _ := strings.Cut(contentType, ";")
 	media = strings.ToLower(strings.TrimSpace(media))
 	switch {
 	case media == "text/event-stream":

@@ -127,6 +127,7 @@ func LegacyVersions() string { return strings.Join(legacyVersions, ", ") }
 func CheckHeaderBytes(h *wire.Header) *Error {
 	for _, f := range h.Fields() {
 		switch {
+		case !strings.HasPrefix(f.Name, "Mcp-"): // as all of these begin
 		case f.Name == HeaderMethod, f.Name == HeaderName, f.Name == HeaderVersion, strings.HasPrefix(f.Name, HeaderParamPrefix):
 			if hasForeignBytes(f.Value) {
 				return errMismatch("a header that mirrors the body holds invalid characters")

@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/tls"
 	"io"
+	"net/netip"
 	"net/url"
 	"time"
 )
@@ -29,6 +30,7 @@ type Request struct {
 	ProtoMajor    int
 	ProtoMinor    int
 	RemoteAddr    string               // "address:port" of the peer
+	Peer          netip.Addr           // RemoteAddr's address; the zero one: it was not read out
 	TLS           *tls.ConnectionState // nil: the connection has none
 
 	context context.Context

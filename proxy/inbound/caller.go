@@ -43,6 +43,9 @@ var nameSeed = maphash.MakeSeed()
 
 // peerOf returns the address of who connected; the zero one on a network without addresses.
 func peerOf(r *wire.Request) netip.Addr {
+	if r.Peer.IsValid() {
+		return r.Peer
+	}
 	peer, _ := netip.ParseAddrPort(r.RemoteAddr)
 	return peer.Addr()
 }

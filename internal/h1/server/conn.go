@@ -4,6 +4,7 @@ import (
 	"crypto/tls"
 	"fmt"
 	"net"
+	"net/netip"
 	"runtime/debug"
 	"sync/atomic"
 	"time"
@@ -29,6 +30,7 @@ type conn struct {
 	unsent  unsent
 	state   atomic.Int32
 	remote  string
+	peer    netip.Addr           // remote's address
 	tls     *tls.ConnectionState // nil: none
 
 	awaitsHead bool   // its time runs
@@ -62,6 +64,8 @@ func (c *conn) serve() {
 func (c *conn) begin() bool {
 	if address := c.net.RemoteAddr(); address != nil {
 		c.remote = address.String()
+		peer, _ := netip.ParseAddrPort(c.remote) // of other sockets it is none
+		c.peer = peer.Addr()
 	}
 	if !c.shakeHands() {
 		return false

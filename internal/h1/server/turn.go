@@ -97,7 +97,7 @@ func (t *turn) begin(c *conn, asked *head.Request) {
 	t.request = wire.Request{
 		Method: asked.Method, URL: asked.URL, Host: asked.Host, Header: asked.Header,
 		Body: &t.body, ContentLength: length, ProtoMajor: 1, ProtoMinor: asked.Minor,
-		RemoteAddr: c.remote, TLS: c.tls,
+		RemoteAddr: c.remote, Peer: c.peer, TLS: c.tls,
 	}
 }
 
