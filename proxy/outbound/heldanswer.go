@@ -50,12 +50,20 @@ func (a *HeldAnswer) Next() (upgrade.Message, error) {
 }
 
 // Rest implements upgrade.Resting. It gives the response's header back.
-func (a *HeldAnswer) Rest() (wait func()) {
+func (a *HeldAnswer) Rest(ready func()) bool {
 	body, ok := a.Response.Body.(wire.Waiter)
 	if !ok || a.events == nil || a.events.Ready() {
-		return nil
+		return false
 	}
-	return body.Wait
+	if !body.Await(ready) {
+		go wait(body, ready) // with next to nothing on its stack
+	}
+	return true
+}
+
+func wait(body wire.Waiter, ready func()) {
+	body.Wait()
+	ready()
 }
 
 // MessageOf is what an event says.

@@ -43,20 +43,13 @@ func (rd *round) land() (again bool, err error) {
 // goOn takes the call through its rounds, and lets go of it. bare of them have followed one another at once.
 func (rd *round) goOn(bare int) {
 	sent, again, err := rd.play(bare)
-	if wait := rd.flight.rest(); wait != nil {
-		go rd.await(wait, bare) // this one's stack is deep by now
-		return
+	if rd.flight.rests(func() { rd.landed(bare) }) {
+		return // this one's stack is deep by now, and thousands rest for minutes
 	}
 	if sent {
 		again, err = rd.land()
 	}
 	rd.follows(again, err, bare)
-}
-
-// await waits for what comes of a round, and goes on then. Thousands do, for minutes: so it has next to nothing on its stack.
-func (rd *round) await(wait func(), bare int) {
-	wait()
-	rd.landed(bare)
 }
 
 func (rd *round) landed(bare int) {
@@ -73,10 +66,8 @@ func (rd *round) follows(again bool, err error, bare int) {
 	rd.release(rd.over(err))
 }
 
-// rest returns what waits until the exchange has something to tell, if it rests.
-func (f *flight) rest() (wait func()) {
-	if resting, ok := f.ex.(Resting); ok {
-		return resting.Rest()
-	}
-	return nil
+// rests reports whether the exchange rests, and has ready called once it has something to tell.
+func (f *flight) rests(ready func()) bool {
+	resting, ok := f.ex.(Resting)
+	return ok && resting.Rest(ready)
 }

@@ -45,8 +45,9 @@ type Exchange interface {
 
 // Resting is an Exchange that may say nothing for long.
 type Resting interface {
-	// Rest returns what waits until Next has something to tell, with little memory; nil: there is nothing to wait for.
-	Rest() (wait func())
+	// Rest has ready called, once and in a goroutine of its own, when Next has something to tell, and takes little memory until
+	// then. It reports false where there is nothing to wait for.
+	Rest(ready func()) bool
 }
 
 // Send sends one round to u, once. Until the answer's headers come it may fail with an
