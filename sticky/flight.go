@@ -30,7 +30,9 @@ func (f *flights) do(ctx context.Context, key *Key, into *Binding, by *finder) e
 	if !first {
 		select {
 		case <-one.done:
-			*into = one.binding
+			if one.err == nil {
+				*into = one.binding
+			}
 			return one.err
 		case <-ctx.Done():
 			return context.Cause(ctx)

@@ -54,7 +54,7 @@ func mirrorsIn(schema jsontext.Value, path []string) (mirrors []Mirror) {
 			return nil
 		}
 		if header, ok := text(memberAt(property, "x-mcp-header")); ok && header != "" {
-			mirrors = append(mirrors, Mirror{HeaderParamPrefix + header, own})
+			mirrors = append(mirrors, Mirror{wire.CanonicalName(HeaderParamPrefix + header), own})
 		}
 		mirrors = append(mirrors, mirrorsIn(property, own)...)
 		return nil

@@ -10,7 +10,7 @@ import (
 // schemas is the list of a tool whose arguments headers mirror.
 const schemas = `{"tools":[{"name":"t","inputSchema":{"type":"object","properties":{
 	"who":{"type":"string","x-mcp-header":"Who"}, "n":{"type":"integer","x-mcp-header":"N"}, "on":{"type":"boolean","x-mcp-header":"On"},
-	"in":{"type":"object","properties":{"region":{"x-mcp-header":"Region"},"plain":{"type":"string"}}},
+	"in":{"type":"object","properties":{"region":{"x-mcp-header":"tenantRegion"},"plain":{"type":"string"}}},
 	"x-mcp-header":{"type":"string"}, "odd":{"x-mcp-header":5}, "empty":{"x-mcp-header":""}, "any":true
 }}},{"name":"plain","inputSchema":{"type":"object"}}]}`
 
@@ -44,8 +44,8 @@ func TestCheckTakesOnlyHeadersThatRepeatTheArgument(t *testing.T) {
 		{`{"n":9007199254740993}`, "N", "9007199254740993", false},
 		{`{"on":true}`, "On", "true", false},
 		{`{"on":true}`, "On", "false", true},
-		{`{"in":{"region":"eu"}}`, "Region", "eu", false},
-		{`{"in":{"region":"eu"}}`, "Region", "us", true},
+		{`{"in":{"region":"eu"}}`, "Tenantregion", "eu", false},
+		{`{"in":{"region":"eu"}}`, "Tenantregion", "us", true},
 		{`{"in":{"region":"eu"}}`, "", "", true},
 		{`{"region":"eu","in":{"plain":"x"},"x-mcp-header":"y","odd":1,"empty":1}`, "", "", false},
 		{`{"who":["a"]}`, "Who", "a", true},

@@ -28,7 +28,7 @@ const (
 )
 
 // Putting is Put as a step, Making PutIfAbsent, and Swapping Swap. The last two end what InOrder does if another record
-// stands. A value is not to be changed before InOrder has returned.
+// stands. A value is InOrder's from then on.
 func Putting(key string, value []byte, ttl time.Duration) Step {
 	return Step{kind: writeAlways, key: key, value: value, life: ttl}
 }
@@ -56,6 +56,9 @@ func Notifying(topic, message string) Step {
 // trip, in which nobody else does anything; else, and if there is one step, each is an operation of its own. After an error some of the first may
 // be done, and are counted as far as that is known.
 func (s *Store) InOrder(ctx context.Context, steps ...Step) (done int, standing Record, err error) {
+	if len(steps) == 0 {
+		return 0, Record{}, nil
+	}
 	together, ok := s.engine.(orderedWriter)
 	if _, several := s.engine.(parted); several || !ok || len(steps) == 1 {
 		return OneByOne(ctx, s, steps)

@@ -46,8 +46,12 @@ func newRedisEngine(t target, opts Options, durability durability) (e Engine, co
 	}
 	client := singleClient(bounded)
 	wait.follow(client)
-	engine.client, engine.trips = client, newTrips(client, bounded.PoolSize, engine.bound)
-	return engine, bounded.PoolSize, len(engine.trips.lanes)
+	engine.client = client
+	lanes = lanesOf(bounded.PoolSize)
+	if lanes > 0 {
+		engine.trips = newTrips(client, lanes, engine.bound)
+	}
+	return engine, bounded.PoolSize, lanes
 }
 
 func singleClient(o *redis.UniversalOptions) *redis.Client {
@@ -90,6 +94,9 @@ func boundedOptions(o redis.UniversalOptions, opts Options) *redis.UniversalOpti
 // waits for no replicas, for those answer for what a connection wrote.
 func (r *redisEngine) shares(ctx context.Context, op string) bool {
 	if r.trips == nil || op != opGet && (r.replicas > 0 || op != opEach && op != opPutIfAbsent && op != opSwap && op != opPut) {
+		return false
+	}
+	if d, ok := ctx.Value(withinKey{}).(time.Duration); ok && d < r.bound {
 		return false
 	}
 	end, ends := ctx.Deadline()

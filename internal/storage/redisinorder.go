@@ -46,7 +46,9 @@ func (r *redisEngine) inOrder(ctx context.Context, steps []Step) (done int, stan
 		done, standing, err = readInOrder(&p.answer, len(steps))
 	}
 	if err == nil {
-		err = confirmed(p.wait, r.replicas)
+		if err = confirmed(p.wait, r.replicas); err != nil {
+			done, standing = 0, Record{} // what no replica has may be lost: it does not count
+		}
 	}
 	p.letGo()
 	return done, standing, r.fail(ctx, opEach, err)

@@ -194,3 +194,25 @@ func TestDurabilityHasToFitTheStore(t *testing.T) {
 		}
 	}
 }
+
+// What is done in order and no replica has counts as not done: whoever asks for it again finds what stands, and has that confirmed.
+func TestUnreplicatedStepsAreNotDone(t *testing.T) {
+	t.Parallel()
+	master, replica := withReplica(t)
+	s := waiting(t, master)
+	steps := func() []storage.Step {
+		return []storage.Step{storage.Putting("a", []byte("v"), longLife), storage.Making("b", []byte("w"), longLife)}
+	}
+	if done, _, err := s.InOrder(t.Context(), storage.Putting("c", []byte("v"), longLife), storage.Putting("d", []byte("v"), longLife)); done != 2 || err != nil {
+		t.Fatalf("with a replica: did %d, %v", done, err)
+	}
+	replica.Stop()
+	done, _, err := s.InOrder(t.Context(), steps()...)
+	if unavailable(t, err, "unreplicated"); done != 0 {
+		t.Errorf("without a replica: did %d, want none that counts", done)
+	}
+	replica.Cont()
+	if done, standing, err := s.InOrder(t.Context(), steps()...); done != 1 || string(standing.Value) != "w" || err != nil {
+		t.Errorf("again: did %d, %q stands, %v; want what was made", done, standing.Value, err)
+	}
+}

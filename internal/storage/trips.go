@@ -78,12 +78,17 @@ func (p *passenger) letGo() {
 	passengers.Put(p)
 }
 
-// lanesOf is how many of a server's connections trips have.
-func lanesOf(connections int) int { return min(max((connections-spareConnections)/2, 1), mostLanes) }
+// lanesOf is how many of a server's connections trips have. They keep them, so that of a few they have none.
+func lanesOf(connections int) int {
+	if connections <= spareConnections {
+		return 0
+	}
+	return min(max((connections-spareConnections)/2, 1), mostLanes)
+}
 
-func newTrips(client *redis.Client, connections int, bound time.Duration) *trips {
+func newTrips(client *redis.Client, lanes int, bound time.Duration) *trips {
 	o := client.Options()
-	t := &trips{client: client, tap: newTap(client), bound: bound, timeout: o.ReadTimeout, lifetime: o.ConnMaxLifetime, lanes: make([]lane, lanesOf(connections))}
+	t := &trips{client: client, tap: newTap(client), bound: bound, timeout: o.ReadTimeout, lifetime: o.ConnMaxLifetime, lanes: make([]lane, lanes)}
 	for i := range t.lanes {
 		t.lanes[i].number = i
 	}

@@ -19,7 +19,7 @@ func tripsTo(t *testing.T, addr string, bound time.Duration) *trips {
 	t.Helper()
 	client := redis.NewClient(&redis.Options{Addr: addr, Protocol: 2, DisableIdentity: true, MaxRetries: -1, ReadTimeout: bound, ContextTimeoutEnabled: true})
 	t.Cleanup(func() { client.Close() })
-	return newTrips(client, 10, bound)
+	return newTrips(client, lanesOf(10), bound)
 }
 
 // get has the trips carry a command, and says what was answered.
@@ -209,6 +209,7 @@ func TestWhatGoesByItself(t *testing.T) {
 	}{
 		"a read":                    {r, t.Context(), opGet, true},
 		"a creation":                {r, t.Context(), opEach, true},
+		"a creation in a hurry":     {r, Within(t.Context(), time.Second), opEach, false},
 		"a list":                    {r, t.Context(), opListing, false},
 		"a read in a hurry":         {r, short, opGet, false},
 		"a read of what is durable": {durable, t.Context(), opGet, true},

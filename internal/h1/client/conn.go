@@ -76,21 +76,11 @@ func (c *conn) end(good bool) {
 
 // watch ends the exchange with its context from now on, and when the head is late.
 func (c *conn) watch() {
-	c.stop = after(c.terms.ctx, func() {
+	c.stop = context.AfterFunc(c.terms.ctx, func() {
 		_ = c.net.Close()
 		c.seen()
 	})
 	_ = c.net.SetReadDeadline(c.until)
-}
-
-// after is context.AfterFunc, without what that makes around a context that has an AfterFunc of its own.
-func after(ctx context.Context, f func()) (stop func() bool) {
-	if own, ok := ctx.(interface {
-		AfterFunc(f func()) (stop func() bool)
-	}); ok {
-		return own.AfterFunc(f)
-	}
-	return context.AfterFunc(ctx, f)
 }
 
 // goesOn reports whether a read that failed is to be tried again: it was woken, so that the exchange is watched

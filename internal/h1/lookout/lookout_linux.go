@@ -152,9 +152,10 @@ func (l *Lookout) tell(number uint64) {
 // End ends the lookout. Whoever was watched is not told.
 func (l *Lookout) End() {
 	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.epoll != nil {
-		_ = l.epoll.Close()
-	}
+	epoll := l.epoll
 	l.epoll, l.ended = nil, true
+	l.mu.Unlock()
+	if epoll != nil {
+		_ = epoll.Close() // waits for who looks, and may need mu to tell what was seen
+	}
 }

@@ -123,3 +123,33 @@ func TestForgottenConnectionsAreNotSeen(t *testing.T) {
 		t.Error("it is seen by a lookout that has ended")
 	}
 }
+
+// A lookout ends while it tells of those who leave: neither waits for the other.
+func TestItEndsWhileOthersLeave(t *testing.T) {
+	for range 600 {
+		var l Lookout
+		var all []net.Conn
+		for range 4 {
+			_, there, raw := talk(t)
+			s := l.View(raw, Leaving)
+			if s == nil {
+				t.Fatal("it cannot be seen")
+			}
+			l.Watch(s, func() {})
+			all = append(all, there)
+		}
+		over := make(chan struct{})
+		for _, there := range all {
+			_ = there.Close()
+		}
+		go func() {
+			l.End()
+			close(over)
+		}()
+		select {
+		case <-over:
+		case <-time.After(10 * time.Second):
+			t.Fatal("it does not end")
+		}
+	}
+}
