@@ -43,11 +43,15 @@ func TestTaskThatNobodyWasToldOfIsNeverSent(t *testing.T) {
 	redis := redistest.Start(t)
 	h := newHolders(t, redis.URL(), "", `
 [[upgrade]]
-tools = ["`+untold+`"]
+tools = ["`+untold+`", "work"]
 ttl = "2s"
 `)
+	h.tool.letAll()
 	relay := &redistest.Relay{MuteAfter: `"tool":"` + untold, Muted: make(chan struct{})}
 	victim, other := h.startBehind(t, relay, redis), h.start(t)
+	if made, err := h.call(t, other, "work", "first"); err != nil || made.Result.TaskID == "" { // from now on the server knows the script
+		t.Fatalf("making a task: got %v, %v, want its handle", made, err)
+	}
 	told := make(chan answer, 1)
 	go func() {
 		got, _ := h.call(t, victim, untold, untold) // its connection breaks
