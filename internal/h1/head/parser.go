@@ -74,7 +74,8 @@ func (p *Parser) Response(src *buffer.Reader, limit int) (*Response, error) {
 	if err != nil {
 		return nil, err
 	}
-	status, end, err := p.statusLine(line)
+	end := len(line)
+	status, err := p.statusLine(line)
 	if err != nil {
 		return nil, err
 	}
