@@ -39,6 +39,19 @@ func (b *berth) storeOperations() (n uint64) {
 	return n
 }
 
+// questions is how often the fleet was asked for an id that the map does not know.
+func (b *berth) questions() (n int64) {
+	for _, m := range b.collect() {
+		if m.Name != "berth.asks" {
+			continue
+		}
+		for _, point := range m.Data.(metricdata.Sum[int64]).DataPoints {
+			n += point.Value
+		}
+	}
+	return n
+}
+
 // labels are the values that an attribute has on one instrument.
 func (b *berth) labels(instrument, name string) map[string]bool {
 	values := map[string]bool{}

@@ -157,16 +157,17 @@ func TestLostBindingIsLearnedAgainWhereAllowed(t *testing.T) {
 		if r := b.modern("tasks/get", id, byID(id), userHeader, "alice"); r.code() != want {
 			t.Errorf("recover %v: got %v, want code %d", recovers, r, want)
 		}
-		asked := b.contacted()
-		if recovers != (asked > 1) {
-			t.Errorf("recover %v: upstreams saw %d requests", recovers, asked-1)
+		asked := b.questions()
+		if reached := b.contacted() > 1; recovers != reached || recovers != (asked == 1) {
+			t.Errorf("recover %v: the fleet was asked %d times, upstreams saw the poll: %v", recovers, asked, reached)
 		}
 		if !recovers {
 			continue
 		}
+		// Requests tell nothing here: the question reaches who does not own the task late, or never.
 		b.modern("tasks/get", id, byID(id), userHeader, "alice")
-		if n := b.contacted() - asked; n != 1 {
-			t.Errorf("the second poll cost %d requests, want 1: the answer was not learned", n)
+		if n := b.questions() - asked; n != 0 {
+			t.Errorf("the fleet was asked %d times again: the answer was not learned", n)
 		}
 	}
 }
