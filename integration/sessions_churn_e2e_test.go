@@ -108,7 +108,8 @@ func (c *sessionChurn) one(t testing.TB, i int) {
 	n.asks += len(a.answered)
 	n.again += a.again
 	n.retries += a.retries
-	if !u.right(a.response) || len(a.answered) != u.asks {
+	more := len(a.answered) - u.asks
+	if !u.right(a.response) || more < 0 || more > 0 && !c.server.replaysAll {
 		t.Errorf("%s (%s): got %s, asks answered %v, want %q and %d", u.call, u.task, a.response.whole, a.answered, u.want(u.task), u.asks)
 		return
 	}

@@ -27,6 +27,10 @@ type askingServer struct {
 
 	// askAt is how many events a call's answer has up to its question.
 	askAt int
+
+	// replaysAll is whether a stream that is resumed replays what was said on all others of the session: a question of another
+	// call may be shown in this one too, before the berth that holds that call has told of it.
+	replaysAll bool
 }
 
 // toolUse is one call of a tool.
@@ -46,7 +50,7 @@ func ownName(task string) string { return task }
 // askingServers are those whose streams can be resumed.
 var askingServers = []askingServer{
 	{
-		name: "server-everything", fleet: everythingFleet, askAt: 2,
+		name: "server-everything", fleet: everythingFleet, askAt: 2, replaysAll: true,
 		rules: "[[upgrade]]\ntools = [\"trigger-*\"]\npoll_interval = \"100ms\"\n",
 		asking: func(call string) toolUse {
 			return toolUse{"trigger-elicitation-request", map[string]any{"call": call},

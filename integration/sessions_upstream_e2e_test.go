@@ -107,12 +107,14 @@ func TestCallsOfASessionThatTheServerHasLostFail(t *testing.T) {
 			t.Parallel()
 			h := newSessionHolders(t, server, 1, "")
 			b, gate := h.startGated(t, -1)
+			other := server.fleet(t, 1)[0].base // it takes longer to start than the calls have
 			client := openSession(t, b.url(), "alice")
-			asking, working := h.use(t, client, b, "asks", server.asking), h.use(t, client, b, "works", server.slow)
+			asking := h.use(t, client, b, "asks", server.asking)
 			asking.awaitStatus(t, b, "input_required")
+			working := h.use(t, client, b, "works", server.slow)
 			working.awaitProgress(t, b)
 
-			gate.turn(t, server.fleet(t, 1)[0].base)
+			gate.turn(t, other)
 			gate.reset()
 			for _, u := range []heldUse{asking, working} {
 				got := u.attend(t, func() *watched { return b })
