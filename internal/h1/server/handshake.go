@@ -5,6 +5,7 @@ import (
 	"crypto/tls"
 	"errors"
 	"io"
+	"net"
 	"slices"
 	"time"
 )
@@ -15,6 +16,7 @@ const handshakeTime = 5 * time.Second
 type secure interface {
 	HandshakeContext(ctx context.Context) error
 	ConnectionState() tls.ConnectionState
+	NetConn() net.Conn
 }
 
 // shakeHands shakes hands where TLS is spoken. It reports whether the connection stands.
