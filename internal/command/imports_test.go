@@ -72,7 +72,7 @@ func packages(t *testing.T) []string {
 }
 
 // doors are the files that carry requests and answers by net/http: clients' and upstreams'.
-var doors = []string{"proxy/nethttp.go", "internal/exchange/nethttp.go"}
+var doors = []string{"internal/exchange/nethttp.go", "internal/wire/nethttp/nethttp.go"}
 
 // What decides does not depend on how it is carried: a faster face for HTTP/1.1 is
 // to stand beside net/http. Only what is imported directly counts, since the
@@ -132,7 +132,7 @@ func TestOnlyTheCommandKnowsConfigTelemetryAndAdmin(t *testing.T) {
 // import from the layers before its own.
 var layers = [][]string{
 	{"deploy/sbom", "internal/alarm", "internal/build", "internal/fresh", "internal/h1/grammar", "internal/h1/lookout", "internal/h1/raw", "internal/jsonscan", "internal/ordered", "internal/series", "internal/sockets", "internal/systemd", "internal/wire"},
-	{"internal/admin", "internal/connlimit", "internal/framing", "internal/greet", "internal/h1/body", "internal/h1/buffer", "internal/heap", "internal/journal", "internal/limit", "internal/mcp", "internal/mcptest", "internal/page", "internal/reload", "internal/storage/boltcheck", "internal/telemetry", "internal/trouble"},
+	{"internal/admin", "internal/connlimit", "internal/framing", "internal/greet", "internal/h1/body", "internal/h1/buffer", "internal/heap", "internal/journal", "internal/limit", "internal/mcp", "internal/mcptest", "internal/page", "internal/reload", "internal/storage/boltcheck", "internal/telemetry", "internal/trouble", "internal/wire/nethttp"},
 	{"internal/auditlog", "internal/certs", "internal/exchange", "internal/h1/head", "internal/identity", "internal/storage", "internal/webhook"},
 	{"internal/client", "internal/discover", "internal/h1/client", "internal/h1/server", "internal/legacyface", "internal/seal", "internal/stdio", "sticky"},
 	{"internal/demo", "internal/h1", "internal/httpsse", "internal/probe", "internal/relay", "routing"},

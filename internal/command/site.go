@@ -20,6 +20,7 @@ import (
 	"berth/internal/storage"
 	"berth/internal/trouble"
 	"berth/internal/wire"
+	"berth/internal/wire/nethttp"
 	"berth/proxy"
 	"berth/sticky"
 	"berth/upgrade"
@@ -131,14 +132,10 @@ func (s *site) adapt(cfg config.Config) {
 	}
 }
 
-// ServeHTTP has the newest generation serve a request, to its end.
-func (s *site) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	g := s.newest()
-	defer g.leave()
-	g.proxy.ServeHTTP(w, r)
-}
+// ServeHTTP is Serve for net/http's server.
+func (s *site) ServeHTTP(w http.ResponseWriter, r *http.Request) { nethttp.Serve(s, w, r) }
 
-// Serve is ServeHTTP for berth's own server.
+// Serve has the newest generation serve a request, to its end.
 func (s *site) Serve(w wire.Client, r *wire.Request) (whole bool) {
 	g := s.newest()
 	return g.proxy.ServeUntil(w, r, g.over)

@@ -15,6 +15,7 @@ import (
 	"berth/internal/seal"
 	"berth/internal/stdio"
 	"berth/internal/storage"
+	"berth/internal/wire/nethttp"
 	"berth/proxy"
 	"berth/proxy/bridge"
 	"berth/proxy/outbound"
@@ -108,7 +109,7 @@ func newBerth(dial exchange.Dial, upstreams []*routing.Upstream, commands []conf
 		running.Go(func() { _ = run(ctx) })
 	}
 	options := proxy.Options{Endpoints: []*proxy.Endpoint{ep}, Keys: keys, Rules: rules, Tasks: tasks}
-	return proxy.New(options), func() {
+	return nethttp.Carry(proxy.New(options)), func() {
 		stop()
 		tasks.Drain(ctx)
 		running.Wait()

@@ -8,9 +8,9 @@ import (
 	"time"
 
 	"berth/internal/framing"
-	"berth/internal/h1/h1test"
 	"berth/internal/h1/server"
 	"berth/internal/wire"
+	"berth/internal/wire/nethttp"
 )
 
 // handler is what a server of either kind serves.
@@ -41,7 +41,7 @@ var (
 
 func serveNetHTTP(l net.Listener, h handler) (stop func()) {
 	s := &http.Server{
-		Handler: h1test.Carry(h), ErrorLog: log.New(io.Discard, "", 0), DisableGeneralOptionsHandler: true,
+		Handler: nethttp.Carry(h), ErrorLog: log.New(io.Discard, "", 0), DisableGeneralOptionsHandler: true,
 		ReadHeaderTimeout: headerRead, IdleTimeout: idle, MaxHeaderBytes: maxHead,
 	}
 	done := make(chan struct{})

@@ -10,6 +10,7 @@ import (
 
 	"berth/internal/framing"
 	"berth/internal/h1/server"
+	"berth/internal/wire/nethttp"
 )
 
 // ByNetHTTP reports whether net/http is to carry HTTP/1.1.
@@ -67,7 +68,7 @@ func byH1(h server.Handler, o Options) (serve func(net.Listener) error, end func
 
 func byNetHTTP(h server.Handler, o Options) (serve func(net.Listener) error, end func() error) {
 	s := &http.Server{
-		Handler: Carry(h), ReadHeaderTimeout: o.HeaderRead, IdleTimeout: o.Idle, MaxHeaderBytes: o.MaxHead,
+		Handler: nethttp.Carry(h), ReadHeaderTimeout: o.HeaderRead, IdleTimeout: o.Idle, MaxHeaderBytes: o.MaxHead,
 		ErrorLog: slog.NewLogLogger(o.Log, slog.LevelInfo),
 	}
 	return s.Serve, s.Close

@@ -5,51 +5,12 @@ import (
 	"fmt"
 	"io"
 	"log"
-	"maps"
 	"net/http"
 	"strings"
 	"testing"
 
-	"berth/internal/wire"
+	"berth/internal/wire/nethttp"
 )
-
-// byNetHTTP serves the tests' handler by net/http.
-func byNetHTTP(w http.ResponseWriter, r *http.Request) {
-	request := (&wire.Request{Method: r.Method, URL: r.URL, Header: wire.FromLists(r.Header), Body: r.Body}).WithContext(r.Context())
-	c := &netHTTP{w, http.NewResponseController(w), new(wire.Header), false}
-	if !kindOf(c, request) {
-		panic(http.ErrAbortHandler)
-	}
-	c.begin(http.StatusOK)
-}
-
-type netHTTP struct {
-	http.ResponseWriter
-	*http.ResponseController
-	header *wire.Header
-	begun  bool // the final status was given
-}
-
-func (c *netHTTP) begin(status int) {
-	if !c.begun {
-		maps.Copy(c.ResponseWriter.Header(), c.header.Lists())
-		c.begun = status >= http.StatusOK
-		c.ResponseWriter.WriteHeader(status)
-	}
-}
-
-func (c *netHTTP) Header() *wire.Header   { return c.header }
-func (c *netHTTP) WriteHeader(status int) { c.begin(status) }
-
-func (c *netHTTP) Write(b []byte) (int, error) {
-	c.begin(http.StatusOK)
-	return c.ResponseWriter.Write(b)
-}
-
-func (c *netHTTP) Flush() error {
-	c.begin(http.StatusOK)
-	return c.ResponseController.Flush()
-}
 
 // told is what answers say, line ends and the order of fields aside.
 func told(answers string) (all []string) {
@@ -71,7 +32,7 @@ func told(answers string) (all []string) {
 func TestNetHTTPAnswersTheSame(t *testing.T) {
 	fronts := []*handoff{newHandoff(), newHandoff()}
 	serveOn(t, Options{Handler: serves(kindOf), MaxHead: 8 << 10}, fronts[0])
-	other := &http.Server{Handler: http.HandlerFunc(byNetHTTP), ErrorLog: log.New(io.Discard, "", 0)}
+	other := &http.Server{Handler: nethttp.Carry(serves(kindOf)), ErrorLog: log.New(io.Discard, "", 0)}
 	go other.Serve(fronts[1])
 	t.Cleanup(func() { other.Close() })
 	differs := map[string]string{
