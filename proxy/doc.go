@@ -2,7 +2,7 @@
 // byte of its answer, lets nothing out that is not recorded, and alone decides where a request
 // goes next; the packages below return verdicts.
 //
-//	accept         request.go, inbound/ (endpoint, Host and Origin, who asks), admission/; in: nethttp.go
+//	accept         request.go, inbound/ (endpoint, Host and Origin, who asks), admission/
 //	classify       inbound/ (body, envelope, routing headers), inbound/plan.go (what concerns the request)
 //	plan           forward.go (who serves the request), access/ (may it know of the task)
 //	route          route.go, affinity.go (calls that stay together); package routing decides
