@@ -33,9 +33,12 @@ func TestStoreTripsOfAnUpgradedCall(t *testing.T) {
 			words := strings.FieldsFunc(op, func(r rune) bool { return strings.ContainsRune(" {}:", r) })
 			asked = append(asked, strings.Join(slices.DeleteFunc(words, isDigest), " "))
 		}
+		if len(asked) > 2 && asked[1] == "swap task" && asked[2] == asked[1] {
+			asked = slices.Delete(asked, 1, 2)
+		}
 		want := []string{
 			"at once keep holders keep holder holder tasks keep made put task call absent task", // the creation
-			"swap task", "swap task", // its client has the handle, and it is sent
+			"swap task", // its client has the handle, and it is sent: one step or two, as they happen to meet
 			"get task", "get task", // polls
 			"at once put task out swap task notify delete task call keep kept delist holder holder tasks", // its end
 			"get task", "get task out", // and the last poll
