@@ -14,14 +14,17 @@ func (h *Header) Append(f Field) {
 }
 
 // Set replaces the values of a name by one, where the first of them stood.
-func (h *Header) Set(name, value string) {
-	at := h.find(name)
+func (h *Header) Set(name, value string) { h.Put(Field{Name: name, Value: value}) }
+
+// Put replaces the fields of a name by one, where the first of them stood.
+func (h *Header) Put(f Field) {
+	at := h.find(f.Name)
 	if at < 0 {
-		h.Add(name, value)
+		h.Append(f)
 		return
 	}
-	h.fields[at] = Field{Name: name, Value: value}
-	h.drop(at+1, func(f Field) bool { return f.Name == name })
+	h.fields[at] = f
+	h.drop(at+1, func(other Field) bool { return other.Name == f.Name })
 }
 
 // Take replaces the values of a name by those that other has.

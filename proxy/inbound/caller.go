@@ -69,6 +69,9 @@ func (x *Call) Address() string {
 // last on backwards, as long as they name trusted proxies: the first that does not is
 // the client. Beyond one that is no address nobody can be believed.
 func (t *Table) client(peer netip.Addr, h *wire.Header) netip.Addr {
+	if !h.Has("X-Forwarded-For") {
+		return peer
+	}
 	for _, f := range slices.Backward(h.Fields()) {
 		line := f.Value
 		for more := f.Name == "X-Forwarded-For"; more; {

@@ -41,7 +41,7 @@ func AddVia(h *wire.Header, major, minor int) {
 	if major != 1 || minor != 1 {
 		via = wire.Version(major, minor) + " berth"
 	}
-	h.Add("Via", via)
+	h.Append(wire.Own("Via", via))
 }
 
 // added is how many headers berth may add on the way.
@@ -69,7 +69,7 @@ func (w Way) fill(h *wire.Header) {
 	w.Authorize(h)
 	w.addForwarded(h)
 	// Answers are looked into, so they must come as they are.
-	h.Set("Accept-Encoding", "identity")
+	h.Put(wire.Own("Accept-Encoding", "identity"))
 }
 
 // withholds reports whether a header of the client's does not go upstream. principal is the one that names who calls, "" for
@@ -114,18 +114,18 @@ func (w Way) addForwarded(h *wire.Header) {
 		h.Set("X-Forwarded-Host", w.HTTP.Host)
 	}
 	if h.Lacks("X-Forwarded-Proto") {
-		h.Set("X-Forwarded-Proto", inbound.Scheme(w.HTTP))
+		h.Put(wire.Own("X-Forwarded-Proto", inbound.Scheme(w.HTTP)))
 	}
 	AddVia(h, w.HTTP.ProtoMajor, w.HTTP.ProtoMinor)
 	if h.Lacks("User-Agent") {
-		h.Set("User-Agent", "") // keeps net/http from adding its own
+		h.Put(wire.Own("User-Agent", "")) // keeps net/http from adding its own
 	}
 }
 
 // isLookalike reports whether a name has underscores that many servers read as if
 // they were hyphens: a client must not set Mcp_Name beside Mcp-Name.
 func isLookalike(name, principalHeader string) bool {
-	if !strings.Contains(name, "_") {
+	if strings.IndexByte(name, '_') < 0 {
 		return false
 	}
 	meant := textproto.CanonicalMIMEHeaderKey(strings.ReplaceAll(name, "_", "-"))

@@ -151,17 +151,6 @@ func (a *answer) inform(status int) {
 	a.send(nil, nil)
 }
 
-func (a *answer) statusLine(status int) {
-	a.out.borrow()
-	version := "HTTP/1.1 "
-	if a.http10 {
-		version = "HTTP/1.0 "
-	}
-	a.out.bytes = strconv.AppendInt(append(a.out.bytes, version...), int64(status), 10)
-	a.out.bytes = append(a.out.bytes, ' ')
-	a.out.bytes = append(append(a.out.bytes, wire.Phrase(status)...), crlf...)
-}
-
 func (a *answer) pass(f wire.Field) {
 	switch {
 	case f.Judged:
