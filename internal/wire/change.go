@@ -82,6 +82,17 @@ func (h *Header) release(name string) {
 	}
 }
 
+// Spare is room for n fields, for Use: h's own, which is empty.
+func (h *Header) Spare(n int) []Field { return slices.Grow(h.fields, n) }
+
+// Use has h, which is empty, have these fields. They are its own from then on.
+func (h *Header) Use(fields []Field) {
+	h.fields = fields
+	for i := range fields {
+		h.marks |= markOf(fields[i].Name)
+	}
+}
+
 // Grow makes room for n more fields.
 func (h *Header) Grow(n int) { h.fields = slices.Grow(h.fields, n) }
 

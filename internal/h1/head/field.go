@@ -13,7 +13,7 @@ import (
 type field struct {
 	usual                     *slot // its name's; nil: the name is not usual
 	name, nameEnd, value, end uint32
-	recurs                    bool // the next head may be compared with the line: see repeats
+	recurs                    bool // the next head may be compared with the line: see repeat
 }
 
 // field judges a field line (RFC 9112, 5), which begins at a byte of the head, and makes its name canonical. A token for a
@@ -67,10 +67,10 @@ func (p *Parser) message(m *Message, text string, request bool) (host string, er
 	if p.frame.http10 {
 		m.Minor = 0
 	}
-	p.header.Grow(len(p.now.fields))
-	connection := false
-	for i := range p.now.fields {
-		f := &p.now.fields[i]
+	judged, connection := p.now.fields, false
+	fields := p.header.Spare(len(judged))
+	for i := range judged {
+		f := &judged[i]
 		name, value := "", text[f.value:f.end]
 		if f.usual != nil {
 			name = f.usual.name
@@ -82,8 +82,9 @@ func (p *Parser) message(m *Message, text string, request bool) (host string, er
 			continue
 		}
 		connection = connection || name == "Connection"
-		p.header.Append(wire.Field{Name: name, Value: value, Judged: true})
+		fields = append(fields, wire.Field{Name: name, Value: value, Judged: true})
 	}
+	p.header.Use(fields)
 	if connection {
 		m.Close = p.closes()
 	}

@@ -15,28 +15,32 @@ func (l *lines) keep(text string) {
 	}
 }
 
-// repeats takes the next line over from the head before, with all that was found of it, if it stands there byte for byte.
-// What is a caller's own is never compared with what another one said: those fields do not recur.
-func (p *Parser) repeats(b []byte) (bool, error) {
-	if p.next >= len(p.last.fields) || p.last.text == "" {
-		return false, nil
+// repeat takes lines over from the head before, with all that was found of them, as long as the next one stands there byte for
+// byte. What is a caller's own is never compared with what another one said: those fields do not recur.
+func (p *Parser) repeat(b []byte) error {
+	text, fields, at := p.last.text, p.last.fields, uint32(p.at)
+	if text == "" {
+		return nil
 	}
-	f := &p.last.fields[p.next]
-	if !f.recurs {
-		return false, nil
+	for p.next < len(fields) {
+		f := &fields[p.next]
+		line := text[f.name : f.end+2]
+		end := int(at) + len(line)
+		if !f.recurs || end > len(b) || string(b[at:end]) != line {
+			break
+		}
+		p.next++
+		moved := at - f.name // in either direction
+		p.now.fields = append(p.now.fields, field{f.usual, at, f.nameEnd + moved, f.value + moved, f.end + moved, true})
+		if f.usual.frames != nil {
+			if err := f.usual.frames(&p.frame, b[f.value+moved:f.end+moved]); err != nil {
+				return err
+			}
+		}
+		at = uint32(end)
 	}
-	before := p.last.text[f.name : f.end+2]
-	begin, end := p.at, p.at+len(before)
-	if end > len(b) || string(b[begin:end]) != before {
-		return false, nil
-	}
-	p.at, p.sought, p.next = end, end, p.next+1
-	moved := uint32(begin) - f.name // in either direction
-	p.now.fields = append(p.now.fields, field{f.usual, uint32(begin), f.nameEnd + moved, f.value + moved, f.end + moved, true})
-	if f.usual.frames != nil {
-		return true, f.usual.frames(&p.frame, b[f.value+moved:f.end+moved])
-	}
-	return true, nil
+	p.at, p.sought = int(at), max(p.sought, int(at))
+	return nil
 }
 
 // pass goes on in the head before to where it goes on behind a field of this name.

@@ -147,12 +147,10 @@ func (p *Parser) rest(src *buffer.Reader, limit int) (text string, err error) {
 	for {
 		b := come(src, limit)
 		for {
-			begin := p.at
-			if again, err := p.repeats(b); err != nil {
+			if err := p.repeat(b); err != nil {
 				return "", err
-			} else if again {
-				continue
 			}
+			begin := p.at
 			line, err := p.line(b)
 			switch {
 			case err != nil:
