@@ -1,7 +1,6 @@
 package outbound
 
 import (
-	"net"
 	"net/textproto"
 	"slices"
 	"strings"
@@ -57,14 +56,17 @@ func (w Way) Headers() *wire.Header {
 
 // fill is Headers into h, which is empty.
 func (w Way) fill(h *wire.Header) {
-	h.Grow(len(w.HTTP.Header.Fields()) + added)
+	said := w.HTTP.Header.Fields()
 	listed, principal := inbound.ConnectionNames(w.HTTP.Header), wire.CanonicalName(w.Endpoint.PrincipalHeader())
-	for _, f := range w.HTTP.Header.Fields() {
-		if inbound.IsHopByHop(f.Name) || slices.Contains(listed, f.Name) || w.withholds(f.Name, principal) {
+	sent := h.Spare(len(said) + added)
+	for i := range said {
+		name := said[i].Name
+		if inbound.IsHopByHop(name) || slices.Contains(listed, name) || w.withholds(name, principal) {
 			continue
 		}
-		h.Append(f)
+		sent = append(sent, said[i])
 	}
+	h.Use(sent)
 	w.renameSession(h)
 	w.Authorize(h)
 	w.addForwarded(h)
@@ -102,14 +104,11 @@ func (w Way) Authorize(h *wire.Header) {
 
 // addForwarded tells where the request came from.
 func (w Way) addForwarded(h *wire.Header) {
-	peer, _, err := net.SplitHostPort(w.HTTP.RemoteAddr)
-	if err != nil {
-		peer = w.HTTP.RemoteAddr
+	from := wire.Field{Name: "X-Forwarded-For", Value: inbound.PeerHost(w.HTTP), Judged: w.HTTP.Peer.Is4()}
+	if h.Has(from.Name) {
+		from.Value, from.Judged = h.Join(from.Name, ", ")+", "+from.Value, false
 	}
-	if h.Has("X-Forwarded-For") {
-		peer = h.Join("X-Forwarded-For", ", ") + ", " + peer
-	}
-	h.Set("X-Forwarded-For", peer)
+	h.Put(from)
 	if h.Lacks("X-Forwarded-Host") {
 		h.Set("X-Forwarded-Host", w.HTTP.Host)
 	}
