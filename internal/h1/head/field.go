@@ -19,7 +19,10 @@ type field struct {
 // field judges a field line (RFC 9112, 5), which begins at a byte of the head, and makes its name canonical. A token for a
 // name rules out folded lines and blanks before the colon.
 func (p *Parser) field(line []byte, begin int) error {
-	usual, length := usualName(line)
+	usual, length := p.expected(line)
+	if usual == nil {
+		usual, length = usualName(line)
+	}
 	if usual == nil {
 		length = canonicalize(line)
 		if length == 0 || length == len(line) || line[length] != ':' {

@@ -43,6 +43,18 @@ func (p *Parser) repeat(b []byte) error {
 	return nil
 }
 
+// expected is usualName for a line that bears the same name as the one that stands there in the head before.
+func (p *Parser) expected(line []byte) (name *slot, end int) {
+	if p.next >= len(p.last.fields) {
+		return nil, 0
+	}
+	name = p.last.fields[p.next].usual
+	if name == nil || len(line) <= len(name.spelt) || line[len(name.spelt)] != ':' || string(line[:len(name.spelt)]) != name.spelt {
+		return nil, 0
+	}
+	return name, len(name.spelt)
+}
+
 // pass goes on in the head before to where it goes on behind a field of this name.
 func (p *Parser) pass(usual *slot) {
 	for i := p.next; i < len(p.last.fields); i++ {
