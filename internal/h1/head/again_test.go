@@ -138,8 +138,8 @@ func TestWhatIsKeptOfAHead(t *testing.T) {
 	if p.now.text == "" || p.last.text != "" {
 		t.Errorf("kept %q, and before it %q", p.now.text, p.last.text)
 	}
-	if p.Stand(); p.now.text != "" {
-		t.Errorf("kept %q of a head that stands", p.now.text)
+	if p.Stand(); p.now.text != "" || p.now.fields != nil || p.last.fields != nil {
+		t.Errorf("kept %+v and %+v of a head that stands", p.now, p.last)
 	}
 	p.now.keep(strings.Repeat("x", mostKept+1))
 	if p.now.text != "" {

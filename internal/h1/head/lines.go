@@ -55,9 +55,13 @@ func (p *Parser) expected(line []byte) (name *slot, end int) {
 	return name, len(name.spelt)
 }
 
+// ahead is how far a name is looked for in the head before: heads differ by a few lines, and who sends many others pays
+// no more for each.
+const ahead = 8
+
 // pass goes on in the head before to where it goes on behind a field of this name.
 func (p *Parser) pass(usual *slot) {
-	for i := p.next; i < len(p.last.fields); i++ {
+	for i := p.next; i < min(p.next+ahead, len(p.last.fields)); i++ {
 		if p.last.fields[i].usual == usual {
 			p.next = i + 1
 			return

@@ -99,8 +99,9 @@ func (p *Parser) Forget() {
 	p.request, p.response, p.waits = Request{}, Response{}, nil
 }
 
-// Stand lets go of what the next head would be compared with. The last one stays: it is for who keeps that for long.
-func (p *Parser) Stand() { p.now.text = "" }
+// Stand lets go of what the next head would be compared with, and of its room. The last head stays: it is for who keeps
+// that for long.
+func (p *Parser) Stand() { p.now, p.last = lines{}, lines{} }
 
 func (p *Parser) begin() {
 	p.header.Forget()
