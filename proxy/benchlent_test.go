@@ -73,6 +73,8 @@ func newLentClient(method, name, params string) *lentClient {
 	return c
 }
 
+var lentPeer = netip.MustParseAddr("127.0.0.1")
+
 // ask lends p the request anew.
 func (c *lentClient) ask(p *proxy.Proxy) (whole bool) {
 	c.answer.Forget()
@@ -84,7 +86,7 @@ func (c *lentClient) ask(p *proxy.Proxy) (whole bool) {
 	c.url = url.URL{Path: "/mcp"}
 	c.request = wire.Request{
 		Method: wire.MethodPost, URL: &c.url, Host: "localhost", Header: c.request.Header, Body: &c.body,
-		ContentLength: int64(len(c.message)), ProtoMajor: 1, ProtoMinor: 1, RemoteAddr: "127.0.0.1:40000",
+		ContentLength: int64(len(c.message)), ProtoMajor: 1, ProtoMinor: 1, RemoteAddr: "127.0.0.1:40000", Peer: lentPeer,
 	}
 	c.request.WithContext(&c.context)
 	c.status, c.written = 0, 0

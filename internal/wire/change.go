@@ -14,14 +14,17 @@ func (h *Header) Append(f Field) {
 }
 
 // Set replaces the values of a name by one, where the first of them stood.
-func (h *Header) Set(name, value string) {
-	at := h.find(name)
+func (h *Header) Set(name, value string) { h.Put(Field{Name: name, Value: value}) }
+
+// Put replaces the fields of a name by one, where the first of them stood.
+func (h *Header) Put(f Field) {
+	at := h.find(f.Name)
 	if at < 0 {
-		h.Add(name, value)
+		h.Append(f)
 		return
 	}
-	h.fields[at] = Field{Name: name, Value: value}
-	h.drop(at+1, func(f Field) bool { return f.Name == name })
+	h.fields[at] = f
+	h.drop(at+1, func(other Field) bool { return other.Name == f.Name })
 }
 
 // Take replaces the values of a name by those that other has.
@@ -76,6 +79,17 @@ func (h *Header) Withheld() []string {
 func (h *Header) release(name string) {
 	if len(h.withheld) > 0 {
 		h.withheld = slices.DeleteFunc(h.withheld, func(other string) bool { return other == name })
+	}
+}
+
+// Spare is room for n fields, for Use: h's own, which is empty.
+func (h *Header) Spare(n int) []Field { return slices.Grow(h.fields, n) }
+
+// Use has h, which is empty, have these fields. They are its own from then on.
+func (h *Header) Use(fields []Field) {
+	h.fields = fields
+	for i := range fields {
+		h.marks |= markOf(fields[i].Name)
 	}
 }
 

@@ -16,6 +16,9 @@ type Field struct {
 	Judged bool
 }
 
+// Own is a field of berth's own words, which are fit to be written.
+func Own(name, value string) Field { return Field{Name: name, Value: value, Judged: true} }
+
 // Header is the fields of a head, in their order. Names are in canonical form ("Mcp-Session-Id"), here as in all that is
 // asked of it, so that they are compared byte by byte. There are few: a name is looked for from the first field on, unless
 // it is plain that it is not there. The zero value is empty, and a nil one can be read.

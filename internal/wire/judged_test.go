@@ -1,6 +1,9 @@
 package wire
 
-import "testing"
+import (
+	"slices"
+	"testing"
+)
 
 // Only whoever has looked at a field says that it was judged: what is set in its place was not.
 func TestWhatIsSetInPlaceOfAFieldIsNotJudged(t *testing.T) {
@@ -12,5 +15,19 @@ func TestWhatIsSetInPlaceOfAFieldIsNotJudged(t *testing.T) {
 		if f.Judged {
 			t.Errorf("%+v", f)
 		}
+	}
+}
+
+// What is put by berth's own words stays judged, and a header that fields were laid into knows them as if each had been added.
+func TestFieldsThatAreLaidIn(t *testing.T) {
+	h := NewHeader("A", "1", "B", "2", "A", "3")
+	h.Put(Own("A", "4"))
+	if got, want := h.Fields(), []Field{Own("A", "4"), {Name: "B", Value: "2"}}; !slices.Equal(got, want) {
+		t.Errorf("put: got %+v, want %+v", got, want)
+	}
+	h.Forget()
+	h.Use(append(h.Spare(2), Own("C", "5"), Field{Name: "D-Long", Value: "6"}))
+	if h.Get("C") != "5" || h.Get("D-Long") != "6" || h.Has("A") || len(h.Fields()) != 2 {
+		t.Errorf("laid in: got %+v", h.Fields())
 	}
 }

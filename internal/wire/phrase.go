@@ -1,9 +1,14 @@
 package wire
 
 // Phrase returns what a status is registered as (RFC 9110, 16.2.1), "" if it is not.
-func Phrase(status int) string { return phrases[status] }
+func Phrase(status int) string {
+	if status < 0 || status >= len(phrases) {
+		return ""
+	}
+	return phrases[status]
+}
 
-var phrases = map[int]string{
+var phrases = [...]string{
 	200: "OK",
 	201: "Created",
 	202: "Accepted",

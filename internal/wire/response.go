@@ -11,7 +11,7 @@ import (
 func Whole(status int, message []byte) *Response {
 	status = cmp.Or(status, StatusOK)
 	r := &Response{
-		Status: status, Phrase: phrases[status], Header: new(Header),
+		Status: status, Phrase: Phrase(status), Header: new(Header),
 		Body: io.NopCloser(bytes.NewReader(message)), ContentLength: int64(len(message)), ProtoMajor: 1, ProtoMinor: 1,
 	}
 	if message != nil {
@@ -30,7 +30,7 @@ func (r *Response) Kept() *Response {
 // Streamed is an answer that is an event stream.
 func Streamed(events io.ReadCloser) *Response {
 	return &Response{
-		Status: StatusOK, Phrase: phrases[StatusOK], Body: events, ContentLength: -1, ProtoMajor: 1, ProtoMinor: 1,
+		Status: StatusOK, Phrase: Phrase(StatusOK), Body: events, ContentLength: -1, ProtoMajor: 1, ProtoMinor: 1,
 		Header: NewHeader("Content-Type", "text/event-stream", "Cache-Control", "no-cache, no-transform"),
 	}
 }

@@ -2,6 +2,7 @@ package inbound
 
 import (
 	"hash/maphash"
+	"net"
 	"net/netip"
 	"slices"
 	"strings"
@@ -21,22 +22,27 @@ func (t *Table) callerOf(from netip.Addr, principal string) string {
 	if !from.IsValid() {
 		return "address" // all of a network without addresses
 	}
-	var room [64]byte
-	return t.callers.of(connlimit.AppendAddress(append(room[:0], "address "...), from))
+	return t.callers.of(from)
 }
 
-// callerNames remembers callers' names by what they are, so that one who comes again costs no memory. It
+// callerNames remembers the names of callers by their addresses, so that one who comes again costs no memory. It
 // holds one for each place: whoever falls into another's takes it.
-type callerNames [256]atomic.Pointer[string]
+type callerNames [256]atomic.Pointer[callerName]
 
-func (n *callerNames) of(text []byte) string {
-	place := &n[maphash.Bytes(nameSeed, text)%uint64(len(n))]
-	if known := place.Load(); known != nil && *known == string(text) {
-		return *known
+type callerName struct {
+	from netip.Addr
+	name string
+}
+
+func (n *callerNames) of(from netip.Addr) string {
+	address := from.As16()
+	place := &n[maphash.Bytes(nameSeed, address[:])%uint64(len(n))]
+	known := place.Load()
+	if known == nil || known.from != from {
+		known = &callerName{from, "address " + connlimit.Address(from)}
+		place.Store(known)
 	}
-	name := string(text)
-	place.Store(&name)
-	return name
+	return known.name
 }
 
 var nameSeed = maphash.MakeSeed()
@@ -50,11 +56,27 @@ func peerOf(r *wire.Request) netip.Addr {
 	return peer.Addr()
 }
 
+// PeerHost is the address of who connected as text, whatever the network.
+func PeerHost(r *wire.Request) string {
+	if r.Peer.Is4() { // so that RemoteAddr has one colon
+		host, _, _ := strings.Cut(r.RemoteAddr, ":")
+		return host
+	}
+	host, _, err := net.SplitHostPort(r.RemoteAddr)
+	if err != nil {
+		return r.RemoteAddr
+	}
+	return host
+}
+
 // Address is From as text, "" for none. Nearly always that begins how the peer's address is given,
 // and is no copy.
 func (x *Call) Address() string {
-	if !x.From.IsValid() {
+	switch {
+	case !x.From.IsValid():
 		return ""
+	case x.From.Is4() && x.From == x.HTTP.Peer:
+		return PeerHost(x.HTTP)
 	}
 	var room [48]byte
 	text, peer := x.From.AppendTo(room[:0]), x.HTTP.RemoteAddr
@@ -69,6 +91,9 @@ func (x *Call) Address() string {
 // last on backwards, as long as they name trusted proxies: the first that does not is
 // the client. Beyond one that is no address nobody can be believed.
 func (t *Table) client(peer netip.Addr, h *wire.Header) netip.Addr {
+	if !h.Has("X-Forwarded-For") {
+		return peer
+	}
 	for _, f := range slices.Backward(h.Fields()) {
 		line := f.Value
 		for more := f.Name == "X-Forwarded-For"; more; {

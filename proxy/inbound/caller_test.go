@@ -5,6 +5,7 @@ import (
 	"net/url"
 	"testing"
 
+	"berth/internal/connlimit"
 	"berth/internal/wire"
 )
 
@@ -43,8 +44,44 @@ func TestWhereARequestComesFrom(t *testing.T) {
 		{"10.0.0.1:1", []string{"[2001:db8::1]:443"}, "2001:db8::1"},
 		{"@", []string{"192.0.2.8"}, ""},
 	} {
-		if got := guarded(c.remote, c.forwarded...).Address(); got != c.want {
+		call := guarded(c.remote, c.forwarded...)
+		if got := call.Address(); got != c.want {
 			t.Errorf("%s, %q: got %q, want %q", c.remote, c.forwarded, got, c.want)
+		}
+		call.HTTP.Peer = peerOf(call.HTTP) // as servers of berth's own read it out
+		if got := call.Address(); got != c.want {
+			t.Errorf("%s, %q, read out: got %q, want %q", c.remote, c.forwarded, got, c.want)
+		}
+	}
+}
+
+func TestWhoConnectedAsText(t *testing.T) {
+	for remote, want := range map[string]string{
+		"192.0.2.7:1": "192.0.2.7", "[2001:db8::1]:1": "2001:db8::1", "[fe80::1%eth0]:1": "fe80::1%eth0", "[::ffff:192.0.2.7]:1": "::ffff:192.0.2.7",
+		"@": "@", "": "", "pipe": "pipe", "a:b:c": "a:b:c",
+	} {
+		r := &wire.Request{RemoteAddr: remote}
+		if got := PeerHost(r); got != want {
+			t.Errorf("%s: got %q, want %q", remote, got, want)
+		}
+		if r.Peer = peerOf(r); PeerHost(r) != want {
+			t.Errorf("%s, read out: got %q, want %q", remote, PeerHost(r), want)
+		}
+	}
+}
+
+// A caller's name is its address's, whoever's place it takes in the memory of names.
+func TestCallersAreNamedByTheirAddresses(t *testing.T) {
+	var table Table
+	for range 2 {
+		for i := range 3000 {
+			v4 := netip.AddrFrom4([4]byte{10, 0, byte(i >> 8), byte(i)})
+			v6 := netip.AddrFrom16([16]byte{0x20, 1, 0xd, 0xb8, byte(i >> 8), byte(i), 15: byte(i)})
+			for _, from := range []netip.Addr{v4, v6, v6.WithZone("a")} {
+				if got, want := table.callerOf(from, ""), "address "+connlimit.Address(from); got != want {
+					t.Fatalf("%s: got %q, want %q", from, got, want)
+				}
+			}
 		}
 	}
 }

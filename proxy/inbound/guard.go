@@ -20,7 +20,7 @@ func Hostname(host string) string {
 
 func isLoopback(host string) bool {
 	const domain = ".localhost"
-	if strings.EqualFold(host, domain[1:]) ||
+	if host == domain[1:] || strings.EqualFold(host, domain[1:]) ||
 		len(host) >= len(domain) && strings.EqualFold(host[len(host)-len(domain):], domain) {
 		return true
 	}

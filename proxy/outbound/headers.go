@@ -1,7 +1,6 @@
 package outbound
 
 import (
-	"net"
 	"net/textproto"
 	"slices"
 	"strings"
@@ -41,7 +40,7 @@ func AddVia(h *wire.Header, major, minor int) {
 	if major != 1 || minor != 1 {
 		via = wire.Version(major, minor) + " berth"
 	}
-	h.Add("Via", via)
+	h.Append(wire.Own("Via", via))
 }
 
 // added is how many headers berth may add on the way.
@@ -57,19 +56,22 @@ func (w Way) Headers() *wire.Header {
 
 // fill is Headers into h, which is empty.
 func (w Way) fill(h *wire.Header) {
-	h.Grow(len(w.HTTP.Header.Fields()) + added)
+	said := w.HTTP.Header.Fields()
 	listed, principal := inbound.ConnectionNames(w.HTTP.Header), wire.CanonicalName(w.Endpoint.PrincipalHeader())
-	for _, f := range w.HTTP.Header.Fields() {
-		if inbound.IsHopByHop(f.Name) || slices.Contains(listed, f.Name) || w.withholds(f.Name, principal) {
+	sent := h.Spare(len(said) + added)
+	for i := range said {
+		name := said[i].Name
+		if inbound.IsHopByHop(name) || slices.Contains(listed, name) || w.withholds(name, principal) {
 			continue
 		}
-		h.Append(f)
+		sent = append(sent, said[i])
 	}
+	h.Use(sent)
 	w.renameSession(h)
 	w.Authorize(h)
 	w.addForwarded(h)
 	// Answers are looked into, so they must come as they are.
-	h.Set("Accept-Encoding", "identity")
+	h.Put(wire.Own("Accept-Encoding", "identity"))
 }
 
 // withholds reports whether a header of the client's does not go upstream. principal is the one that names who calls, "" for
@@ -102,30 +104,27 @@ func (w Way) Authorize(h *wire.Header) {
 
 // addForwarded tells where the request came from.
 func (w Way) addForwarded(h *wire.Header) {
-	peer, _, err := net.SplitHostPort(w.HTTP.RemoteAddr)
-	if err != nil {
-		peer = w.HTTP.RemoteAddr
+	from := wire.Field{Name: "X-Forwarded-For", Value: inbound.PeerHost(w.HTTP), Judged: w.HTTP.Peer.Is4()}
+	if h.Has(from.Name) {
+		from.Value, from.Judged = h.Join(from.Name, ", ")+", "+from.Value, false
 	}
-	if h.Has("X-Forwarded-For") {
-		peer = h.Join("X-Forwarded-For", ", ") + ", " + peer
-	}
-	h.Set("X-Forwarded-For", peer)
+	h.Put(from)
 	if h.Lacks("X-Forwarded-Host") {
 		h.Set("X-Forwarded-Host", w.HTTP.Host)
 	}
 	if h.Lacks("X-Forwarded-Proto") {
-		h.Set("X-Forwarded-Proto", inbound.Scheme(w.HTTP))
+		h.Put(wire.Own("X-Forwarded-Proto", inbound.Scheme(w.HTTP)))
 	}
 	AddVia(h, w.HTTP.ProtoMajor, w.HTTP.ProtoMinor)
 	if h.Lacks("User-Agent") {
-		h.Set("User-Agent", "") // keeps net/http from adding its own
+		h.Put(wire.Own("User-Agent", "")) // keeps net/http from adding its own
 	}
 }
 
 // isLookalike reports whether a name has underscores that many servers read as if
 // they were hyphens: a client must not set Mcp_Name beside Mcp-Name.
 func isLookalike(name, principalHeader string) bool {
-	if !strings.Contains(name, "_") {
+	if strings.IndexByte(name, '_') < 0 {
 		return false
 	}
 	meant := textproto.CanonicalMIMEHeaderKey(strings.ReplaceAll(name, "_", "-"))

@@ -78,6 +78,22 @@ func once(tb testing.TB, c exchange.Sender, r *exchange.Request, p []byte) {
 	_ = response.Body.Close()
 }
 
+// BenchmarkHead writes a head whose fields were judged, as most are.
+func BenchmarkHead(b *testing.B) {
+	r, room := poll("a.example"), make([]byte, 0, 4<<10)
+	judged := new(wire.Header)
+	for _, f := range r.Header.Fields() {
+		judged.Append(wire.Own(f.Name, f.Value))
+	}
+	r.Header = judged
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, _, err := appendHead(room, r); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
 func BenchmarkExchange(b *testing.B) {
 	for name, c := range map[string]exchange.Sender{"h1": New(Options{}), "net-http": exchange.NewClient(0)} {
 		b.Run(name, func(b *testing.B) {

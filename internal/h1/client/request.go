@@ -86,7 +86,9 @@ func appendHost(b []byte, host string) ([]byte, error) {
 func appendFields(b []byte, h *wire.Header) (_ []byte, keep bool, err error) {
 	named := slices.Contains(h.Withheld(), "User-Agent")
 	keep = true
-	for _, f := range h.Fields() {
+	fields := h.Fields()
+	for i := range fields {
+		f := &fields[i]
 		switch f.Name {
 		case "Host", "Content-Length", "Transfer-Encoding", "Trailer":
 			continue
@@ -98,9 +100,14 @@ func appendFields(b []byte, h *wire.Header) (_ []byte, keep bool, err error) {
 		case "Connection":
 			keep = keep && !httpguts.HeaderValuesContainsToken([]string{f.Value}, "close")
 		}
-		if b, err = appendField(b, f); err != nil {
-			return nil, false, err
+		value := f.Value
+		if !f.Judged {
+			if value, err = judge(f); err != nil {
+				return nil, false, err
+			}
 		}
+		b = append(append(b, f.Name...), ':', ' ')
+		b = append(append(b, value...), '\r', '\n')
 	}
 	if !named {
 		b = append(b, "User-Agent: Go-http-client/1.1\r\n"...)
@@ -108,16 +115,13 @@ func appendFields(b []byte, h *wire.Header) (_ []byte, keep bool, err error) {
 	return b, keep, nil
 }
 
-func appendField(b []byte, f wire.Field) ([]byte, error) {
+// judge returns the value of a field as it may be written.
+func judge(f *wire.Field) (value string, err error) {
 	switch {
-	case f.Judged:
 	case !grammar.IsToken(f.Name):
-		return nil, unfit("header", f.Name)
+		return "", unfit("header", f.Name)
 	case !grammar.IsText(f.Value):
-		return nil, unfit("value of header", f.Name)
-	default:
-		f.Value = wire.Trim(f.Value)
+		return "", unfit("value of header", f.Name)
 	}
-	b = append(append(b, f.Name...), ':', ' ')
-	return append(append(b, f.Value...), '\r', '\n'), nil
+	return wire.Trim(f.Value), nil
 }

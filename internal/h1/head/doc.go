@@ -11,4 +11,8 @@
 //
 // Names are made canonical where they lie. A head costs one string; a Parser keeps the rest from one to the next, and
 // what it returns is good until then, but for strings, which may be kept.
+//
+// Most heads say nearly what the one before said. Of one of at most 2 KiB a Parser keeps the string: a field line that stands
+// in the next head byte for byte is not judged again, unless it may be a caller's own, which is never compared with
+// what another one said. What is found is a function of the line alone, so that it is the same whoever said it first.
 package head

@@ -11,32 +11,43 @@ import (
 
 // field is where a field lies in its head.
 type field struct {
-	usual                     string // its name, if that is one of usual; "": another
+	usual                     *slot // its name's; nil: the name is not usual
 	name, nameEnd, value, end uint32
+	recurs                    bool // the next head may be compared with the line: see repeat
 }
 
 // field judges a field line (RFC 9112, 5), which begins at a byte of the head, and makes its name canonical. A token for a
 // name rules out folded lines and blanks before the colon.
 func (p *Parser) field(line []byte, begin int) error {
-	name, length, frames := usualName(line)
-	if name == "" {
-		length, frames = canonicalize(line), true
+	usual, length := p.expected(line)
+	if usual == nil {
+		usual, length = usualName(line)
+	}
+	if usual == nil {
+		length = canonicalize(line)
 		if length == 0 || length == len(line) || line[length] != ':' {
 			return errField
 		}
 	}
 	value, end := length+1, len(line)
-	if end-value < 2 || line[value] != ' ' || isBlank(line[value+1]) || isBlank(line[end-1]) {
-		value, end = trim(line, value)
-	} else {
+	plain := end-value >= 2 && line[value] == ' ' && !isBlank(line[value+1]) && !isBlank(line[end-1])
+	if plain {
 		value++ // nearly all are written so
+	} else {
+		value, end = trim(line, value)
 	}
 	if !grammar.IsText(line[value:end]) {
 		return errControl
 	}
-	p.fields = append(p.fields, field{name, uint32(begin), uint32(begin + length), uint32(begin + value), uint32(begin + end)})
-	if frames {
-		return p.frame.field(line[:length], line[value:end])
+	p.now.fields = append(p.now.fields, field{
+		usual, uint32(begin), uint32(begin + length), uint32(begin + value), uint32(begin + end), plain && usual != nil && usual.recurs,
+	})
+	p.pass(usual)
+	switch {
+	case usual == nil:
+		return p.frame.unusual(line[:length], line[value:end])
+	case usual.frames != nil:
+		return usual.frames(&p.frame, line[value:end])
 	}
 	return nil
 }
@@ -59,12 +70,14 @@ func (p *Parser) message(m *Message, text string, request bool) (host string, er
 	if p.frame.http10 {
 		m.Minor = 0
 	}
-	p.header.Grow(len(p.fields))
-	connection := false
-	for i := range p.fields {
-		f := &p.fields[i]
-		name, value := f.usual, text[f.value:f.end]
-		if name == "" {
+	judged, connection := p.now.fields, false
+	fields := p.header.Spare(len(judged))
+	for i := range judged {
+		f := &judged[i]
+		name, value := "", text[f.value:f.end]
+		if f.usual != nil {
+			name = f.usual.name
+		} else {
 			name = text[f.name:f.nameEnd]
 		}
 		if name == "Host" && request {
@@ -72,8 +85,9 @@ func (p *Parser) message(m *Message, text string, request bool) (host string, er
 			continue
 		}
 		connection = connection || name == "Connection"
-		p.header.Append(wire.Field{Name: name, Value: value, Judged: true})
+		fields = append(fields, wire.Field{Name: name, Value: value, Judged: true})
 	}
+	p.header.Use(fields)
 	if connection {
 		m.Close = p.closes()
 	}

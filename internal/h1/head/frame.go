@@ -13,27 +13,35 @@ type frame struct {
 	length int64 // or Chunked, or NoLength
 }
 
-// field takes note of the fields that frame (RFC 9112, 6).
-func (f *frame) field(name, value []byte) error {
-	var heed func(*frame, []byte) error
+// heed takes note of a field that frames.
+type heed func(f *frame, value []byte) error
+
+// framing returns what heeds the fields of a name (RFC 9112, 6), nil if they frame nothing.
+func framing(name []byte) heed {
 	switch len(name) {
 	case len("host"):
 		if grammar.SameName(name, "host") {
-			heed = (*frame).hostField
+			return (*frame).hostField
 		}
 	case len("content-length"):
 		if grammar.SameName(name, "content-length") {
-			heed = (*frame).contentLength
+			return (*frame).contentLength
 		}
 	case len("transfer-encoding"):
 		if grammar.SameName(name, "transfer-encoding") {
-			heed = (*frame).transferEncoding
+			return (*frame).transferEncoding
 		}
 	}
-	if heed == nil {
+	return nil
+}
+
+// unusual takes note of a field whose name is not a usual one.
+func (f *frame) unusual(name, value []byte) error {
+	heed := framing(name)
+	switch {
+	case heed == nil:
 		return nil
-	}
-	if slices.Contains(name, '_') {
+	case slices.Contains(name, '_'):
 		return errAlias
 	}
 	return heed(f, value)

@@ -2,6 +2,7 @@ package head
 
 import (
 	"bytes"
+	"slices"
 	"strings"
 )
 
@@ -18,10 +19,17 @@ var usual = []string{
 // spellings are others that clients and servers are known for.
 var spellings = []string{"ETag", "Last-Event-ID", "MCP-Protocol-Version", "MCP-Session-Id", "X-Request-ID"}
 
+// own are the usual names whose values are a caller's or a request's own.
+var own = []string{
+	"Authorization", "Baggage", "Cookie", "Forwarded", "Last-Event-Id", "Mcp-Name", "Mcp-Session-Id", "Referer", "Traceparent", "Tracestate",
+	"X-Forwarded-For", "X-Request-Id",
+}
+
 // slot is a spelling, and the name that it is.
 type slot struct {
 	spelt, name string
-	frames      bool // the field says where the message ends, or whom it is for
+	frames      heed // nil: the field says neither where the message ends nor whom it is for
+	recurs      bool // messages of many say the same: the name is none of own
 }
 
 // slots are a power of two, and so many that a spelling is nearly always found where it is looked for first.
@@ -34,7 +42,7 @@ var spelt = func() (table [slots]slot) {
 			at = (at + 1) % slots
 		}
 		name := named(text)
-		table[at] = slot{text, name, name == "Host" || name == "Content-Length" || name == "Transfer-Encoding"}
+		table[at] = slot{spelt: text, name: name, frames: framing([]byte(name)), recurs: !slices.Contains(own, name)}
 	}
 	for _, name := range usual {
 		add(name)
@@ -61,19 +69,18 @@ func slotOf(name []byte) int {
 	return (n + 5*int(name[0]) + 17*int(name[n-1]) + 7*int(name[n/2])) % slots
 }
 
-// usualName returns the name at the beginning of a field line, if it is a usual one, and where it ends; "" if not. frames
-// says that the field is the frame's.
-func usualName(line []byte) (name string, end int, frames bool) {
+// usualName returns the name at the beginning of a field line, if it is a usual one, and where it ends; nil if not.
+func usualName(line []byte) (name *slot, end int) {
 	end = bytes.IndexByte(line, ':')
 	if end <= 0 {
-		return "", 0, false
+		return nil, 0
 	}
 	for at := slotOf(line[:end]); ; at = (at + 1) % slots {
 		switch s := &spelt[at]; s.spelt {
 		case string(line[:end]):
-			return s.name, end, s.frames
+			return s, end
 		case "":
-			return "", 0, false
+			return nil, 0
 		}
 	}
 }

@@ -13,8 +13,9 @@ func TestUsualNamesAreThoseThatTheyAre(t *testing.T) {
 		for _, spelling := range []string{name, strings.ToLower(name)} {
 			letters := []byte(spelling + ": x")
 			end := canonicalize(letters)
-			if got, at, _ := usualName([]byte(spelling + ": x")); got != string(letters[:end]) || at != end || got != wire.CanonicalName(spelling) {
-				t.Errorf("%s: got %q, %d, want %q, %d", spelling, got, at, letters[:end], end)
+			got, at := usualName([]byte(spelling + ": x"))
+			if got == nil || got.name != string(letters[:end]) || at != end || got.name != wire.CanonicalName(spelling) {
+				t.Errorf("%s: got %v, %d, want %q, %d", spelling, got, at, letters[:end], end)
 			}
 		}
 	}
@@ -22,8 +23,8 @@ func TestUsualNamesAreThoseThatTheyAre(t *testing.T) {
 
 func TestOtherNamesAreNotUsual(t *testing.T) {
 	for _, line := range []string{"", ":", "x", "host", " host: x", "Host : x", "hOST: x", "Content_Length: 1", "Content-Length\t: 1", "X-Other: host: x"} {
-		if got, at, _ := usualName([]byte(line)); got != "" || at != 0 {
-			t.Errorf("%q: got %q, %d", line, got, at)
+		if got, at := usualName([]byte(line)); got != nil || at != 0 {
+			t.Errorf("%q: got %v, %d", line, got, at)
 		}
 	}
 }

@@ -13,7 +13,9 @@ import (
 // Parser reads heads, one after the other. The zero value is ready.
 type Parser struct {
 	header wire.Header
-	fields []field
+	now    lines
+	last   lines  // of the head before
+	next   int    // of last's fields, the one that is expected
 	at     int    // bytes of the head that were judged
 	sought int    // bytes of it in which no other line ends
 	waits  func() // is called before the connection is read; nil: nobody is
@@ -91,15 +93,20 @@ func (p *Parser) Response(src *buffer.Reader, limit int) (*Response, error) {
 	return r, err
 }
 
-// Forget lets go of the last head.
+// Forget lets go of the last head, but for what the next one is compared with.
 func (p *Parser) Forget() {
 	p.header.Forget()
 	p.request, p.response, p.waits = Request{}, Response{}, nil
 }
 
+// Stand lets go of what the next head would be compared with, and of its room. The last head stays: it is for who keeps
+// that for long.
+func (p *Parser) Stand() { p.now, p.last = lines{}, lines{} }
+
 func (p *Parser) begin() {
 	p.header.Forget()
-	p.at, p.sought, p.fields, p.waits = 0, 0, p.fields[:0], nil
+	p.now, p.last, p.next = lines{fields: p.last.fields[:0]}, p.now, 0
+	p.at, p.sought, p.waits = 0, 0, nil
 	p.frame = frame{length: NoLength}
 }
 
@@ -141,6 +148,9 @@ func (p *Parser) rest(src *buffer.Reader, limit int) (text string, err error) {
 	for {
 		b := come(src, limit)
 		for {
+			if err := p.repeat(b); err != nil {
+				return "", err
+			}
 			begin := p.at
 			line, err := p.line(b)
 			switch {
@@ -154,6 +164,8 @@ func (p *Parser) rest(src *buffer.Reader, limit int) (text string, err error) {
 				continue
 			default:
 				text = string(b[:p.at])
+				p.now.keep(text)
+				p.last.text = ""
 				_, err = src.Discard(p.at)
 				return text, err
 			}

@@ -101,7 +101,7 @@ func (a *answer) decide(ended bool) {
 		a.framing, a.closing = untilClose, true
 	default:
 		a.framing = chunked
-		a.field("Transfer-Encoding", "chunked")
+		a.own("Transfer-Encoding: chunked\r\n")
 	}
 	a.ownFields()
 	a.out.append(crlf)
@@ -123,15 +123,18 @@ func (a *answer) lengthField() {
 // ownFields are those that the server says of itself.
 func (a *answer) ownFields() {
 	if !a.given.date {
-		a.field("Date", dateOf(time.Now()))
+		a.own(dateOf(time.Now()))
 	}
 	switch {
 	case a.closing && !a.http10:
-		a.field("Connection", "close")
+		a.own("Connection: close\r\n")
 	case !a.closing && a.http10 && !a.given.connection:
-		a.field("Connection", "keep-alive")
+		a.own("Connection: keep-alive\r\n")
 	}
 }
+
+// own adds a line of the server's own.
+func (a *answer) own(line string) { a.out.bytes = append(a.out.bytes, line...) }
 
 // inform sends an informational answer at once (RFC 9110, 15.2).
 func (a *answer) inform(status int) {
@@ -149,17 +152,6 @@ func (a *answer) inform(status int) {
 	}
 	a.out.append(crlf)
 	a.send(nil, nil)
-}
-
-func (a *answer) statusLine(status int) {
-	a.out.borrow()
-	version := "HTTP/1.1 "
-	if a.http10 {
-		version = "HTTP/1.0 "
-	}
-	a.out.bytes = strconv.AppendInt(append(a.out.bytes, version...), int64(status), 10)
-	a.out.bytes = append(a.out.bytes, ' ')
-	a.out.bytes = append(append(a.out.bytes, wire.Phrase(status)...), crlf...)
 }
 
 func (a *answer) pass(f wire.Field) {

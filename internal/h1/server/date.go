@@ -8,20 +8,21 @@ import (
 // timeFormat is how HTTP writes times (RFC 9110, 5.6.7).
 const timeFormat = "Mon, 02 Jan 2006 15:04:05 GMT"
 
-// date is a second, as the header of that name has it.
+// date is a second, as the field of that name has it.
 type date struct {
 	second int64
-	text   string
+	line   string
 }
 
 var latest atomic.Pointer[date]
 
+// dateOf returns the line that says when an answer was made.
 func dateOf(now time.Time) string {
 	second := now.Unix()
 	if d := latest.Load(); d != nil && d.second == second {
-		return d.text
+		return d.line
 	}
-	d := &date{second, now.UTC().Format(timeFormat)}
+	d := &date{second, "Date: " + now.UTC().Format(timeFormat) + "\r\n"}
 	latest.Store(d)
-	return d.text
+	return d.line
 }

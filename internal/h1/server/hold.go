@@ -27,6 +27,7 @@ func (a *answer) Hold() (end func(whole bool)) {
 // leave is called when the handler has returned. It reports whether the answer is over, too.
 func (h *hold) leave(t *turn) bool {
 	h.turn = t
+	t.parser.Stand()
 	return h.ended.Add(1) == 2
 }
 

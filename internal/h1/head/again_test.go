@@ -1,0 +1,159 @@
+package head
+
+import (
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net"
+	"slices"
+	"strings"
+	"testing"
+
+	"berth/internal/h1/buffer"
+	"berth/internal/wire"
+)
+
+// spoken is a connection that says its text in pieces of step bytes, and ends.
+type spoken struct {
+	net.Conn
+	text string
+	step int
+}
+
+func (s *spoken) Read(p []byte) (int, error) {
+	if s.text == "" {
+		return 0, io.EOF
+	}
+	n := copy(p[:min(len(p), s.step)], s.text)
+	s.text = s.text[n:]
+	return n, nil
+}
+
+// found is all that a parser finds in a request's head, and in an answer's.
+func found(p *Parser, raw string, step int) string {
+	read := func(parse func(src *buffer.Reader) (string, error)) string {
+		src := new(buffer.Reader)
+		src.Reset(&spoken{text: raw, step: step})
+		defer src.Reset(nil)
+		said, err := parse(src)
+		return fmt.Sprintf("%s, %v, left %q", said, err, src.Bytes())
+	}
+	if strings.HasPrefix(raw, "HTTP/") {
+		return read(func(src *buffer.Reader) (string, error) {
+			r, err := p.Response(src, 1<<10)
+			if err != nil {
+				return "", err
+			}
+			return fmt.Sprintf("%d %q %s", r.Status, r.Phrase, message(&r.Message)), nil
+		})
+	}
+	return read(func(src *buffer.Reader) (string, error) {
+		r, err := p.Request(src, 1<<10, nil)
+		if err != nil {
+			return "", err
+		}
+		return fmt.Sprintf("%q %q %q %+v %s", r.Method, r.Target, r.Host, *r.URL, message(&r.Message)), nil
+	})
+}
+
+func message(m *Message) string {
+	return fmt.Sprintf("%+v %d %d %t", m.Header.Fields(), m.Minor, m.Length, m.Close)
+}
+
+// compare reads heads with one parser, one after the other, and each with a parser of its own.
+func compare(t *testing.T, heads []string, step int) {
+	t.Helper()
+	var kept Parser
+	for i, raw := range heads {
+		if got, want := found(&kept, raw, step), found(new(Parser), raw, step); got != want {
+			t.Fatalf("after %q, in pieces of %d:\n%q:\n got %s\nwant %s", heads[:i], step, raw, got, want)
+		}
+		if i%2 == 0 {
+			kept.Forget()
+		}
+	}
+}
+
+// words are lines of which heads are made that are nearly those before.
+var words = []string{
+	"Host: a\r\n", "Host: b\r\n", "host: a\r\n", "Host: \r\n", "Host:a\r\n", "Content-Length: 2\r\n", "Content-Length: 23\r\n", "content-length: x\r\n",
+	"Transfer-Encoding: chunked\r\n", "Accept: text/event-stream\r\n", "Accept: text/event-stream \r\n", "Accept: text/event\r\n", "accept: text\r\n",
+	"Authorization: Bearer a\r\n", "Authorization: Bearer b\r\n", "Cookie: a\r\n", "Mcp-Name: a\r\n", "Mcp-Name: b\r\n", "X-Api-Key: k\r\n",
+	"Connection: close\r\n", "Connection: keep-alive\r\n", "Connection: x\r\n", "User-Agent: a\n", "User-Agent: a\r\n", "User-Agent: \x00\r\n", "x-y: 1\r\n", "X-Y: 1\r\n",
+	"Content_Length: 2\r\n", "User-Agent : a\r\n", "Trailer: Host\r\n", "\r\n", "Vary: a\r\n folded\r\n", "Vary: a", "Accept: " + strings.Repeat("x", 600) + "\r\n",
+}
+
+var firsts = []string{"POST /mcp HTTP/1.1\r\n", "GET / HTTP/1.0\r\n", "HTTP/1.1 200 OK\r\n", "HTTP/1.0 204\r\n"}
+
+// A head is read as if no other had been read before, whatever that said, and where its lines stood.
+func TestAHeadAfterOthersIsReadAsAlone(t *testing.T) {
+	chance := rand.New(rand.NewPCG(1, 2))
+	for range 1000 {
+		var heads []string
+		lines := []string{words[0]}
+		first := firsts[chance.IntN(len(firsts))]
+		for range 5 {
+			heads = append(heads, first+strings.Join(lines, "")+"\r\nrest")
+			switch at := chance.IntN(len(lines) + 1); chance.IntN(4) {
+			case 0: // the same again
+			case 1:
+				lines = slices.Delete(slices.Clone(lines), min(at, len(lines)), min(at+1, len(lines)))
+			default:
+				lines = slices.Insert(slices.Clone(lines), at, words[chance.IntN(len(words))])
+			}
+			if chance.IntN(8) == 0 {
+				first = firsts[chance.IntN(len(firsts))]
+			}
+		}
+		compare(t, heads, 1+chance.IntN(40))
+	}
+}
+
+// A line that is a caller's own is judged by itself, a line that many say is taken over.
+func TestWhichLinesAreTakenOver(t *testing.T) {
+	const raw = "POST / HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer a\r\nAccept: b\r\nX-Api-Key: c\r\nCookie: d\r\nMcp-Session-Id: e\r\nUser-Agent: f\r\n\r\n"
+	var p Parser
+	found(&p, raw, 1<<10)
+	var names []string
+	for i := range p.now.fields {
+		if f := &p.now.fields[i]; f.recurs {
+			names = append(names, f.usual.name)
+		}
+	}
+	if want := []string{"Host", "Accept", "User-Agent"}; !slices.Equal(names, want) {
+		t.Errorf("got %q, want %q", names, want)
+	}
+	for _, name := range own {
+		if !slices.Contains(usual, name) || wire.CanonicalName(name) != name {
+			t.Errorf("%s is no usual name", name)
+		}
+	}
+}
+
+// What is kept of a head is bounded, and gone where that is to be kept for long.
+func TestWhatIsKeptOfAHead(t *testing.T) {
+	var p Parser
+	found(&p, "GET / HTTP/1.1\r\nHost: a\r\n\r\n", 1<<10)
+	found(&p, "GET / HTTP/1.1\r\nHost: b\r\n\r\n", 1<<10)
+	if p.now.text == "" || p.last.text != "" {
+		t.Errorf("kept %q, and before it %q", p.now.text, p.last.text)
+	}
+	if p.Stand(); p.now.text != "" || p.now.fields != nil || p.last.fields != nil {
+		t.Errorf("kept %+v and %+v of a head that stands", p.now, p.last)
+	}
+	p.now.keep(strings.Repeat("x", mostKept+1))
+	if p.now.text != "" {
+		t.Errorf("kept %d bytes", len(p.now.text))
+	}
+}
+
+// FuzzHeadAfterAnother reads a head after another one.
+func FuzzHeadAfterAnother(f *testing.F) {
+	const raw = "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 2\r\nAccept: a\r\nVary: b\r\n\r\n"
+	f.Add(raw, raw, uint8(5))
+	f.Add(raw, strings.Replace(raw, "2", "23", 1), uint8(255))
+	f.Add("HTTP/1.1 200 OK\r\nVary: a\r\n\r\n", "HTTP/1.1 200 OK\r\nDate: x\r\nVary: a\r\n\r\n", uint8(1))
+	f.Fuzz(func(t *testing.T, before, raw string, step uint8) {
+		compare(t, []string{before, raw}, 1+int(step))
+	})
+}
