@@ -111,7 +111,7 @@ func (a *HeldAnswer) whole() ([]byte, error) {
 	if a.Response.ContentLength > a.most {
 		return nil, fault.ResultTooLarge
 	}
-	body, err := io.ReadAll(io.LimitReader(a.body, a.most+1))
+	body, err := ReadAll(io.LimitReader(a.body, a.most+1), a.Response.ContentLength)
 	switch {
 	case err != nil:
 		return nil, err

@@ -7,6 +7,7 @@ import (
 
 	"berth/internal/mcp"
 	"berth/internal/wire"
+	"berth/proxy/outbound"
 )
 
 // closer closes body, as it is now.
@@ -32,9 +33,10 @@ type begunAnswer struct {
 	head []byte
 }
 
-// readAnswer waits for an answer, or for so much of it as is waited for.
-func readAnswer(body io.ReadCloser) (begunAnswer, error) {
-	head, err := io.ReadAll(io.LimitReader(body, wholeAnswer))
+// readAnswer waits for what a response answers, or for so much of it as is waited for.
+func readAnswer(response *wire.Response) (begunAnswer, error) {
+	body := response.Body
+	head, err := outbound.ReadAll(io.LimitReader(body, wholeAnswer), response.ContentLength)
 	return begunAnswer{io.MultiReader(bytes.NewReader(head), body), body, head}, err
 }
 
