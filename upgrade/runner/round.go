@@ -106,7 +106,7 @@ func (rd *round) dispatch(ctx, line context.Context, at place) (Exchange, place,
 		u := at.Upstream
 		var body []byte
 		var err error
-		onFreshStack(func() { body, err = rd.commit(ctx, u) })
+		body, err = rd.commit(ctx, u)
 		if err != nil {
 			return nil, at, err
 		}

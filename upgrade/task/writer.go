@@ -19,6 +19,14 @@ func (w *writer) name(name string) {
 	*w = append(append(append(*w, '"'), name...), `":`...)
 }
 
+// quotedName begins a member whose name may need some.
+func (w *writer) quotedName(name string) {
+	if (*w)[len(*w)-1] != '{' {
+		*w = append(*w, ',')
+	}
+	*w = append(quoted(*w, name), ':')
+}
+
 func (w *writer) open(name string) {
 	w.name(name)
 	*w = append(*w, '{')
