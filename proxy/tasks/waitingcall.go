@@ -82,6 +82,9 @@ func (a *waiting) offerAnswer(ctx context.Context, u *routing.Upstream, c *upgra
 		response.Body.Close()
 		return nil, o.givenError()
 	}
+	if body.whole {
+		return outbound.NewWholeAnswer(response, body.head, maxAnswer), nil
+	}
 	return outbound.NewHeldAnswer(ctx, response, body, maxAnswer, c.Room), nil
 }
 

@@ -5,6 +5,8 @@ import (
 	"strconv"
 	"time"
 
+	"berth/internal/journal"
+
 	"github.com/go-json-experiment/json/jsontext"
 )
 
@@ -39,8 +41,11 @@ func (w *writer) text(name, value string) {
 	}
 }
 
-// quoted has what is no UTF-8 be the replacement character, as encoding/json does.
+// quoted has what is no UTF-8 be the replacement character, as encoding/json does. Nearly all values are plain.
 func quoted(to []byte, value string) []byte {
+	if journal.IsPlain(value) {
+		return append(append(append(to, '"'), value...), '"')
+	}
 	to, _ = jsontext.AppendQuote(to, value)
 	return to
 }
