@@ -50,7 +50,7 @@ func (u *lentUpgrading) call(tb testing.TB, c *lentClient) {
 	}
 }
 
-// greeting is a client that keeps the end of its last answer.
+// greeted makes a call of "greet" to its outcome, and returns the task's id.
 func (u *lentUpgrading) greeted(tb testing.TB) (id string) {
 	c := lentCases["call"]()
 	c.kept = new(bytes.Buffer)
@@ -61,6 +61,31 @@ func (u *lentUpgrading) greeted(tb testing.TB) (id string) {
 		tb.Fatalf("no handle: %s", c.kept)
 	}
 	return string(before)
+}
+
+// polled is a client that asks for the task with this id.
+func polled(id string) *lentClient { return newLentClient("tasks/get", id, `"taskId":"`+id+`"`) }
+
+// TestWhatAnUpgradedCallCosts bounds allocations, as TestWhatARequestCosts does.
+func TestWhatAnUpgradedCallCosts(t *testing.T) {
+	if underRace {
+		t.Skip("the race detector has pools forget")
+	}
+	u, c := newLentUpgrading(t, "memory:"), lentCases["call"]()
+	poll := polled(u.greeted(t))
+	for name, one := range map[string]struct {
+		most float64
+		do   func()
+	}{
+		"a call, to its outcome": {160, func() { u.call(t, c) }},
+		"a poll that tells it":   {22, func() { serveLent(t, u.Proxy, poll) }},
+	} {
+		if n := testing.AllocsPerRun(200, one.do); n > one.most {
+			t.Errorf("%s: %v allocations, want at most %v", name, n, one.most)
+		} else {
+			t.Logf("%s: %v allocations", name, n)
+		}
+	}
 }
 
 // BenchmarkServeUpgraded is what is berth's own of a call that it makes a task of, from its request to its outcome, and of a
@@ -83,8 +108,7 @@ func BenchmarkServeUpgraded(b *testing.B) {
 		})
 		b.Run(kind+"/poll", func(b *testing.B) {
 			u := start(b)
-			id := u.greeted(b)
-			c := newLentClient("tasks/get", id, `"taskId":"`+id+`"`)
+			c := polled(u.greeted(b))
 			b.ReportAllocs()
 			for b.Loop() {
 				serveLent(b, u.Proxy, c)
