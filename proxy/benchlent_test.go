@@ -34,6 +34,9 @@ type lentContext struct {
 	ends chan struct{}
 }
 
+// AfterFunc has nothing done: the client does not leave.
+func (*lentContext) AfterFunc(func()) (stop func() bool) { return func() bool { return true } }
+
 func (*lentContext) Deadline() (time.Time, bool) { return time.Time{}, false }
 func (*lentContext) Err() error                  { return nil }
 func (*lentContext) Value(any) any               { return nil }
@@ -58,6 +61,7 @@ type lentClient struct {
 	answer  *wire.Header
 	status  int
 	written int
+	kept    *bytes.Buffer // what was written; nil: it is dropped
 }
 
 func newLentClient(method, name, params string) *lentClient {
@@ -95,10 +99,17 @@ func (c *lentClient) ask(p *proxy.Proxy) (whole bool) {
 
 func (c *lentClient) Header() *wire.Header           { return c.answer }
 func (c *lentClient) WriteHeader(status int)         { c.status = status }
-func (c *lentClient) Write(b []byte) (int, error)    { c.written += len(b); return len(b), nil }
 func (*lentClient) Flush() error                     { return nil }
 func (*lentClient) SetReadDeadline(time.Time) error  { return nil }
 func (*lentClient) SetWriteDeadline(time.Time) error { return nil }
+
+// Write implements io.Writer.
+func (c *lentClient) Write(b []byte) (int, error) {
+	if c.written += len(b); c.kept != nil {
+		return c.kept.Write(b)
+	}
+	return len(b), nil
+}
 
 // lentSender has answers ready, and lends them.
 type lentSender struct {

@@ -148,8 +148,8 @@ func (f *coreRig) made(session string, change ...func(*upgrade.Creation)) (strin
 		Rule: &rule, Tool: "work", Version: "2025-11-25", Asker: upgrade.Asker{Pool: "p"}, Prefer: f.servers[0].Name,
 		Core: true, Session: session, Call: &upgrade.Call{
 			Body: []byte(message("tools/call", work)),
-			Own: map[string][]string{
-				"Accept": {"application/json, text/event-stream"}, "Content-Type": {jsonType}, "Mcp-Protocol-Version": {"2025-11-25"},
+			Own: upgrade.Pairs{
+				"Accept", "application/json, text/event-stream", "Content-Type", jsonType, "Mcp-Protocol-Version", "2025-11-25",
 			},
 			Session: session,
 		},

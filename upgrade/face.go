@@ -22,6 +22,7 @@ type (
 	Call        = task.Call
 	Envelope    = task.Envelope
 	Room        = task.Room
+	Pairs       = task.Pairs
 	Asker       = task.Asker
 	Credentials = task.Credentials
 	Creator     = task.Creator

@@ -172,7 +172,7 @@ func rule(change func(r *Rule)) *Rule {
 func creation(r *Rule, argument string) Creation {
 	body := fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"work","arguments":{"do":%q}}}`, argument)
 	return Creation{Rule: r, Tool: "work", Version: "2026-07-28", Asker: somebody, Call: &Call{
-		Body: []byte(body), Envelope: Envelope{Header: map[string][]string{"Authorization": {"Bearer of the caller"}}},
+		Body: []byte(body), Envelope: Envelope{Header: Pairs{"Authorization", "Bearer of the caller"}},
 	}}
 }
 

@@ -173,7 +173,7 @@ func TestNextRoundBearsTheAnswers(t *testing.T) {
 		if open := v.Outstanding(); len(open) != 1 || open[0].Key != "k" {
 			t.Errorf("left to answer: %v", open)
 		}
-		with := Envelope{Header: map[string][]string{"Authorization": {"Bearer of the answer"}}}
+		with := Envelope{Header: Pairs{"Authorization", "Bearer of the answer"}}
 		if err := berths[1].Update(t.Context(), id, somebody, inputs("k", `"first"`), &with); err != nil {
 			t.Fatal(err)
 		}

@@ -8,24 +8,20 @@ import (
 	"time"
 )
 
-// lentCreation is one whose maps are gone once its request was answered: its envelope's, and what clears them.
+// lentCreation is one whose headers are gone once its request was answered: its envelope's, and what clears them.
 func lentCreation(argument string) (Creation, func()) {
 	c := creation(rule(nil), argument)
-	header, own := map[string][]string{"Authorization": {"Bearer lent"}}, map[string][]string{"Mcp-Method": {"tools/call"}}
+	header, own := Pairs{"Authorization", "Bearer lent"}, Pairs{"Mcp-Method", "tools/call"}
 	c.Call.Header, c.Call.Own = header, own
 	return c, func() {
-		for _, h := range []map[string][]string{header, own} {
-			for name, values := range h {
-				values[0] = "of the next request"
-				delete(h, name)
-			}
-			h["X-Next"] = []string{"of the next request"}
+		for _, h := range []Pairs{header, own} {
+			h[0], h[1] = "X-Next", "of the next request"
 		}
 	}
 }
 
 // What a request lends, another one has once this one was answered.
-func TestHeldCallKeepsNoMapsOfItsRequest(t *testing.T) {
+func TestHeldCallKeepsNoHeadersOfItsRequest(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		up := newTool()
 		b := startBerths(t, 1, settings{shared: true}, up)[0]

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"berth/internal/mcp"
+	"berth/internal/wire"
 	"berth/proxy/inbound"
 	"berth/upgrade"
 )
@@ -13,34 +14,38 @@ import (
 // goes upstream with it.
 func (w Way) HeldCall() *upgrade.Call {
 	headers := w.Headers()
-	all := headers.Lists()
-	own := map[string][]string{}
-	for name, values := range all {
-		if IsCallsOwn(name) {
-			own[name] = values
-		}
-	}
-	session := headers.Get(mcp.HeaderSession)
-	return &upgrade.Call{Body: w.Body, Own: own, Session: session, Envelope: w.envelopeOf(all)}
+	own, envelope := w.split(headers)
+	return &upgrade.Call{Body: w.Body, Own: own, Session: headers.Get(mcp.HeaderSession), Envelope: envelope}
 }
 
 // Envelope is what the request bears beside its call: who makes it, from where, with what
 // right.
-func (w Way) Envelope() upgrade.Envelope { return w.envelopeOf(w.Headers().Lists()) }
+func (w Way) Envelope() upgrade.Envelope {
+	_, envelope := w.split(w.Headers())
+	return envelope
+}
 
-// envelopeOf takes what belongs to one request out of headers.
-func (w Way) envelopeOf(headers map[string][]string) upgrade.Envelope {
-	e := upgrade.Envelope{Host: w.HTTP.Host, Query: w.HTTP.URL.RawQuery, Header: headers}
+// callsOwn is how many headers belong to a call, as a rule.
+const callsOwn = 5
+
+// split returns what of the headers belongs to the call, and what to the request beside it.
+func (w Way) split(headers *wire.Header) (own upgrade.Pairs, e upgrade.Envelope) {
+	fields := headers.Fields()
+	own = make(upgrade.Pairs, 0, 2*callsOwn)
+	e = upgrade.Envelope{Host: w.HTTP.Host, Query: w.HTTP.URL.RawQuery, Header: make(upgrade.Pairs, 0, 2*len(fields))}
 	e.Bare = e.Query == ""
-	for name := range e.Header {
+	for _, f := range fields {
 		switch {
-		case IsCallsOwn(name), name == inbound.HeaderOnce, name == mcp.HeaderSession, name == mcp.HeaderLastEvent:
-			delete(e.Header, name) // of one request each, or kept beside
-		case !isHarmless(name):
-			e.Bare = false
+		case IsCallsOwn(f.Name):
+			own = append(own, f.Name, f.Value)
+		case f.Name == inbound.HeaderOnce, f.Name == mcp.HeaderSession, f.Name == mcp.HeaderLastEvent:
+			// of one request each, or kept beside
+		default:
+			e.Header = append(e.Header, f.Name, f.Value)
+			e.Bare = e.Bare && isHarmless(f.Name)
 		}
 	}
-	return e
+	return own, e
 }
 
 // isHarmless: headers that cannot be what a caller authenticates with.

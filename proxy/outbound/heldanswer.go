@@ -21,6 +21,7 @@ type HeldAnswer struct {
 	events   *mcp.EventReader // nil: the body is one message
 	most     int64            // bytes of one message
 	over     bool             // the one message was read
+	all      []byte           // of an answer that is there already; nil: it is to be read
 }
 
 // NewHeldAnswer reads an answer, messages of at most that many bytes, within room. ctx is the
@@ -33,6 +34,11 @@ func NewHeldAnswer(ctx context.Context, response *wire.Response, body io.Reader,
 		a.body.most = min(n, most)
 	}
 	return a
+}
+
+// NewWholeAnswer reads an answer that is no stream, and of which all is there.
+func NewWholeAnswer(response *wire.Response, all []byte, most int64) *HeldAnswer {
+	return &HeldAnswer{Response: response, most: most, all: all}
 }
 
 func IsStream(response *wire.Response) bool {
@@ -111,7 +117,7 @@ func (a *HeldAnswer) whole() ([]byte, error) {
 	if a.Response.ContentLength > a.most {
 		return nil, fault.ResultTooLarge
 	}
-	body, err := io.ReadAll(io.LimitReader(a.body, a.most+1))
+	body, err := a.read()
 	switch {
 	case err != nil:
 		return nil, err
@@ -124,6 +130,14 @@ func (a *HeldAnswer) whole() ([]byte, error) {
 	}
 	return nil, &mcp.Error{Code: mcp.CodeInternal, Reason: mcp.ReasonBadUpstream, Outcome: fateBy(a.Response.Status),
 		Message: fmt.Sprintf("the server answered %d %s", a.Response.Status, a.Response.Phrase)}
+}
+
+// read returns the body, or so much of it as shows that it is too large.
+func (a *HeldAnswer) read() ([]byte, error) {
+	if a.all != nil {
+		return a.all, nil
+	}
+	return ReadAll(io.LimitReader(a.body, a.most+1), a.Response.ContentLength)
 }
 
 // fateBy is what a status that bears no JSON-RPC says of a call: 4xx refuses the request, 408

@@ -7,6 +7,7 @@ import (
 
 	"berth/internal/mcp"
 	"berth/internal/wire"
+	"berth/proxy/outbound"
 )
 
 // closer closes body, as it is now.
@@ -29,13 +30,15 @@ const wholeAnswer = 64 << 10
 type begunAnswer struct {
 	io.Reader
 	io.Closer
-	head []byte
+	head  []byte
+	whole bool // head is all of it
 }
 
-// readAnswer waits for an answer, or for so much of it as is waited for.
-func readAnswer(body io.ReadCloser) (begunAnswer, error) {
-	head, err := io.ReadAll(io.LimitReader(body, wholeAnswer))
-	return begunAnswer{io.MultiReader(bytes.NewReader(head), body), body, head}, err
+// readAnswer waits for what a response answers, or for so much of it as is waited for.
+func readAnswer(response *wire.Response) (begunAnswer, error) {
+	body := response.Body
+	head, err := outbound.ReadAll(io.LimitReader(body, wholeAnswer), response.ContentLength)
+	return begunAnswer{io.MultiReader(bytes.NewReader(head), body), body, head, err == nil && len(head) < wholeAnswer}, err
 }
 
 // under returns the answer as one to the request with this id: the call may have another at
@@ -50,7 +53,7 @@ func (o offer) under(id []byte) *wire.Response {
 	}
 	text := mcp.WithID(body.head, id)
 	renamed := ofLength(o.response, len(text))
-	renamed.Body = begunAnswer{bytes.NewReader(text), body.Closer, text}
+	renamed.Body = begunAnswer{bytes.NewReader(text), body.Closer, text, true}
 	return renamed
 }
 

@@ -45,7 +45,7 @@ func (a *waiting) Send(ctx context.Context, u *routing.Upstream, c *upgrade.Call
 		a.offer(ctx, offer{begins: true})
 		return &waitingStream{HeldAnswer: outbound.NewHeldAnswer(ctx, response, response.Body, maxAnswer, c.Room), a: a, ctx: ctx, u: u, id: c.ID}, nil
 	}
-	body, _ := readAnswer(response.Body) // what is wrong shows again when it is read on
+	body, _ := readAnswer(response) // what is wrong shows again when it is read on
 	return a.offerAnswer(ctx, u, c, response, body, maxAnswer)
 }
 
@@ -63,7 +63,7 @@ func (a *waiting) sendRefused(ctx context.Context, u *routing.Upstream, c *upgra
 		a.offer(ctx, offer{judged: true})
 		return nil, err
 	}
-	body, err := readAnswer(response.Body)
+	body, err := readAnswer(response)
 	if late.Stop(); err != nil {
 		response = ofLength(response, len(body.head))
 		body.Reader = bytes.NewReader(body.head)
@@ -77,10 +77,13 @@ func (a *waiting) offerAnswer(ctx context.Context, u *routing.Upstream, c *upgra
 	whole := *response
 	whole.Body = body
 	o := offer{u: u, response: &whole, id: c.ID, refuses: refusesCall(response.Status, body.head, c.ID)}
-	o.withheld = response.Status/100 == 2 && body.isWithheld(c.ID)
+	o.withheld = a.after > 0 && response.Status/100 == 2 && body.isWithheld(c.ID) // else it is for the client only if it refuses
 	if a.offer(ctx, o) {
 		response.Body.Close()
 		return nil, o.givenError()
+	}
+	if body.whole {
+		return outbound.NewWholeAnswer(response, body.head, maxAnswer), nil
 	}
 	return outbound.NewHeldAnswer(ctx, response, body, maxAnswer, c.Room), nil
 }

@@ -10,9 +10,9 @@ import (
 
 // Amid is what the store is to do beside a step of a task: in the same trip, where it has one server.
 type Amid struct {
-	Before []storage.Step                       // each time that the step is tried
-	After  func(next *task.Task) []storage.Step // if the step is taken; nil: nothing
-	Whole  bool                                 // ApplyAmid has done all of After
+	Before []storage.Step                                          // each time that the step is tried
+	After  func(to []storage.Step, next *task.Task) []storage.Step // adds to others what is done if the step is taken; nil: nothing
+	Whole  bool                                                    // ApplyAmid has done all of After
 }
 
 // ApplyAmid is Apply amid other steps. That the step is taken does not depend on those after it.
@@ -45,12 +45,22 @@ func (r Records) ApplyAmid(ctx context.Context, e Entry, op *task.Op, amid *Amid
 
 // swap stores next in the place of e, amid other steps, and reports whether it has; else what stands.
 func (r Records) swap(ctx context.Context, e Entry, next *task.Task, amid *Amid) (taken bool, standing storage.Record, err error) {
-	steps := append(amid.Before[:len(amid.Before):len(amid.Before)], storage.Swapping(TaskKey(e.ID), e.Version, next.Encode(), storage.KeepTTL))
+	steps := append(make([]storage.Step, 0, amid.steps()), amid.Before...)
+	steps = append(steps, storage.Swapping(TaskKey(e.ID), e.Version, next.Encode(), storage.KeepTTL))
 	own := len(steps)
 	if amid.After != nil {
-		steps = append(steps, amid.After(next)...)
+		steps = amid.After(steps, next)
 	}
 	done, standing, err := r.store.InOrder(ctx, steps...)
 	amid.Whole = amid.After != nil && done == len(steps)
 	return done >= own, standing, err
+}
+
+// steps is how many there are at most, the one amid them included.
+func (a *Amid) steps() int {
+	n := len(a.Before) + 1
+	if a.After != nil {
+		n += partingSteps
+	}
+	return n
 }

@@ -21,14 +21,6 @@ const (
 	sealSession = "upgraded call's session"
 )
 
-// storedCall stands before the body, on a line of its own.
-type storedCall struct {
-	Own      map[string][]string `json:"own,omitempty"`
-	Envelope *task.Envelope      `json:"envelope,omitempty"` // if it is bare
-	Sealed   string              `json:"sealed,omitempty"`   // if it is not, and there is a key
-	Session  string              `json:"session,omitempty"`  // sealed; "" if there is none
-}
-
 // KeepCall stores a call for life, so that another berth can send it, or its next
 // round. Credentials are sealed, or else left out.
 func (r Records) KeepCall(ctx context.Context, id string, c *task.Call, life time.Duration) error {
@@ -41,7 +33,7 @@ func (r Records) KeepCall(ctx context.Context, id string, c *task.Call, life tim
 
 // encodeCall is a call as KeepCall stores it.
 func (r Records) encodeCall(ctx context.Context, id string, c *task.Call, life time.Duration) ([]byte, error) {
-	head := storedCall{Own: c.Own}
+	head := task.StoredCall{Own: c.Own}
 	if c.Bare {
 		head.Envelope = &c.Envelope
 	} else if r.Keys.Given() {
@@ -58,9 +50,7 @@ func (r Records) encodeCall(ctx context.Context, id string, c *task.Call, life t
 		}
 		head.Session = sealed
 	}
-	// Strings always marshal.
-	line, _ := json.Marshal(head)
-	return append(append(line, '\n'), c.Body...), nil
+	return head.Encode(c.Body), nil
 }
 
 func (r Records) putCall(ctx context.Context, id string, kept []byte, life time.Duration) error {
@@ -71,8 +61,7 @@ func (r Records) putCall(ctx context.Context, id string, kept []byte, life time.
 }
 
 func (r Records) seal(ctx context.Context, id string, e *task.Envelope, life time.Duration) (string, error) {
-	text, _ := json.Marshal(e)
-	return r.Keys.Seal(ctx, sealPurpose, []string{id}, text, life+Spare)
+	return r.Keys.Seal(ctx, sealPurpose, []string{id}, e.Encode(), life+Spare)
 }
 
 // LoadCall returns a call as it was kept. open is false if its envelope was not.
@@ -85,7 +74,7 @@ func (r Records) LoadCall(ctx context.Context, id string) (c *task.Call, open bo
 		return nil, false, fmt.Errorf("upgrade: reading a call: %w", err)
 	}
 	line, body, _ := bytes.Cut(kept, []byte("\n"))
-	var head storedCall
+	var head task.StoredCall
 	if err := json.Unmarshal(line, &head); err != nil {
 		return nil, false, fmt.Errorf("%w: %w", task.ErrCallLost, err)
 	}

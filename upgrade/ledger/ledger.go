@@ -23,6 +23,14 @@ var (
 // StoreTime bounds one step, of several operations on the store.
 const StoreTime = 5 * time.Second
 
+// InTime bounds one step. What is in memory waits for nobody.
+func (l *Ledger) InTime(ctx context.Context) (context.Context, context.CancelFunc) {
+	if !l.Store.Shared() && !l.Store.Durable() {
+		return ctx, func() {}
+	}
+	return context.WithTimeout(ctx, StoreTime)
+}
+
 // Store is what is asked of a *storage.Store.
 type Store interface {
 	storage.Engine
@@ -115,12 +123,13 @@ func (l *Ledger) ListHeld(ctx context.Context, id string, life time.Duration) er
 
 // listAs lists a task as a holder's, and the holder, for life.
 func (l *Ledger) listAs(ctx context.Context, holder, id string, life time.Duration) error {
-	return l.inOrder(ctx, l.heldBy(holder, id, life)...)
+	steps := l.heldBy(holder, id, life)
+	return l.inOrder(ctx, steps[:]...)
 }
 
 // heldBy are the steps by which a task is listed as a holder's, and the holder, for life.
-func (l *Ledger) heldBy(holder, id string, life time.Duration) []storage.Step {
-	return []storage.Step{storage.Keeping(l.Lists.Holders(), holder, 0), keeping(l.Lists.TasksOf(holder), id, life+Spare)}
+func (l *Ledger) heldBy(holder, id string, life time.Duration) [2]storage.Step {
+	return [...]storage.Step{storage.Keeping(l.Lists.Holders(), holder, 0), keeping(l.Lists.TasksOf(holder), id, life+Spare)}
 }
 
 func (l *Ledger) inOrder(ctx context.Context, steps ...storage.Step) error {

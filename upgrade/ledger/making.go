@@ -20,7 +20,8 @@ func (l *Ledger) Make(ctx context.Context, t *task.Task, c *task.Call, life time
 	if err != nil {
 		return NoEntry(), err
 	}
-	steps := l.listed(l.heldBy(l.Holder, t.ID, l.Left(t)), t, life)
+	held := l.heldBy(l.Holder, t.ID, l.Left(t))
+	steps := l.listed(append(make([]storage.Step, 0, makingSteps), held[:]...), t, life)
 	if len(kept) <= storage.StepBlob {
 		steps = append(steps, storage.PuttingBlob(CallKey(t.ID), kept, life+Spare))
 	} else if err := l.Records.putCall(ctx, t.ID, kept, life); err != nil {
@@ -37,10 +38,15 @@ func (l *Ledger) Make(ctx context.Context, t *task.Task, c *task.Call, life time
 	return parse(standing)
 }
 
-// Parting are the steps by which this process lets go of a task that has ended, whose call is small and lives in no
+// partingSteps is how many Parting adds at most, makingSteps how many Make takes.
+const (
+	partingSteps = 5
+	makingSteps  = 7
+)
+
+// Parting adds to others the steps by which this process lets go of a task that has ended, whose call is small and lives in no
 // session: everybody is told, and where it is listed is put right.
-func (l *Ledger) Parting(t *task.Task) []storage.Step {
-	steps := make([]storage.Step, 0, 5)
+func (l *Ledger) Parting(steps []storage.Step, t *task.Task) []storage.Step {
 	if t.Principal != "" && !t.Terms.Unlisted {
 		steps = append(steps, storage.Removing(l.Lists.LiveOf(t.Pool, t.Principal), t.ID))
 	}

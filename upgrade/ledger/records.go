@@ -44,8 +44,8 @@ type Records struct {
 
 // TaskKey is where a record stands, CallKey its call, OutcomeKey what that returned.
 func TaskKey(id string) string          { return "upgrade:{" + id + "}" }
-func CallKey(id string) string          { return TaskKey(id) + ":call" }
-func OutcomeKey(id, name string) string { return TaskKey(id) + ":out:" + name }
+func CallKey(id string) string          { return "upgrade:{" + id + "}:call" }
+func OutcomeKey(id, name string) string { return "upgrade:{" + id + "}:out:" + name }
 
 // Get returns the record of a task.
 func (r Records) Get(ctx context.Context, id string) (Entry, error) {

@@ -6,8 +6,8 @@
 // taken again. It decides about no task that another process holds: who adopts one claims it
 // first, in Table. It asks no other berth for anything.
 //
-// What it costs: a goroutine a call, and what is large of a call only as it came; deep stacks
-// are left after each step (stack.go), header maps packed while a call waits. An event stream that says nothing
+// What it costs: a goroutine a call, and what is large of a call only as it came; stacks deeper than a round's
+// are left after each step (stack.go), what was lent of it is the call's own while it waits. An event stream that says nothing
 // is waited for by a goroutine that has nothing else on its stack (flight.go), and without its header.
 //
 //	runner.go, pool.go, transport.go     the runner, and how it reaches upstreams

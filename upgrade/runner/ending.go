@@ -83,7 +83,7 @@ func (rd *round) ended(ctx context.Context) {
 // store stores an outcome and the op that names it. The store may have lost the one
 // without the other meanwhile, so both are tried anew each time.
 func (rd *round) store(ctx context.Context, op *task.Op, outcome []byte) error {
-	ctx, cancel := context.WithTimeout(ctx, ledger.StoreTime)
+	ctx, cancel := rd.l.InTime(ctx)
 	defer cancel()
 	if len(outcome) <= storage.StepBlob {
 		return rd.storeAtOnce(ctx, op, outcome)

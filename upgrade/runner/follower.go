@@ -184,12 +184,9 @@ func (f *follower) askOnce(ctx context.Context, method string, answers []mcp.Inp
 func aboutTheirs(theirs, id, method, version string, answers []mcp.Input) *task.Call {
 	return &task.Call{
 		Body: mcp.TaskRequest(id, method, theirs, version, answers),
-		Own: map[string][]string{
-			"Accept":          {"application/json, text/event-stream"},
-			"Content-Type":    {"application/json"},
-			mcp.HeaderVersion: {version},
-			mcp.HeaderMethod:  {method},
-			mcp.HeaderName:    {mcp.EncodeName(theirs)},
+		Own: task.Pairs{
+			"Accept", "application/json, text/event-stream", "Content-Type", "application/json",
+			mcp.HeaderVersion, version, mcp.HeaderMethod, method, mcp.HeaderName, mcp.EncodeName(theirs),
 		},
 	}
 }

@@ -167,4 +167,7 @@ func (h *Held) FreeKey(ctx context.Context) {
 }
 
 // run takes the call through its rounds, and lets go of it.
-func (h *Held) run() { h.round.goOn(0) }
+func (h *Held) run() {
+	stretch(0)
+	h.round.goOn(0)
+}

@@ -106,7 +106,7 @@ func (rd *round) dispatch(ctx, line context.Context, at place) (Exchange, place,
 		u := at.Upstream
 		var body []byte
 		var err error
-		onFreshStack(func() { body, err = rd.commit(ctx, u) })
+		body, err = rd.commit(ctx, u)
 		if err != nil {
 			return nil, at, err
 		}
@@ -223,20 +223,25 @@ func (rd *round) read(ex Exchange, id []byte) (*reply, error) {
 // judge returns the reply that a message is; nil if it is none. What read has on its stack while it
 // waits is there for as long as the call.
 func (rd *round) judge(m Message, id []byte) (*reply, error) {
+	a, err := mcp.PeekAnswer(m.Data, false)
+	if err == nil && a.Method == "" {
+		return rd.replied(&a, m, id)
+	}
 	if p, ok := mcp.PeekProgress(m.Data); ok {
 		if utf8.Valid(m.Data) {
 			rd.notes.progress(p, m)
 		}
 		return nil, nil
 	}
-	a, err := mcp.PeekAnswer(m.Data, false)
-	switch {
-	case err != nil:
+	if err != nil {
 		return nil, task.ErrGarbled
-	case a.Method != "":
-		return nil, nil
 	}
-	switch meant, err := rd.isMeant(&a, m, id); {
+	return nil, nil
+}
+
+// replied returns the reply that a response is; nil if it is none to the request with this id.
+func (rd *round) replied(a *mcp.Answer, m Message, id []byte) (*reply, error) {
+	switch meant, err := rd.isMeant(a, m, id); {
 	case err != nil:
 		return nil, err
 	case !meant:
@@ -244,7 +249,7 @@ func (rd *round) judge(m Message, id []byte) (*reply, error) {
 	case !a.IsError && !a.HasResult:
 		return nil, task.ErrGarbled
 	}
-	return &reply{a, m.Data}, nil
+	return &reply{*a, m.Data}, nil
 }
 
 // isMeant reports whether a response is the one to the request with this id. What answers

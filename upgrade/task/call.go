@@ -1,8 +1,6 @@
 package task
 
 import (
-	"maps"
-
 	"berth/internal/mcp"
 	"berth/internal/wire"
 )
@@ -16,7 +14,7 @@ type Call struct {
 
 	// Own are the headers that belong to this call alone and are no secret: what mirrors
 	// the body, what says how it is to be read. They stay what they are in later rounds.
-	Own map[string][]string
+	Own Pairs
 
 	// Session is what the upstream calls the session that the call is made in; "": none.
 	Session string
@@ -32,37 +30,36 @@ type Call struct {
 
 // Envelope is what goes upstream around a body: in it are credentials.
 type Envelope struct {
-	Host   string              // Host header of the client's request
-	Query  string              // of its URL
-	Header map[string][]string // beside Call.Own
+	Host   string // Host header of the client's request
+	Query  string // of its URL
+	Header Pairs  // beside Call.Own
 
 	// Bare says that nothing in it could be a credential, so that it may be stored as it is.
 	Bare bool
 }
 
-// Headers are all that go upstream.
+// Headers are all that go upstream. What is the call's own stands for all that is said of it.
 func (c *Call) Headers() *wire.Header {
-	lists := maps.Clone(c.Header)
-	if lists == nil {
-		lists = map[string][]string{}
+	all := new(wire.Header)
+	all.Grow((len(c.Header)+len(c.Own))/2 + spareHeaders)
+	for i := 0; i < len(c.Header); i += 2 {
+		if !c.Own.has(c.Header[i]) {
+			all.Add(c.Header[i], c.Header[i+1])
+		}
 	}
-	maps.Copy(lists, c.Own)
-	all := wire.FromLists(lists)
+	for i := 0; i < len(c.Own); i += 2 {
+		all.Add(c.Own[i], c.Own[i+1])
+	}
 	if c.Session != "" {
 		all.Set(mcp.HeaderSession, c.Session)
 	}
 	return all
 }
 
+// spareHeaders is how many are added on the way upstream, at most.
+const spareHeaders = 2
+
 // Size is how many bytes a call keeps.
 func (c *Call) Size() int64 {
-	n := len(c.Body) + len(c.Session) + len(c.Host) + len(c.Query)
-	for _, headers := range []map[string][]string{c.Own, c.Header} {
-		for name, values := range headers {
-			for _, value := range values {
-				n += len(name) + len(value)
-			}
-		}
-	}
-	return int64(n)
+	return int64(len(c.Body) + len(c.Session) + len(c.Host) + len(c.Query) + c.Own.size() + c.Header.size())
 }

@@ -91,7 +91,8 @@ func begun(t *Task) Steps {
 }
 
 func (s Steps) append(after time.Duration, what, holder, upstream, detail string) Steps {
-	to := make([]byte, 0, len(s)+len(what)+len(holder)+len(upstream)+len(detail)+16)
+	var room [512]byte // most are no longer, and stay on the stack
+	to := room[:0]
 	if to = append(to, s...); len(s) > 0 {
 		to = append(to, ';')
 	}

@@ -4,7 +4,6 @@ import (
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/json"
-	"fmt"
 	"slices"
 	"strconv"
 	"time"
@@ -212,23 +211,6 @@ func (t *Task) Recorded() int64 {
 
 // Did reports whether op made this record or one shortly before it.
 func (t *Task) Did(op string) bool { return slices.Contains(t.Ops, op) }
-
-type stored struct {
-	Format int `json:"v"`
-	*Task
-}
-
-// Decode reads what Encode has written.
-func Decode(data []byte) (*Task, error) {
-	s := stored{Task: new(Task)}
-	if err := json.Unmarshal(data, &s); err != nil {
-		return nil, fmt.Errorf("upgrade: stored task: %w", err)
-	}
-	if s.Format != format || s.ID == "" {
-		return nil, fmt.Errorf("upgrade: stored task of format %d", s.Format)
-	}
-	return s.Task, nil
-}
 
 // Digest names parts of any length and content.
 func Digest(parts ...string) string {

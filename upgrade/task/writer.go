@@ -5,6 +5,8 @@ import (
 	"strconv"
 	"time"
 
+	"berth/internal/journal"
+
 	"github.com/go-json-experiment/json/jsontext"
 )
 
@@ -19,6 +21,14 @@ func (w *writer) name(name string) {
 	*w = append(append(append(*w, '"'), name...), `":`...)
 }
 
+// quotedName begins a member whose name may need some.
+func (w *writer) quotedName(name string) {
+	if (*w)[len(*w)-1] != '{' {
+		*w = append(*w, ',')
+	}
+	*w = append(quoted(*w, name), ':')
+}
+
 func (w *writer) open(name string) {
 	w.name(name)
 	*w = append(*w, '{')
@@ -31,8 +41,11 @@ func (w *writer) text(name, value string) {
 	}
 }
 
-// quoted has what is no UTF-8 be the replacement character, as encoding/json does.
+// quoted has what is no UTF-8 be the replacement character, as encoding/json does. Nearly all values are plain.
 func quoted(to []byte, value string) []byte {
+	if journal.IsPlain(value) {
+		return append(append(append(to, '"'), value...), '"')
+	}
 	to, _ = jsontext.AppendQuote(to, value)
 	return to
 }
