@@ -128,7 +128,7 @@ func meaningless(err error) bool {
 	if f, ok := errors.AsType[*fault](err); ok {
 		return f.refusal || f.told
 	}
-	return errors.Is(err, context.Canceled)
+	return err == errAshore || errors.Is(err, context.Canceled)
 }
 
 // parted is an Engine whose keys live on several servers, each of which can be away alone.
@@ -191,20 +191,4 @@ func (b *breakers) closed() bool {
 		}
 	}
 	return true
-}
-
-type withinKey struct{}
-
-// Within bounds each operation once it has its turn. A deadline of the context counts the wait for
-// that as well.
-func Within(ctx context.Context, d time.Duration) context.Context {
-	return context.WithValue(ctx, withinKey{}, d)
-}
-
-// Begun is the context of an operation whose turn has come.
-func Begun(ctx context.Context) (context.Context, context.CancelFunc) {
-	if d, ok := ctx.Value(withinKey{}).(time.Duration); ok {
-		return context.WithTimeout(ctx, d)
-	}
-	return ctx, func() {}
 }

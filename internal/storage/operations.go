@@ -86,10 +86,13 @@ func (s *Store) do(ctx context.Context, op, part string, f func(ctx context.Cont
 		if together, ok := s.engine.(sharer); ok && together.shares(ctx, op) {
 			turns = b.aboard
 		}
-		err = b.inTurn(ctx, turns, op, func(ctx context.Context) error {
+		begun := func(ctx context.Context) error {
 			start = time.Now() // the wait for its turn is none of the server's
 			return f(ctx)
-		})
+		}
+		if err = b.inTurn(ctx, turns, op, begun); err == errAshore {
+			err = b.inTurn(byItself(ctx), b.turns, op, begun)
+		}
 	}
 	s.metrics.record(ctx, op, time.Since(start), err)
 	return err
