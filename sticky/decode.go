@@ -1,10 +1,8 @@
 package sticky
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
-	"strconv"
 	"time"
 )
 
@@ -18,7 +16,8 @@ func decode(data []byte) (b Binding, err error) {
 // decodeInto is decode into what the caller has, which also returns the binding as it is kept under key, if it fits. With
 // an error into stays as it is.
 func decodeInto(data []byte, key *Key, into *Binding) (k kept, fits bool, err error) {
-	if t, ok := read(data); ok {
+	var t reading
+	if t.read(data) {
 		if k, fits = t.keep(key); fits {
 			k.fill(into)
 			into.Expires, into.Kept = t.expires, t.kept // in the zones that they are told in
@@ -51,8 +50,8 @@ func (t *reading) keep(key *Key) (kept, bool) {
 	return k, fits
 }
 
-// read reads what encode wrote without escapes: its fields, in their order.
-func read(text []byte) (t reading, ok bool) {
+// read reads what encode wrote without escapes: its fields, in their order. It reports false of anything else.
+func (t *reading) read(text []byte) bool {
 	r := reader{rest: text, ok: true}
 	r.skip(`{"v":1,"up":`)
 	t.texts[0] = r.string()
@@ -79,7 +78,7 @@ func read(text []byte) (t reading, ok bool) {
 	r.optional(`,"former":`, &t.texts[13])
 	r.optional(`,"formeralias":`, &t.texts[14])
 	t.asked = r.has(`,"asked":true`)
-	return t, r.ok && string(r.rest) == "}" && len(t.texts[0]) > 0
+	return r.ok && string(r.rest) == "}" && len(t.texts[0]) > 0
 }
 
 // reader takes JSON apart that encode wrote.
@@ -88,34 +87,36 @@ type reader struct {
 	ok   bool // so far
 }
 
+// has passes over text, if that is what follows. Most fields are not there, which their first letter tells.
 func (r *reader) has(text string) bool {
-	if len(r.rest) < len(text) || string(r.rest[:len(text)]) != text {
+	if len(r.rest) < len(text) || r.rest[letter] != text[letter] || string(r.rest[:len(text)]) != text {
 		return false
 	}
 	r.rest = r.rest[len(text):]
 	return true
 }
 
+// letter is where a name begins, behind a comma and a quote.
+const letter = 2
+
 func (r *reader) skip(text string) { r.ok = r.has(text) && r.ok }
 
 func (r *reader) string() []byte {
-	if !r.has(`"`) {
+	if len(r.rest) == 0 || r.rest[0] != '"' {
 		r.ok = false
 		return nil
 	}
-	for i, c := range r.rest {
-		switch {
-		case c == '"':
-			value := r.rest[:i]
-			r.rest = r.rest[i+1:]
-			return value
-		case !isPlain[c]:
-			r.ok = false
-			return nil
-		}
+	text := r.rest[1:]
+	end := 0
+	for end < len(text) && isPlain[text[end]] {
+		end++
 	}
-	r.ok = false
-	return nil
+	if end == len(text) || text[end] != '"' {
+		r.ok = false
+		return nil
+	}
+	r.rest = text[end+1:]
+	return text[:end]
 }
 
 func (r *reader) optional(name string, value *[]byte) {
@@ -128,16 +129,23 @@ func (r *reader) number(name string, value *int64) {
 	if !r.has(name) {
 		return
 	}
+	text, sign, n := r.rest, int64(1), int64(0)
+	if len(text) > 0 && text[0] == '-' {
+		text, sign = text[1:], -1
+	}
 	end := 0
-	for end < len(r.rest) && (r.rest[end] == '-' || '0' <= r.rest[end] && r.rest[end] <= '9') {
+	for end < len(text) && text[end]-'0' <= 9 {
+		n = n*10 + int64(text[end]-'0')
 		end++
 	}
-	n, err := strconv.ParseInt(string(r.rest[:end]), 10, 64)
-	if digits := bytes.TrimPrefix(r.rest[:end], []byte("-")); err != nil || digits[0] == '0' {
+	if end == 0 || end > sureDigits || text[0] == '0' {
 		r.ok = false // zero is left out, and no number of JSON begins with it
 	}
-	r.rest, *value = r.rest[end:], n
+	r.rest, *value = text[end:], sign*n
 }
+
+// sureDigits are so many that an int64 has them all, whatever they are.
+const sureDigits = 18
 
 func (r *reader) time() (t time.Time) {
 	if err := t.UnmarshalText(r.string()); err != nil {

@@ -79,13 +79,14 @@ func (b *Binding) isPlain() bool {
 			}
 		}
 	}
-	return isPlainTime(b.Expires) && isPlainTime(b.Kept)
+	return isPlainTime(b.Expires) && (b.Kept.IsZero() || isPlainTime(b.Kept))
 }
 
 // isPlainTime: others have no form in RFC 3339.
 func isPlainTime(t time.Time) bool {
 	_, offset := t.Zone()
-	return t.Year() >= 1 && t.Year() <= 9999 && offset%60 == 0
+	year := t.Year()
+	return year >= 1 && year <= 9999 && offset%60 == 0
 }
 
 // isPlain tells of each byte whether json writes it as it is, whatever stands beside it.

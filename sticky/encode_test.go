@@ -3,6 +3,7 @@ package sticky
 import (
 	"encoding/json"
 	"reflect"
+	"strconv"
 	"testing"
 	"time"
 
@@ -62,6 +63,7 @@ func TestABindingIsReadAsJSONReadsIt(t *testing.T) {
 			at := rapid.IntRange(0, len(text)-1).Draw(t, "at")
 			text[at] = rapid.SampledFrom([]byte(`0-9,"{}: tx`)).Draw(t, "byte")
 		}
+		text = text[:len(text)-rapid.IntRange(0, len(text)).Draw(t, "cut off")*rapid.IntRange(0, 1).Draw(t, "is cut off")]
 		var want stored
 		failed := json.Unmarshal(text, &want) != nil || want.Format != format || want.Upstream == ""
 		got, err := decode(text)
@@ -74,10 +76,22 @@ func TestABindingIsReadAsJSONReadsIt(t *testing.T) {
 	})
 }
 
+// What no int64 has is no binding, and what just fits is one.
+func TestNumbersOfABindingAreThoseOfAnInt64(t *testing.T) {
+	for number, whole := range map[string]bool{
+		"9223372036854775807": true, "9223372036854775808": false, "-9223372036854775808": true, "92233720368547758080": false, "01": false, "1.5": false,
+	} {
+		b, err := decode([]byte(`{"v":1,"up":"a","expires":"2026-11-26T00:00:00Z","made":` + number + `}`))
+		if got := err == nil; got != whole || whole && strconv.FormatInt(b.Made, 10) != number {
+			t.Errorf("%s: got %d, %v", number, b.Made, err)
+		}
+	}
+}
+
 func TestWritingAndReadingABindingCostsItsText(t *testing.T) {
 	b := Binding{Upstream: "a", Dialect: "extension", Status: "working", Tool: "make", Expires: time.Now(), Made: 1, Until: 2}
 	text := []byte(b.encode())
-	if _, ok := read(text); !ok {
+	if !new(reading).read(text) {
 		t.Errorf("%s is left to json", text)
 	}
 	if got := testing.AllocsPerRun(100, func() { b.encode() }); got > 1 {

@@ -43,18 +43,15 @@ func keep(key *Key, b *Binding) (kept, bool) {
 func pack[T string | []byte](k *kept, key *Key, texts *[keptTexts]T) bool {
 	var room [512]byte // stays on the stack
 	text := append(append(room[:0], key.Principal...), key.ID...)
-	begins := len(text)
-	var ends [keptTexts]int
+	k.begins = uint16(len(text))
 	for i := range texts {
-		text = append(text, texts[i]...)
-		ends[i] = len(text)
+		if len(texts[i]) > 0 { // as most are not
+			text = append(text, texts[i]...)
+		}
+		k.ends[i] = uint16(len(text))
 	}
-	if len(text) > mostKept {
+	if len(text) > mostKept { // and the numbers are of no use
 		return false
-	}
-	k.begins = uint16(begins)
-	for i, end := range ends {
-		k.ends[i] = uint16(end)
 	}
 	k.text = string(text)
 	return true

@@ -60,17 +60,18 @@ func (b *breaker) down(c gobreaker.Counts) bool {
 	return b.cuts.Load() >= failuresToOpen || last == 0 || time.Since(b.begin)-time.Duration(last) >= 2*b.timeout
 }
 
-// inTurn runs f when it has one of the turns. A probe waits for nobody: what it finds is what others wait for.
-func (b *breaker) inTurn(ctx context.Context, turns *turns, op string, f func(ctx context.Context) error) error {
+// inTurn runs f when it has one of the turns, and returns how long f took. A probe waits for nobody: what it finds is what others
+// wait for.
+func (b *breaker) inTurn(ctx context.Context, turns *turns, op string, f func(ctx context.Context) error) (took time.Duration, err error) {
 	if op == opPing {
 		return b.ask(ctx, op, f)
 	}
 	if !turns.takeFree() {
 		if b.circuit.State() == gobreaker.StateOpen { // nobody waits for a turn to hear that
-			return open(op, gobreaker.ErrOpenState)
+			return 0, open(op, gobreaker.ErrOpenState)
 		}
 		if err := turns.take(ctx, op, patience*b.timeout); err != nil {
-			return err
+			return 0, err
 		}
 	}
 	defer turns.give()
@@ -79,26 +80,29 @@ func (b *breaker) inTurn(ctx context.Context, turns *turns, op string, f func(ct
 
 // ask runs f unless the breaker is open. Execute also counts a panic, which in the half-open state
 // would else hold a permit for ever.
-func (b *breaker) ask(ctx context.Context, op string, f func(ctx context.Context) error) error {
-	_, err := b.circuit.Execute(func() (struct{}, error) {
+func (b *breaker) ask(ctx context.Context, op string, f func(ctx context.Context) error) (took time.Duration, err error) {
+	var ended time.Time
+	_, err = b.circuit.Execute(func() (struct{}, error) {
 		ctx, cancel := Begun(ctx)
 		defer cancel()
 		start := time.Now()
 		err := f(ctx)
-		return struct{}{}, b.judged(err, time.Since(start))
+		ended = time.Now()
+		took = ended.Sub(start)
+		return struct{}{}, b.judged(err, took, ended)
 	})
 	if errors.Is(err, gobreaker.ErrOpenState) || errors.Is(err, gobreaker.ErrTooManyRequests) {
-		return open(op, err)
+		return 0, open(op, err)
 	}
 	if !meaningless(err) {
-		b.health.report(b.allClosed, err)
+		b.health.report(b.allClosed, err, ended)
 	}
-	return err
+	return took, err
 }
 
 // judged is err as the breaker is to take it. A deadline that leaves less than the time for an
 // answer says nothing about the server.
-func (b *breaker) judged(err error, took time.Duration) error {
+func (b *breaker) judged(err error, took time.Duration, ended time.Time) error {
 	f, failed := errors.AsType[*fault](err)
 	switch {
 	case failed && f.told:
@@ -107,7 +111,7 @@ func (b *breaker) judged(err error, took time.Duration) error {
 	case failed && !f.refusal && f.reason != reasonTimeout:
 		b.cuts.Add(1)
 	case answered(err), failed && f.refusal && f.reason != reasonBusy: // a refusal is an answer
-		b.answered.Store(int64(time.Since(b.begin)))
+		b.answered.Store(int64(ended.Sub(b.begin)))
 		b.cuts.Store(0)
 	}
 	return err
@@ -128,7 +132,7 @@ func meaningless(err error) bool {
 	if f, ok := errors.AsType[*fault](err); ok {
 		return f.refusal || f.told
 	}
-	return errors.Is(err, context.Canceled)
+	return err == errAshore || errors.Is(err, context.Canceled)
 }
 
 // parted is an Engine whose keys live on several servers, each of which can be away alone.
@@ -191,20 +195,4 @@ func (b *breakers) closed() bool {
 		}
 	}
 	return true
-}
-
-type withinKey struct{}
-
-// Within bounds each operation once it has its turn. A deadline of the context counts the wait for
-// that as well.
-func Within(ctx context.Context, d time.Duration) context.Context {
-	return context.WithValue(ctx, withinKey{}, d)
-}
-
-// Begun is the context of an operation whose turn has come.
-func Begun(ctx context.Context) (context.Context, context.CancelFunc) {
-	if d, ok := ctx.Value(withinKey{}).(time.Duration); ok {
-		return context.WithTimeout(ctx, d)
-	}
-	return ctx, func() {}
 }

@@ -184,5 +184,6 @@ func TestHooksDoNotHoldUpProbes(t *testing.T) {
 
 // do runs f in the turns of commands that go by themselves.
 func (b *breaker) do(ctx context.Context, op string, f func(ctx context.Context) error) error {
-	return b.inTurn(ctx, b.turns, op, f)
+	_, err := b.inTurn(ctx, b.turns, op, f)
+	return err
 }

@@ -11,11 +11,14 @@
 //     were late, once nobody was answered for twice the time-out.
 //   - A burst is no outage. Reads and writes of records go to a server together, 64 at a time, on up
 //     to four connections; who asks while those are under way waits for one pipeline before its own.
-//     What goes by itself (lists, long values, who has less time than an operation may take, writes
+//     What goes by itself (lists, long values, who has less time than an answer may take, writes
 //     that wait for replicas, all in a cluster) has the other connections, less two. The others wait
 //     for their turn, eight time-outs at most; where both wait,
 //     every other turn is for one that reads. Who waits in vain gets ErrUnavailable, and the
 //     breaker hears nothing of it. A connection that is cut is one failure, however many it carried.
+//   - Who has less time than an operation may take, and enough for an answer, goes with others and leaves when that time is over.
+//     Before anything of it is sent it waits for their pipeline as long as fifteen sixteenths of [Options.Timeout] are left to it,
+//     and then goes by itself.
 //   - [Store.Run] probes four times a second and closes the breaker within two seconds of the
 //     server's return, traffic or not, after three operations that were answered.
 //   - A server that is replaced is left: who is master, and who holds a cluster's slots, is asked

@@ -45,33 +45,40 @@ func newHealth(log *slog.Logger, healthy bool) *health {
 	}
 }
 
-// report takes in an outcome. closed asks the breaker under the lock: a failure that was overtaken
+// report takes in an outcome of now. closed asks the breaker under the lock: a failure that was overtaken
 // by a recovery must not undo it.
-func (h *health) report(closed func() bool, err error) {
+func (h *health) report(closed func() bool, err error, now time.Time) {
 	failed := !answered(err)
 	h.mu.Lock()
 	if !failed && h.known && h.now.Healthy { // as nearly always: nothing changes
-		h.now.Answered = time.Now()
+		h.served(now)
 		h.mu.Unlock()
 		return
 	}
 	before, first := h.now, !h.known
 	switch {
 	case failed && before.Healthy && !closed():
-		h.now.Healthy, h.now.Since, h.now.LastError = false, time.Now(), err.Error()
+		h.now.Healthy, h.now.Since, h.now.LastError = false, now, err.Error()
 	case failed && !before.Healthy:
 		h.now.LastError = err.Error()
 	case !failed && !before.Healthy && closed():
-		h.now.Healthy, h.now.Since, h.now.LastError = true, time.Now(), ""
+		h.now.Healthy, h.now.Since, h.now.LastError = true, now, ""
 	}
 	h.known = true
 	if !failed {
-		h.now.Answered = time.Now()
+		h.served(now)
 	}
 	after := h.now
 	h.mu.Unlock()
 
 	h.announce(before, after, first)
+}
+
+// served notes that the store answered then; who reports that may be late. The lock is held.
+func (h *health) served(at time.Time) {
+	if at.After(h.now.Answered) {
+		h.now.Answered = at
+	}
 }
 
 func (h *health) announce(before, after Health, first bool) {

@@ -79,7 +79,7 @@ func (i *redisInspection) tryToWrite(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, i.engine.bound)
 	defer cancel()
 	nothing := command{op: writeIfVersion, key: inspectKey, version: 1}
-	if _, err := i.engine.execute(ctx, opSwap, nothing, 0); err != nil {
+	if _, err := i.engine.execute(byItself(ctx), opSwap, nothing, 0); err != nil {
 		i.finds(false, "scripts, by which all is written, cannot be run: %v", err)
 		return
 	}

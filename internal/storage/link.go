@@ -17,6 +17,9 @@ const (
 	// roomIn is how much is read at once, and mostRoom what is kept of the room for what is written and answered.
 	roomIn   = 16 << 10
 	mostRoom = 64 << 10
+
+	// tolerance is the part of the time for an answer by which one may have more, or less, than that.
+	tolerance = 16
 )
 
 // link is a connection that a lane has for itself. One trip at a time goes by it.
@@ -54,6 +57,15 @@ func (l *link) until(now time.Time, d time.Duration) error {
 	return l.conn.SetDeadline(l.deadline)
 }
 
+// endBy has what conn does end no later than that, unless end is zero.
+func (l *link) endBy(end time.Time) error {
+	if end.IsZero() || !l.deadline.After(end) {
+		return nil
+	}
+	l.deadline = end
+	return l.conn.SetDeadline(end)
+}
+
 // fit reports whether the next trip may go by l. Deadlines are a little late, so that not each trip sets one.
 func (l *link) fit(now time.Time, lifetime time.Duration) bool {
 	unused := now.Sub(l.used)
@@ -61,7 +73,7 @@ func (l *link) fit(now time.Time, lifetime time.Duration) bool {
 		return false
 	}
 	l.used = now
-	if l.deadline.Sub(now) < l.timeout && l.until(now, l.timeout+l.timeout/16) != nil {
+	if l.deadline.Sub(now) < l.timeout && l.until(now, l.timeout+l.timeout/tolerance) != nil {
 		return false
 	}
 	return unused < aMoment || l.alive.is()

@@ -41,8 +41,8 @@ func TestAServerThatTakesNoWritesIsLeft(t *testing.T) {
 	server.Do("REPLICAOF", "127.0.0.1", "1")
 	p := &passenger{arrived: make(chan bool, 1)}
 	p.request = p.request.begin(3).text("set").text("k").text("v")
-	if s.carry(p); p.err == nil || !strings.HasPrefix(p.err.Error(), "READONLY") {
-		t.Errorf("a write: got %v, want READONLY", p.err)
+	if _, err := s.carry(p); err == nil || !strings.HasPrefix(err.Error(), "READONLY") {
+		t.Errorf("a write: got %v, want READONLY", err)
 	}
 	if _, _, err := s.get("k"); err != nil || s.lanes[0].link == before {
 		t.Errorf("afterwards: got %v, by the connection of before: %v", err, s.lanes[0].link == before)

@@ -76,23 +76,28 @@ func (s *Store) do(ctx context.Context, op, part string, f func(ctx context.Cont
 	if s.closed.Load() {
 		return closedFault(op)
 	}
-	start := time.Now()
+	var took time.Duration
 	var err error
 	if s.breakers == nil {
+		start := time.Now()
 		err = f(ctx)
+		took = time.Since(start)
 	} else {
-		b := s.breakers.of(part)
-		turns := b.turns
-		if together, ok := s.engine.(sharer); ok && together.shares(ctx, op) {
-			turns = b.aboard
-		}
-		err = b.inTurn(ctx, turns, op, func(ctx context.Context) error {
-			start = time.Now() // the wait for its turn is none of the server's
-			return f(ctx)
-		})
+		took, err = s.ask(ctx, s.breakers.of(part), op, f)
 	}
-	s.metrics.record(ctx, op, time.Since(start), err)
+	s.metrics.record(ctx, op, took, err)
 	return err
+}
+
+// ask runs one operation through a server's breaker, and returns how long that took without the wait for its turn.
+func (s *Store) ask(ctx context.Context, by *breaker, op string, f func(ctx context.Context) error) (took time.Duration, err error) {
+	if together, ok := s.engine.(sharer); ok && together.shares(ctx, op) {
+		if took, err = by.inTurn(ctx, by.aboard, op, f); err != errAshore {
+			return took, err
+		}
+		ctx = byItself(ctx)
+	}
+	return by.inTurn(ctx, by.turns, op, f)
 }
 
 // sharer is an Engine whose operations may go to their server together.

@@ -90,28 +90,44 @@ func boundedOptions(o redis.UniversalOptions, opts Options) *redis.UniversalOpti
 	return &o
 }
 
-// shares reports whether an operation goes by a trip: one whose caller has the time for it, and if it writes, one that
-// waits for no replicas, for those answer for what a connection wrote.
+// shares reports whether an operation goes by a trip.
 func (r *redisEngine) shares(ctx context.Context, op string) bool {
+	_, shares := r.rides(ctx, op)
+	return shares
+}
+
+// rides reports whether an operation goes by a trip: one whose caller has the time for an answer, and if it writes, one that
+// waits for no replicas, for those answer for what a connection wrote. end is when the caller leaves, if that is before a trip ends.
+func (r *redisEngine) rides(ctx context.Context, op string) (end time.Time, rides bool) {
 	if r.trips == nil || op != opGet && (r.replicas > 0 || op != opEach && op != opPutIfAbsent && op != opSwap && op != opPut) {
-		return false
+		return time.Time{}, false
 	}
-	if d, ok := ctx.Value(withinKey{}).(time.Duration); ok && d < r.bound {
-		return false
+	if in, ok := ctx.Value(withinKey{}).(within); ok && (in.alone || in.time > 0 && in.time < r.trips.least) {
+		return time.Time{}, false
 	}
 	end, ends := ctx.Deadline()
-	return !ends || time.Until(end) >= r.bound
+	if !ends {
+		return time.Time{}, true
+	}
+	left := time.Until(end)
+	if left >= r.bound {
+		end = time.Time{}
+	}
+	return end, left >= r.trips.least
 }
 
 // carry has p answered, which bears so many bytes.
 func (r *redisEngine) carry(ctx context.Context, op string, cargo int, p *passenger) error {
-	if cargo > mostCargo || !r.shares(ctx, op) {
+	end, rides := r.rides(ctx, op)
+	if cargo > mostCargo || !rides {
 		return r.alone(ctx, op, p)
 	}
-	if tells := r.trips.carry(p); p.err != nil && !tells {
-		return notToTell(p.err)
+	p.end = end
+	tells, err := r.trips.carry(p)
+	if err != nil && !tells {
+		return notToTell(err)
 	}
-	return p.err
+	return err
 }
 
 // alone has the driver send what p asks.

@@ -39,8 +39,8 @@ var replies = []reply{
 // fail words a driver's error as Engine promises. Only the caller's ctx can tell one who left from
 // a slow server.
 func (r *redisEngine) fail(ctx context.Context, op string, err error) error {
-	if err == nil {
-		return nil
+	if err == nil || err == errAshore {
+		return err
 	}
 	if errors.Is(ctx.Err(), context.Canceled) {
 		return fmt.Errorf("storage: %s: %w", op, context.Canceled)

@@ -12,7 +12,14 @@ type request []byte
 // begin is a command of so many arguments, its name among them.
 func (q request) begin(arguments int) request { return q[:0].head('*', arguments) }
 
+// head is how an argument begins, or all of them do. Most lengths have two digits at most.
 func (q request) head(kind byte, n int) request {
+	if n < 10 {
+		return append(q, kind, '0'+byte(n), '\r', '\n')
+	}
+	if n < 100 {
+		return append(q, kind, '0'+byte(n/10), '0'+byte(n%10), '\r', '\n')
+	}
 	return append(strconv.AppendInt(append(q, kind), int64(n), 10), '\r', '\n')
 }
 

@@ -27,12 +27,13 @@ var errStranded = errors.New("storage: the pipeline did not end")
 // trips carry commands to one server: those of one moment together, in one pipeline, on one of a few connections.
 // Nobody waits for others to come: who asks while no lane is free goes with the next trip, and who is runnable in the
 // moment in which one begins comes along. Each command has its own answer. A trip lasts as long as an operation may,
-// and is waited for by those that board the next one.
+// and is waited for by those that board the next one; by who has not that much time as hurry.go says.
 type trips struct {
 	client   *redis.Client
 	tap      *tap
 	bound    time.Duration // of a trip
 	timeout  time.Duration // for an answer
+	least    time.Duration // that is left to who boards
 	lifetime time.Duration // of a connection; 0: as long as it stands
 
 	mu    sync.Mutex // guards the field below
@@ -61,8 +62,11 @@ type passenger struct {
 	request  request
 	answer   response
 	answered bool
-	err      error     // why there is no answer, or what the server refuses
-	arrived  chan bool // true: it is to lead the lane's next trip
+	err      error       // why there is no answer
+	arrived  chan bool   // true: it is to lead the lane's next trip
+	end      time.Time   // when its caller leaves; zero: not before the trip has ended
+	alarm    *time.Timer // of its end; nil: there was none yet
+	left     bool        // its caller has: the trip still has it
 
 	wait *redis.IntCmd // how many replicas have what was written; nil: nobody asked
 }
@@ -71,7 +75,7 @@ var passengers = sync.Pool{New: func() any { return &passenger{arrived: make(cha
 
 // letGo ends the use of p, which keeps nothing of it but room.
 func (p *passenger) letGo() {
-	if cap(p.request) > mostRoom || cap(p.answer.text) > mostRoom {
+	if p.left || cap(p.request) > mostRoom || cap(p.answer.text) > mostRoom {
 		return
 	}
 	p.answered, p.err, p.wait = false, nil, nil
@@ -89,29 +93,34 @@ func lanesOf(connections int) int {
 func newTrips(client *redis.Client, lanes int, bound time.Duration) *trips {
 	o := client.Options()
 	t := &trips{client: client, tap: newTap(client), bound: bound, timeout: o.ReadTimeout, lifetime: o.ConnMaxLifetime, lanes: make([]lane, lanes)}
+	t.least = t.timeout - t.timeout/tolerance
 	for i := range t.lanes {
 		t.lanes[i].number = i
 	}
 	return t
 }
 
-// carry returns once p has its answer, and whether an error that is no answer is for this caller to tell: of those
-// that one trip has lost, one is.
-func (t *trips) carry(p *passenger) (tells bool) {
+// carry returns once p has its answer, or why it has none, and whether an error that is no answer is for this caller to
+// tell: of those that one trip has lost, one is.
+func (t *trips) carry(p *passenger) (tells bool, err error) {
 	p.answered, p.err = false, nil
 	on, leads := t.board(p)
 	if leads {
 		runtime.Gosched() // who is about to ask comes along
-	} else {
-		leads = <-p.arrived
+	} else if leads, err = t.await(on, p); err != nil {
+		return true, err
+	}
+	if leads && !t.mayLead(on, p) {
+		t.stepOff(on, p, leads)
+		return true, errAshore
 	}
 	if leads {
 		t.lead(on, p)
 	}
 	if p.answered {
-		p.err = p.answer.refused()
+		return leads, p.answer.refused()
 	}
-	return leads
+	return leads, p.err
 }
 
 // board takes p aboard of a lane: one that is about to go, or is free, or has the fewest aboard.
@@ -151,11 +160,11 @@ func (t *trips) lead(on *lane, own *passenger) {
 		}
 		t.leave(on, aboard, own)
 	}()
-	err = t.send(on, aboard)
+	err = t.send(on, aboard, own.end)
 }
 
-// send makes the trip. A connection by which one did not end well is not used again.
-func (t *trips) send(on *lane, aboard []*passenger) error {
+// send makes the trip, which has an end unless that is zero. A connection by which one did not end well is not used again.
+func (t *trips) send(on *lane, aboard []*passenger, end time.Time) error {
 	by, err := t.linkOf(on)
 	if err != nil {
 		return err
@@ -169,7 +178,9 @@ func (t *trips) send(on *lane, aboard []*passenger) error {
 			by.leave()
 		}
 	}()
-	err = by.exchange(aboard)
+	if err = by.endBy(end); err == nil {
+		err = by.exchange(aboard)
+	}
 	sound = err == nil && !astray(aboard)
 	return err
 }
@@ -177,24 +188,35 @@ func (t *trips) send(on *lane, aboard []*passenger) error {
 // linkOf is the lane's connection, or another one if that is not fit.
 func (t *trips) linkOf(on *lane) (*link, error) {
 	now := time.Now()
-	if by := on.link; by != nil {
-		if by.fit(now, t.lifetime) {
-			return by, nil
-		}
+	if by := t.standing(on, now); by != nil {
+		return by, nil
+	}
+	return t.newLink(on.number, now)
+}
+
+// standing is the lane's connection, which is left if it is not fit; nil: there is none.
+func (t *trips) standing(on *lane, now time.Time) *link {
+	by := on.link
+	if by != nil && !by.fit(now, t.lifetime) {
 		on.link = nil
 		by.leave()
 	}
-	return t.newLink(on.number, now)
+	return on.link
+}
+
+// pass has the next one lead, if there is one. It is called with the lock held.
+func (l *lane) pass() {
+	if len(l.aboard) > 0 {
+		l.aboard[0].arrived <- true
+	} else {
+		l.state = idle
+	}
 }
 
 // leave passes the lane on, and lets those go who have arrived.
 func (t *trips) leave(on *lane, aboard []*passenger, own *passenger) {
 	t.mu.Lock()
-	if len(on.aboard) > 0 {
-		on.aboard[0].arrived <- true
-	} else {
-		on.state = idle
-	}
+	on.pass()
 	t.mu.Unlock()
 	for i, p := range aboard {
 		if aboard[i] = nil; p != own {

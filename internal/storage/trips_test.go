@@ -26,8 +26,8 @@ func tripsTo(t *testing.T, addr string, bound time.Duration) *trips {
 func (t *trips) get(key string) (tells bool, text string, err error) {
 	p := &passenger{arrived: make(chan bool, 1)}
 	p.request = p.request.begin(2).text("get").text(key)
-	if tells = t.carry(p); p.err != nil {
-		return tells, "", p.err
+	if tells, err = t.carry(p); err != nil {
+		return tells, "", err
 	}
 	if p.answer.parts[0].kind == none {
 		return tells, "nothing", nil
@@ -199,8 +199,8 @@ func (panics) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.ProcessP
 func TestWhatGoesByItself(t *testing.T) {
 	short, cancel := context.WithTimeout(t.Context(), time.Second)
 	defer cancel()
-	r := &redisEngine{trips: &trips{}, bound: 2 * time.Second}
-	durable := &redisEngine{trips: &trips{}, bound: 2 * time.Second, replicas: 1}
+	r := &redisEngine{trips: &trips{least: 1500 * time.Millisecond}, bound: 3 * time.Second}
+	durable := &redisEngine{trips: r.trips, bound: r.bound, replicas: 1}
 	for name, tc := range map[string]struct {
 		r    *redisEngine
 		ctx  context.Context
@@ -210,6 +210,8 @@ func TestWhatGoesByItself(t *testing.T) {
 		"a read":                    {r, t.Context(), opGet, true},
 		"a creation":                {r, t.Context(), opEach, true},
 		"a creation in a hurry":     {r, Within(t.Context(), time.Second), opEach, false},
+		"one with time to be asked": {r, Within(t.Context(), 2*time.Second), opEach, true},
+		"one that had to step off":  {r, byItself(Within(t.Context(), 2*time.Second)), opEach, false},
 		"a list":                    {r, t.Context(), opListing, false},
 		"a read in a hurry":         {r, short, opGet, false},
 		"a read of what is durable": {durable, t.Context(), opGet, true},

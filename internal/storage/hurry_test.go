@@ -1,0 +1,216 @@
+package storage
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"berth/internal/storage/redistest"
+)
+
+// hurried is a command whose caller leaves then.
+func hurried(key string, end time.Time) *passenger {
+	p := &passenger{arrived: make(chan bool, 1), end: end}
+	p.request = p.request.begin(2).text("get").text(key)
+	return p
+}
+
+// boarded waits until so many are aboard of the first lane.
+func (t *trips) boarded(test *testing.T, want int) {
+	test.Helper()
+	until(test, "all are aboard", func() bool {
+		t.mu.Lock()
+		defer t.mu.Unlock()
+		return len(t.lanes[0].aboard) == want
+	})
+}
+
+// Who is in a hurry goes by the connection that a lane has, and by itself where there is none, or one that was closed.
+func TestWhoIsInAHurryLeadsByAConnectionThatIsThere(t *testing.T) {
+	server := redistest.Start(t)
+	s := tripsTo(t, server.Addr, time.Minute)
+	server.Do("SET", "k", "v")
+	ask := func(within time.Duration) (string, error) {
+		p := hurried("k", time.Now().Add(within))
+		if _, err := s.carry(p); err != nil {
+			return "", err
+		}
+		return string(p.answer.of(0)), nil
+	}
+	if _, err := ask(time.Minute); err != errAshore {
+		t.Errorf("without a connection: got %v", err)
+	}
+	if _, _, err := s.get("k"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := ask(s.least / 2); err != errAshore {
+		t.Errorf("with one, and too little time for others: got %v", err)
+	}
+	if got, err := ask(time.Minute); err != nil || got != "v" {
+		t.Errorf("with one: got %q, %v", got, err)
+	}
+	by := s.lanes[0].link
+	if left := time.Until(by.deadline); left > s.timeout {
+		t.Errorf("its trip ends in %v, want %v at most", left, s.timeout)
+	}
+	server.Do("CLIENT", "KILL", "TYPE", "normal", "SKIPME", "yes")
+	by.used = by.used.Add(-time.Second)
+	until(t, "the end of the connection is seen", func() bool { return !by.alive.is() })
+	if _, err := ask(time.Minute); err != errAshore || s.lanes[0].link != nil {
+		t.Errorf("with one that was closed: got %v", err)
+	}
+	s.areIdle(t)
+}
+
+// A trip that takes long keeps nobody who is in a hurry: what was not sent goes by itself.
+func TestWhoIsInAHurryWaitsForATripNoLongerThanThereIsTime(t *testing.T) {
+	server := redistest.Start(t)
+	s := tripsTo(t, server.Addr, time.Minute)
+	s.lanes = s.lanes[:1]
+	server.Do("SET", "k", "v")
+	a := hurried("k", time.Time{})
+	on, _ := s.board(a)
+	s.mu.Lock()
+	on.state = underWay
+	s.mu.Unlock()
+	if _, err := s.carry(hurried("k", time.Now().Add(s.least+50*time.Millisecond))); err != errAshore {
+		t.Errorf("got %v", err)
+	}
+	s.boarded(t, 1)
+	s.lead(on, a)
+	if !a.answered || string(a.answer.of(0)) != "v" {
+		t.Errorf("the trip: got %v", a.err)
+	}
+	s.areIdle(t)
+}
+
+// Who may not lead any more has the next one do so.
+func TestTheLeadIsPassedOn(t *testing.T) {
+	s := &trips{lanes: make([]lane, 1), least: time.Minute}
+	late, next := hurried("k", time.Now()), hurried("k", time.Time{})
+	on, leads := s.board(late)
+	s.board(next)
+	if !leads || s.mayLead(on, late) || !s.stepOff(on, late, true) {
+		t.Error("who has no time leads")
+	}
+	select {
+	case leads = <-next.arrived:
+	default:
+		leads = false
+	}
+	if !leads {
+		t.Error("nobody leads")
+	}
+	if !s.stepOff(on, next, true) || s.stepOff(on, next, false) {
+		t.Error("the last one is still aboard")
+	}
+	s.areIdle(t)
+}
+
+// Who leaves in the middle of a trip has no answer, and nobody has it in place of his own.
+func TestWhoLeavesATripHasNoAnswer(t *testing.T) {
+	server := redistest.Start(t)
+	s := tripsTo(t, server.Addr, time.Minute)
+	s.lanes, s.least = s.lanes[:1], 0
+	for _, key := range []string{"a", "leaves", "b"} {
+		server.Do("SET", key, key)
+	}
+	if _, _, err := s.get("a"); err != nil {
+		t.Fatal(err)
+	}
+	a, leaves, b := hurried("a", time.Time{}), hurried("leaves", time.Now().Add(3*time.Second)), hurried("b", time.Time{})
+	on, _ := s.board(a)
+	left, whole := make(chan error), make(chan error)
+	go func() {
+		tells, err := s.carry(leaves)
+		if !tells {
+			t.Error("nobody tells of it")
+		}
+		left <- err
+	}()
+	s.boarded(t, 2)
+	go func() {
+		_, err := s.carry(b)
+		whole <- err
+	}()
+	s.boarded(t, 3)
+	server.Stop()
+	led := make(chan struct{})
+	go func() {
+		defer close(led)
+		s.lead(on, a)
+	}()
+	if err := <-left; !errors.Is(err, context.DeadlineExceeded) || !leaves.left {
+		t.Errorf("got %v", err)
+	}
+	leaves.letGo()
+	for range 8 {
+		if p := passengers.Get().(*passenger); p == leaves {
+			t.Error("a command that is under way is used again")
+		}
+	}
+	server.Cont()
+	if err := <-whole; err != nil || string(b.answer.of(0)) != "b" {
+		t.Errorf("b: got %+v, %v", b.answer, err)
+	}
+	if <-led; !a.answered || string(a.answer.of(0)) != "a" {
+		t.Errorf("a: got %+v, %v", a.answer, a.err)
+	}
+	if _, got, err := s.get("b"); err != nil || got != "b" {
+		t.Errorf("afterwards: got %q, %v", got, err)
+	}
+	s.areIdle(t)
+}
+
+// inAHurry makes a record as creations do that have the time for one answer.
+func inAHurry(t *testing.T, s *Store, key string) error {
+	t.Helper()
+	return s.Each(Within(t.Context(), s.engine.(*redisEngine).trips.timeout), []Write{{Key: key, Value: "v", TTL: time.Hour}})
+}
+
+// What stepped off is done all the same, with all of its time.
+func TestWhatSteppedOffIsDone(t *testing.T) {
+	s, err := Open(redistest.Start(t).URL()+"?pool_size=4", Options{Timeout: 4 * time.Second}) // one lane
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	lanes := s.engine.(*redisEngine).trips
+	on, _ := lanes.board(hurried("k", time.Time{}))
+	lanes.mu.Lock()
+	on.state = underWay
+	lanes.mu.Unlock()
+	if err := inAHurry(t, s, "k"); err != nil {
+		t.Error(err)
+	}
+	if on.link != nil {
+		t.Error("it went by the lane")
+	}
+	if !s.Healthy() || s.breakers.of("").circuit.Counts().TotalFailures > 0 {
+		t.Error("that was taken for an outage")
+	}
+}
+
+// A server that does not answer those in a hurry is lost, as it is to others.
+func TestSilenceToThoseInAHurryOpensTheBreaker(t *testing.T) {
+	server := redistest.Start(t)
+	s, err := Open(server.URL(), Options{Timeout: time.Second})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	if _, err := s.Get(t.Context(), "k"); !errors.Is(err, ErrNotFound) {
+		t.Fatal(err)
+	}
+	server.Stop()
+	defer server.Cont()
+	for range 10 {
+		if err := inAHurry(t, s, "k"); !errors.Is(err, ErrUnavailable) {
+			t.Errorf("got %v", err)
+		}
+	}
+	if s.breakers.closed() {
+		t.Error("the breaker is closed")
+	}
+}
