@@ -45,10 +45,10 @@ func (s *Scanner) Text() []byte { return s.text }
 // At is where the scanner stands: behind what was read last, or at the next value once Kind has looked at it.
 func (s *Scanner) At() int { return s.at }
 
-// Again passes over members of the open object from its first on, text, if they stand next: a scanner has read them there before,
-// up to behind a value, and they are ASCII.
+// Again passes over text, if that stands next: a scanner that stood alike has read it before, up to behind a value, and it
+// is ASCII.
 func (s *Scanner) Again(text string) bool {
-	if s.fault != nil || s.more || len(s.text)-s.at < len(text) || string(s.text[s.at:s.at+len(text)]) != text {
+	if s.fault != nil || len(s.text)-s.at < len(text) || string(s.text[s.at:s.at+len(text)]) != text {
 		return false
 	}
 	s.at += len(text)

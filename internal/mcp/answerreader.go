@@ -112,6 +112,9 @@ func (r *answerReader) readResult(a *Answer) []byte {
 		return nil
 	}
 	from := r.At()
+	if r.recall(a) {
+		return r.since(from)
+	}
 	o := r.open(resultMembers)
 	for r.next(&o) {
 		switch o.member {
@@ -131,6 +134,7 @@ func (r *answerReader) readResult(a *Answer) []byte {
 			r.readTask(&r.result, o.member)
 		}
 	}
+	r.remember(a, from)
 	return r.since(from)
 }
 

@@ -2,7 +2,6 @@ package mcp
 
 import (
 	"bytes"
-	"encoding/binary"
 	"sync/atomic"
 )
 
@@ -37,27 +36,16 @@ func partOf(data, value []byte) part {
 	return part{from, from + len(value)}
 }
 
-// selves are those that were read last, each in one place. Nothing but the same bytes is ever taken for one.
-var selves struct {
-	known  [64]atomic.Pointer[self]
-	missed atomic.Uint32
-}
+// selves are those that were read last.
+var selves = newMemory[self](1 << 6)
 
-// A self that is not found takes the place of another once in so many times, so that what is made up costs no memory. It is
-// no longer than maxSelf.
-const (
-	selfKeptAfter = 64
-	maxSelf       = 1 << 10
-)
+// maxSelf is how long a self is that is kept, at most.
+const maxSelf = 1 << 10
 
-// placeOfSelf is where the self is to be that data begins with. It goes by bytes in which clients differ.
+// placeOfSelf is where the self is to be that data begins with.
 func placeOfSelf(data []byte) *atomic.Pointer[self] {
-	const name, after = 104, 144 // as a rule
-	if len(data) < after+8 {
-		return &selves.known[0]
-	}
-	mixed := binary.LittleEndian.Uint64(data[name:])*0x9e3779b97f4a7c15 ^ binary.LittleEndian.Uint64(data[after:])
-	return &selves.known[mixed*0x9e3779b97f4a7c15>>58]
+	const name, after = 104, 144 // where clients differ, as they write it as a rule
+	return selves.place(wordAt(data, name), wordAt(data, after))
 }
 
 // recall passes over a self that is known, in a `_meta` that was just entered.
@@ -82,7 +70,7 @@ func (c *Call) remember(r *reader, o *object, from int) {
 		return
 	case !c.hasCapabilities, !r.IsASCII(), len(data) > maxSelf:
 		return
-	case place.Load() != nil && selves.missed.Add(1)%selfKeptAfter != 0:
+	case !selves.isFree(place):
 		return
 	}
 	place.Store(&self{

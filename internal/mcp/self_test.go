@@ -7,10 +7,10 @@ import (
 	"testing"
 )
 
-// forgetSelves has nothing be known of any client.
-func forgetSelves() {
-	for i := range selves.known {
-		selves.known[i].Store(nil)
+// forget has nothing be known.
+func forget[T any](m *memory[T]) {
+	for i := range m.places {
+		m.places[i].Store(nil)
 	}
 }
 
@@ -20,9 +20,9 @@ func TestAClientIsReadAlikeAgain(t *testing.T) {
 		for i := range len(body) {
 			for _, put := range []string{"", `"`, "{", "}", ",", "x", "1", " ", `\`, "é", "\x80", `"x":1,`} {
 				changed := []byte(body[:i] + put + body[i+1:])
-				forgetSelves()
+				forget(&selves)
 				want, wantID, wantRefused := peeked(changed)
-				forgetSelves()
+				forget(&selves)
 				_, _, _ = peeked([]byte(body))
 				if got, id, refused := peeked(changed); !reflect.DeepEqual(got, want) || !bytes.Equal(id, wantID) || !reflect.DeepEqual(refused, wantRefused) {
 					t.Fatalf("%s\ngot %+v, %v\nwant %+v, %v", changed, got.single[0], refused, want.single[0], wantRefused)
@@ -52,7 +52,7 @@ func selfBodies() []string {
 
 // A `_meta` that begins alike and has a member of these once more behind it is refused.
 func TestAKnownClientsMembersStandThereOnce(t *testing.T) {
-	forgetSelves()
+	forget(&selves)
 	for range 2 {
 		if _, _, refused := peeked(usualPoll); refused != nil {
 			t.Fatal(refused)
@@ -68,7 +68,7 @@ func TestAKnownClientsMembersStandThereOnce(t *testing.T) {
 
 // What is kept of a client is nothing of one message alone, and not large.
 func TestOnlyWhatAClientSaysOfItselfIsKept(t *testing.T) {
-	forgetSelves()
+	forget(&selves)
 	const before = `{"jsonrpc":"2.0","id":1,"method":"ping","params":{"_meta":{`
 	for name, body := range map[string]string{
 		"a token before it":   before + `"progressToken":1,"` + metaCapabilities + `":{}}}}`,
@@ -81,8 +81,8 @@ func TestOnlyWhatAClientSaysOfItselfIsKept(t *testing.T) {
 		"broken capabilities": before + `"` + metaCapabilities + `":{,}}}}`,
 	} {
 		_, _, _ = peeked([]byte(body))
-		for i := range selves.known {
-			if kept := selves.known[i].Load(); kept != nil {
+		for i := range selves.places {
+			if kept := selves.places[i].Load(); kept != nil {
 				t.Fatalf("%s: kept %q", name, kept.text)
 			}
 		}
