@@ -34,11 +34,9 @@ func (m *memory[T]) isFree(place *atomic.Pointer[T]) bool {
 }
 
 // wordAt is the eight bytes of data from there on, 0 if there are not so many.
-func wordAt[T string | []byte](data T, at int) uint64 {
+func wordAt(data []byte, at int) uint64 {
 	if at < 0 || at > len(data)-8 {
 		return 0
 	}
-	var word [8]byte
-	copy(word[:], data[at:])
-	return binary.LittleEndian.Uint64(word[:])
+	return binary.LittleEndian.Uint64(data[at:])
 }

@@ -48,4 +48,6 @@ func (r *answerReader) remember(a *Answer, from int) {
 }
 
 // wordsOf are those in which the ids of tasks differ.
-func wordsOf(task string) (one, other uint64) { return wordAt(task, len(task)-8), uint64(len(task)) }
+func wordsOf(task string) (one, other uint64) {
+	return wordAt([]byte(task), len(task)-8), uint64(len(task))
+}
