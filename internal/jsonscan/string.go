@@ -17,11 +17,16 @@ type marks uint64
 
 const escape marks = 1
 
-// skipString passes over the string at a quote. Nearly all are plain.
+// short is how long a string is, in bytes, that is looked at word by word.
+const short = 40
+
+// skipString passes over the string at a quote. Nearly all are plain, and most are short.
 func skipString(text []byte, at int) (end int, odd marks) {
-	for at++; at <= len(text)-8; at += 8 {
-		if found := special(binary.LittleEndian.Uint64(text[at:])); found != 0 {
-			if at += bits.TrailingZeros64(found) / 8; text[at] == '"' {
+	at++
+	few := text[:min(at+short, len(text))]
+	for ; at <= len(few)-8; at += 8 {
+		if found := special(binary.LittleEndian.Uint64(few[at:])); found != 0 {
+			if at += bits.TrailingZeros64(found) / 8; few[at] == '"' {
 				return at + 1, 0
 			}
 			break
@@ -33,6 +38,7 @@ func skipString(text []byte, at int) (end int, odd marks) {
 // restOfString is skipString from within a string on, which is plain up to there.
 func restOfString(text []byte, at int) (end int, odd marks) {
 	for {
+		at = skipPlain(text, at)
 		for at <= len(text)-8 {
 			word := binary.LittleEndian.Uint64(text[at:])
 			if found := special(word) &^ word; found != 0 {
@@ -60,6 +66,19 @@ func restOfString(text []byte, at int) (end int, odd marks) {
 		}
 		odd |= escape
 	}
+}
+
+// skipPlain passes over what is plain, four words a step.
+func skipPlain(text []byte, at int) int {
+	for ; at <= len(text)-32; at += 32 {
+		four := text[at : at+32]
+		found := special(binary.LittleEndian.Uint64(four)) | special(binary.LittleEndian.Uint64(four[8:])) |
+			special(binary.LittleEndian.Uint64(four[16:])) | special(binary.LittleEndian.Uint64(four[24:]))
+		if found != 0 {
+			break
+		}
+	}
+	return at
 }
 
 // special marks, by its highest bit, the first byte of a word that is a quote, a backslash, a control character or beyond
