@@ -59,8 +59,8 @@ func claimOf(key sticky.Key, binding sticky.Binding) sticky.Binding {
 // Observe notes a task's state as its owner just told it, as sticky.Bindings.Observe
 // does. A claim lives as long as the binding that it guards.
 func (r *Router) Observe(key sticky.Key, current *sticky.Binding, seen sticky.Seen) {
-	if next, changed := r.Bindings.Observe(key, current, seen); changed {
-		r.extendClaim(key, next)
+	if next := r.Bindings.Observe(key, current, seen); next != nil {
+		r.extendClaim(key, *next)
 	}
 }
 

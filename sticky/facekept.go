@@ -7,9 +7,9 @@ import (
 
 // Observe notes a task's state as its owner just told it: a changed status, or a
 // life that is longer now, is written to the store by Run. current is the binding
-// that the call was routed by, and stays as it is. changed is whether another is kept now, which is next.
-func (b *Bindings) Observe(key Key, current *Binding, seen Seen) (next Binding, changed bool) {
-	return b.refresher.observe(key, current, seen)
+// that the call was routed by, and stays as it is. next is the one that is kept now; nil: it is the same.
+func (b *Bindings) Observe(key Key, current *Binding, seen Seen) (next *Binding) {
+	return b.refresher.observe(&key, current, &seen)
 }
 
 // Touch notes that a session, or a value of an affinity, is in use. current is the binding that

@@ -30,10 +30,12 @@ type counted struct {
 	by   string
 }
 
+func (c counted) place() uint { return series.PlaceOf(string(c.kind)) + 3*series.PlaceOf(c.by) }
+
 func countsBy(label string, counter metric.Int64Counter) *series.Kept[counted, series.Count] {
 	return series.KeepCounts(counter, func(c counted) []attribute.KeyValue {
 		return []attribute.KeyValue{attribute.String("kind", string(c.kind)), attribute.String(label, c.by)}
-	})
+	}).Spread(counted.place)
 }
 
 func newMetrics(provider metric.MeterProvider) *metrics {

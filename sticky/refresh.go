@@ -23,8 +23,8 @@ type refresher struct {
 const maxUpdates = 1024 // refreshes that may wait for Run
 
 // observe is Observe.
-func (r *refresher) observe(key Key, current *Binding, seen Seen) (next Binding, changed bool) {
-	next = *current
+func (r *refresher) observe(key *Key, current *Binding, seen *Seen) *Binding {
+	next := *current
 	if seen.Status != "" {
 		next.Status = seen.Status
 	}
@@ -34,10 +34,10 @@ func (r *refresher) observe(key Key, current *Binding, seen Seen) (next Binding,
 	}
 	counts := r.terms.recount(&next, current, seen, now)
 	if next.Status == current.Status && next.Expires == current.Expires && next.Made == current.Made && next.Until == current.Until {
-		return Binding{}, false // nothing else is changed here
+		return nil // nothing else is changed here
 	}
-	r.refresh(entry{key: key, binding: next, counts: counts})
-	return next, true
+	r.refresh(entry{key: *key, binding: next, counts: counts})
+	return new(next)
 }
 
 // touch is Touch.

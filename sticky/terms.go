@@ -92,7 +92,7 @@ func (t *terms) handshake() time.Duration { return 2 * t.sessionIdle }
 
 // recount says how long the task counts from now on, and what that changes. What counts no more
 // stays so. What an older berth bound is counted from now on.
-func (t *terms) recount(next, current *Binding, seen Seen, now time.Time) counts {
+func (t *terms) recount(next, current *Binding, seen *Seen, now time.Time) counts {
 	if current.Made == 0 {
 		next.Made = now.UnixMilli()
 	} else if current.Until == 0 {

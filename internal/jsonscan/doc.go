@@ -7,6 +7,6 @@
 // too early is told from one that is wrong (io.ErrUnexpectedEOF, a [SyntaxError]), for those who read only a
 // beginning.
 //
-// Strings are passed over eight bytes a step, and numbers and literals checked where they stand. Members of
+// Strings are passed over eight bytes a step, long ones 32, and numbers and literals checked where they stand. Members of
 // an object that the caller does not open cost one pass over their bytes.
 package jsonscan

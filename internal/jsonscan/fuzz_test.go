@@ -19,6 +19,7 @@ var seeds = []string{
 	`"` + strings.Repeat("x", 40) + `\\"`, `0`, `-`, `-0`, `01`, `1.`, `1.5`, `.5`, `1e`, `1e+`, `1E-07`, `+1`, `1x`, `-x`,
 	`t`, `tru`, `true`, `trux`, `nul`, `null`, `nulll`, `false`, `False`, ` { "a" : [ 1 , { } , [ ] , "x" ] , "b" : null } `, `{}{}`, `{} ,`, "\ufeff{}",
 	"{\"a\":1,\f\"b\":2}", "\v1", `{"a":{"b":{"c":[[[]]]}},"a":2}`, strings.Repeat(`[`, 70) + strings.Repeat(`]`, 70),
+	`{"id":1,"name":{"taskId":[],"task":2},"statusMessage":3,"notifications":4,"name" :5, "id":6,"na\u006de":7,"protocol/version":8}`, `{"id":`, `{"id":1`,
 	strings.Repeat(`[{"x":`, 70) + `1` + strings.Repeat(`}]`, 70), strings.Repeat(`[{"x":`, 70) + `1` + strings.Repeat(`]}`, 70),
 }
 
@@ -98,11 +99,11 @@ func (w *walker) value() {
 func (w *walker) members() {
 	for !w.over {
 		if w.dec.PeekKind() == '}' {
-			name, ok := w.s.Name()
+			name, ok := w.next()
 			w.leave(!ok, string(name))
 			return
 		}
-		name, ok := w.s.Name()
+		name, ok := w.next()
 		want, err := w.name()
 		if !ok && w.s.Err() == nil {
 			w.t.Fatalf("%q: an object ended, and not to the decoder: %v", w.s.Text(), err)
@@ -119,6 +120,32 @@ func (w *walker) members() {
 			w.value()
 		}
 	}
+}
+
+// next steps over a name by either door.
+func (w *walker) next() (name []byte, ok bool) {
+	if !w.open() {
+		return w.s.Name()
+	}
+	number, ok := w.s.Member(&usual)
+	if !ok {
+		return nil, false
+	}
+	name = w.s.Named()
+	if own := usual.Of(name[1 : len(name)-1]); number != 0 && own != number {
+		w.t.Fatalf("%q: name %s has number %d, want %d", w.s.Text(), name, number, own)
+	}
+	return name, true
+}
+
+// usual are names of each length that is compared in another way, some of which begin alike.
+var usual = namesOf("id", "uri", "name", "task", "taskId", "status", "statusMessage", "notifications", "protocol/version", "protocol/a/longer/one")
+
+func namesOf(names ...string) (n Names) {
+	for i, name := range names {
+		n.Add(name, uint64(i+1))
+	}
+	return n
 }
 
 // name is the decoder's next name. What begins as none is none, and nothing that is cut off.

@@ -26,11 +26,15 @@ type Scanner struct {
 	text  []byte
 	at    int
 	depth int
-	more  bool // something stands before in the object or array that is open
+	name  extent // of the last one
+	more  bool   // something stands before in the object or array that is open
 	last  marks
 	all   marks
 	fault error
 }
+
+// extent is a part of a text.
+type extent struct{ from, to int }
 
 // New returns a scanner before the one value in text.
 func New(text []byte) Scanner { return Scanner{text: text} }
@@ -40,6 +44,17 @@ func (s *Scanner) Text() []byte { return s.text }
 
 // At is where the scanner stands: behind what was read last, or at the next value once Kind has looked at it.
 func (s *Scanner) At() int { return s.at }
+
+// Again passes over text, if that stands next: a scanner that stood alike has read it before, up to behind a value, and it
+// is ASCII.
+func (s *Scanner) Again(text string) bool {
+	if s.fault != nil || len(s.text)-s.at < len(text) || string(s.text[s.at:s.at+len(text)]) != text {
+		return false
+	}
+	s.at += len(text)
+	s.more = true
+	return true
+}
 
 // Depth is how many objects and arrays are open.
 func (s *Scanner) Depth() int { return s.depth }
@@ -78,16 +93,22 @@ func (s *Scanner) Value() []byte {
 	if s.fault != nil || !s.skipBlank() {
 		return nil
 	}
-	from := s.at
-	if s.text[from] == '"' {
-		if !s.to(skipString(s.text, from)) {
-			return nil
-		}
-	} else if !s.to(skip(s.text, from, maxDepth-s.depth)) {
+	text, from := s.text, s.at
+	var end int
+	var odd marks
+	switch c := text[from]; {
+	case c == '"':
+		end, odd = skipString(text, from)
+	case c-'0' <= 9:
+		end = skipNumber(text, from)
+	default:
+		end, odd = skip(text, from, maxDepth-s.depth)
+	}
+	if !s.to(end, odd) {
 		return nil
 	}
 	s.more = true
-	return s.text[from:s.at:s.at]
+	return text[from:end:end]
 }
 
 // Open enters the object ('{') or array ('[') that comes next. What is no such is a fault.
@@ -125,6 +146,7 @@ func (s *Scanner) Name() (name []byte, ok bool) {
 		return nil, false
 	}
 	end := s.at
+	s.name = extent{from, end}
 	if end < len(text) && text[end] == ':' {
 		s.at++
 	} else {

@@ -80,16 +80,16 @@ func TestScannerStaysWhereItHasFailed(t *testing.T) {
 	}
 }
 
-// Strings are passed over eight bytes a step, and what stands in one is to be found at each of the eight, with any length of
-// text behind it.
+// Strings are passed over eight bytes a step, long ones 32, and what stands in one is to be found at each of these, with any
+// length of text behind it.
 func TestAStringIsReadAlikeWhereverItStands(t *testing.T) {
 	parts := []string{"", "\x00", "\x1f", "\x7f", " ", "!", "#", "[", "]", `\"`, `\\`, `\n`, `\u00e9`, `\x`, `\u00g0`, `"`, `","`, "\\", "\"\n",
 		"\u00e9", "\U0001f600", "\x80", "\x9f", "\xa0", "\xa2", "\xdc", "\xff", "\xa2\"", "\xdc\\n", "\u00e9\x1f", "\x80\"\x01"}
 	for _, part := range parts {
-		for before := range 10 {
+		for before := range 30 {
 			for after := range 10 {
 				for behind := range 9 {
-					inner := strings.Repeat("x", before) + part + strings.Repeat("y", after)
+					inner := strings.Repeat("x", before%10+before/10*35) + part + strings.Repeat("y", after)
 					readString(t, []byte(`"`+inner+`"`+strings.Repeat(" ", behind)))
 				}
 			}

@@ -17,18 +17,20 @@ type marks uint64
 
 const escape marks = 1
 
-// skipString passes over the string at a quote. Nearly all are plain.
+// short is how long a string is, in bytes, that is looked at word by word.
+const short = 40
+
+// skipString passes over the string at a quote. Nearly all are plain, and most are short.
 func skipString(text []byte, at int) (end int, odd marks) {
-	for at++; at+8 <= len(text); at += 8 {
-		word := binary.LittleEndian.Uint64(text[at : at+8 : at+8])
-		quote, found := special(word)
-		if found == 0 {
-			continue
-		}
-		if quote&^word&found&-found == 0 {
+	at++
+	few := text[:min(at+short, len(text))]
+	for ; at <= len(few)-8; at += 8 {
+		if found := special(binary.LittleEndian.Uint64(few[at:])); found != 0 {
+			if at += bits.TrailingZeros64(found) / 8; few[at] == '"' {
+				return at + 1, 0
+			}
 			break
 		}
-		return at + bits.TrailingZeros64(found)/8 + 1, 0
 	}
 	return restOfString(text, at)
 }
@@ -36,10 +38,10 @@ func skipString(text []byte, at int) (end int, odd marks) {
 // restOfString is skipString from within a string on, which is plain up to there.
 func restOfString(text []byte, at int) (end int, odd marks) {
 	for {
-		for at+8 <= len(text) {
-			word := binary.LittleEndian.Uint64(text[at : at+8 : at+8])
-			_, found := special(word)
-			if found &^= word; found != 0 {
+		at = skipPlain(text, at)
+		for at <= len(text)-8 {
+			word := binary.LittleEndian.Uint64(text[at:])
+			if found := special(word) &^ word; found != 0 {
 				odd |= marks(word & (found&-found - 1) & highs) // of the bytes before it
 				at += bits.TrailingZeros64(found) / 8
 				break
@@ -66,13 +68,25 @@ func restOfString(text []byte, at int) (end int, odd marks) {
 	}
 }
 
+// skipPlain passes over what is plain, four words a step.
+func skipPlain(text []byte, at int) int {
+	for ; at <= len(text)-32; at += 32 {
+		four := text[at : at+32]
+		found := special(binary.LittleEndian.Uint64(four)) | special(binary.LittleEndian.Uint64(four[8:])) |
+			special(binary.LittleEndian.Uint64(four[16:])) | special(binary.LittleEndian.Uint64(four[24:]))
+		if found != 0 {
+			break
+		}
+	}
+	return at
+}
+
 // special marks, by its highest bit, the first byte of a word that is a quote, a backslash, a control character or beyond
-// ASCII: none of the last is near enough to both a quote and a backslash not to be marked. quote bears that mark where the byte
-// is a quote or, perhaps, beyond ASCII. Bytes behind it may be marked without being any of these.
-func special(word uint64) (quote, found uint64) {
-	quote = (word ^ '"'*ones) - ones
-	backslash, control := (word^'\\'*ones)-ones, word-' '*ones
-	return quote, (quote | backslash | control) & highs
+// ASCII: an exclusive or makes a quote the last one of what is subtracted from control characters, and of bytes beyond ASCII
+// none is marked by neither. Bytes behind it may be marked without being any of these.
+func special(word uint64) (found uint64) {
+	quote, backslash := (word^2*ones)-('"'-1)*ones, (word^'\\'*ones)-ones
+	return (quote | backslash) & highs
 }
 
 // skipEscape passes over the escape at a backslash.

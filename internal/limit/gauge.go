@@ -28,8 +28,23 @@ type Gauge struct {
 	mu        sync.Mutex // guards the fields below
 	all, each int64
 	held      int64
-	by        map[string]*int64 // of those who hold something, and of some who did
+	by        map[string]*share // of those who hold something, and of some who did
 }
+
+// share is what one caller holds, under Gauge.mu.
+type share struct {
+	caller string
+	held   int64
+}
+
+// Part is what was taken of a Gauge, to be given back once. The zero Part is nothing.
+type Part struct {
+	of    *share // nil: callers are not told apart
+	units int64
+}
+
+// Add has p be more as well, of the same caller.
+func (p *Part) Add(more Part) { p.of, p.units = more.of, p.units+more.units }
 
 // idle is up to how many callers one that holds nothing any more stays among them: as a rule it comes again.
 const idle = 1024
@@ -37,7 +52,7 @@ const idle = 1024
 // NewGauge returns a gauge with room for all units, of which one caller may hold each; 0: callers
 // are not told apart.
 func NewGauge(all, each int64) *Gauge {
-	return &Gauge{all: all, each: each, by: make(map[string]*int64)}
+	return &Gauge{all: all, each: each, by: make(map[string]*share)}
 }
 
 // SetBounds changes what there is room for. What is held stays, be it more than that. Whether
@@ -49,23 +64,23 @@ func (g *Gauge) SetBounds(all, each int64) {
 }
 
 // Take takes n units for caller, all or none. Errors: ErrFull, ErrCallerFull.
-func (g *Gauge) Take(caller string, n int64) error {
+func (g *Gauge) Take(caller string, n int64) (Part, error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	own := g.by[caller]
 	if err := g.room(own, n); err != nil {
-		return err
+		return Part{}, err
 	}
 	g.held += n
 	if g.each == 0 {
-		return nil
+		return Part{units: n}, nil
 	}
 	if own == nil {
-		own = new(int64)
+		own = &share{caller: caller}
 		g.by[caller] = own
 	}
-	*own += n
-	return nil
+	own.held += n
+	return Part{own, n}, nil
 }
 
 // Room is Take that takes nothing.
@@ -76,9 +91,9 @@ func (g *Gauge) Room(caller string, n int64) error {
 }
 
 // room is Room under the lock, for a caller who holds own; nil is nothing.
-func (g *Gauge) room(own *int64, n int64) error {
+func (g *Gauge) room(own *share, n int64) error {
 	switch {
-	case g.each > 0 && (n > g.each || own != nil && *own+n > g.each):
+	case g.each > 0 && (n > g.each || own != nil && own.held+n > g.each):
 		return ErrCallerFull
 	case g.held+n > g.all:
 		return ErrFull
@@ -86,20 +101,20 @@ func (g *Gauge) room(own *int64, n int64) error {
 	return nil
 }
 
-// Give gives back n units that caller took.
-func (g *Gauge) Give(caller string, n int64) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	g.held -= n
-	if g.each == 0 {
+// Give gives back what was taken.
+func (g *Gauge) Give(p Part) {
+	if p.units == 0 {
 		return
 	}
-	own := g.by[caller]
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.held -= p.units
+	own := p.of
 	if own == nil {
 		return
 	}
-	if *own = max(*own-n, 0); *own == 0 && len(g.by) > idle {
-		delete(g.by, caller)
+	if own.held -= p.units; own.held == 0 && len(g.by) > idle {
+		delete(g.by, own.caller)
 	}
 }
 

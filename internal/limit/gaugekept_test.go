@@ -11,24 +11,25 @@ func TestGaugeRemembersAThousandWhoHoldNothing(t *testing.T) {
 	g := NewGauge(1<<20, 5)
 	for n := range 3 * idle {
 		caller := strconv.Itoa(n)
-		if err := g.Take(caller, 1); err != nil {
+		part, err := g.Take(caller, 1)
+		if err != nil {
 			t.Fatal(err)
 		}
-		g.Give(caller, 1)
+		g.Give(part)
 	}
 	if n := len(g.by); n > idle {
 		t.Errorf("%d callers are remembered that hold nothing, want %d at most", n, idle)
 	}
 	if got := testing.AllocsPerRun(100, func() {
-		_ = g.Take("0", 1)
-		g.Give("0", 1)
+		part, _ := g.Take("0", 1)
+		g.Give(part)
 	}); got > 0 {
 		t.Errorf("got %v allocations for one that comes again", got)
 	}
-	if err := g.Take("0", 5); err != nil {
+	if _, err := g.Take("0", 5); err != nil {
 		t.Errorf("one that has given all back: %v", err)
 	}
-	if err := g.Take("0", 1); !errors.Is(err, ErrCallerFull) {
+	if _, err := g.Take("0", 1); !errors.Is(err, ErrCallerFull) {
 		t.Errorf("one that has all of its share: got %v, want %v", err, ErrCallerFull)
 	}
 }

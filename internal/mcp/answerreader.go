@@ -23,10 +23,9 @@ type answerReader struct {
 
 // answerObject is one that an answerReader is in.
 type answerObject struct {
-	known  memberSet // that may not stand there twice
+	known  memberSet // that are read, and may not stand there twice, but for memberToolFailed
 	seen   memberSet
-	name   []byte    // of the member whose value comes next
-	member memberSet // it; 0: none of known
+	member memberSet // the one whose value comes next; 0: none of known
 }
 
 func (r *answerReader) open(known memberSet) answerObject {
@@ -45,16 +44,18 @@ func (r *answerReader) open(known memberSet) answerObject {
 
 // next steps to the next member of o, whose value has then to be read.
 func (r *answerReader) next(o *answerObject) bool {
-	name, ok := r.Name()
+	number, ok := r.Member(&memberNames)
 	if !ok {
 		return false
 	}
-	if o.name = name[1 : len(name)-1]; !r.IsPlain() {
-		o.name, _ = unquote(name)
+	if number == 0 {
+		name, _ := nameOf(&r.Scanner)
+		number = memberNames.Of(name)
 	}
-	o.member = memberOf(o.name) & o.known
-	if o.seen&o.member != 0 {
-		r.Fail(ambiguousError{reasonDuplicateKey, string(o.name)})
+	o.member = memberSet(number) & o.known
+	if o.seen&o.member&^memberToolFailed != 0 {
+		name, _ := nameOf(&r.Scanner)
+		r.Fail(ambiguousError{reasonDuplicateKey, string(name)})
 		return false
 	}
 	o.seen |= o.member
@@ -111,13 +112,14 @@ func (r *answerReader) readResult(a *Answer) []byte {
 		return nil
 	}
 	from := r.At()
+	if r.recall(a) {
+		return r.since(from)
+	}
 	o := r.open(resultMembers)
 	for r.next(&o) {
 		switch o.member {
-		case 0:
-			if value := r.value(); string(o.name) == "isError" {
-				a.ToolFailed = string(value) == "true"
-			}
+		case memberToolFailed:
+			a.ToolFailed = string(r.value()) == "true"
 		case memberResultType:
 			r.text(&a.ResultType)
 		case memberState:
@@ -132,6 +134,7 @@ func (r *answerReader) readResult(a *Answer) []byte {
 			r.readTask(&r.result, o.member)
 		}
 	}
+	r.remember(a, from)
 	return r.since(from)
 }
 

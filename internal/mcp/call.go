@@ -107,6 +107,9 @@ func IsTaskID(id string, limit int) bool {
 
 // hasUnfit looks at runes from the first byte on that is not ASCII.
 func hasUnfit(s string) bool {
+	if isPrintable(s) {
+		return false
+	}
 	for i := range len(s) {
 		switch c := s[i]; {
 		case c >= utf8.RuneSelf:

@@ -1,5 +1,7 @@
 package mcp
 
+import "berth/internal/jsonscan"
+
 // memberSet is a member that is known by its name, wherever that stands, or a set of them.
 type memberSet uint64
 
@@ -42,6 +44,7 @@ const (
 	memberNextCursor
 	memberVersion
 	memberOwnTask
+	memberToolFailed
 
 	memberTaskID // of a task: the result, result.task or params
 	memberStatus
@@ -49,97 +52,82 @@ const (
 	memberTTLMs
 	memberTTL
 	memberKeepAlive
+
+	memberCreated // usual ones that are passed over
+	memberUpdated
+	memberInterval
+	memberContent
+	memberStructured
 )
 
 // Members of an answer that are read, by the object that they stand in: they may not stand there twice.
 const (
 	messageMembers    = memberID | memberMethod | memberParams | memberResult | memberError
 	taskMembers       = memberTaskID | memberStatus | memberStatusMessage | memberTTLMs | memberTTL | memberKeepAlive
-	resultMembers     = memberResultType | memberState | memberNextCursor | memberVersion | memberOwnTask | taskMembers
+	resultMembers     = memberResultType | memberState | memberNextCursor | memberVersion | memberOwnTask | memberToolFailed | taskMembers
 	subscribedMembers = memberURI | memberMeta | taskMembers
 )
 
-// memberOf is the one of that name, 0 for any other. No two names are the same one.
-func memberOf(name []byte) memberSet {
-	switch string(name) {
-	case "jsonrpc":
-		return memberJSONRPC
-	case "id":
-		return memberID
-	case "method":
-		return memberMethod
-	case "params":
-		return memberParams
-	case "result":
-		return memberResult
-	case "error":
-		return memberError
-	case "_meta":
-		return memberMeta
-	case "name":
-		return memberName
-	case "uri":
-		return memberURI
-	case "cursor":
-		return memberCursor
-	case memberRequestState:
-		return memberState
-	case "arguments":
-		return memberArguments
-	case "notifications":
-		return memberNotifications
-	case "capabilities":
-		return memberCapabilities
-	case metaVersion:
-		return memberMetaVersion
-	case metaCapabilities:
-		return memberMetaCapabilities
-	case metaClientInfo:
-		return memberMetaClient
-	case memberProgressToken:
-		return memberToken
-	case "traceparent":
-		return memberTraceParent
-	case "tracestate":
-		return memberTraceState
-	case metaNewTask:
-		return memberNewTask
-	case metaRelatedTask:
-		return memberRelatedTask
-	case metaSubscription:
-		return memberSubscription
-	case "extensions":
-		return memberExtensions
-	case TasksExtension:
-		return memberTasksExtension
-	case "elicitation":
-		return memberElicitation
-	case "sampling":
-		return memberSampling
-	case "roots":
-		return memberRoots
-	case "code":
-		return memberCode
-	case "resultType":
-		return memberResultType
-	case "nextCursor":
-		return memberNextCursor
-	case "protocolVersion":
-		return memberVersion
-	case memberTask:
-		return memberOwnTask
-	case "taskId":
-		return memberTaskID
-	case "status":
-		return memberStatus
-	case "statusMessage":
-		return memberStatusMessage
-	case "ttlMs":
-		return memberTTLMs
-	case "ttl":
-		return memberTTL
-	case "keepAlive":
-		return memberKeepAlive
-	}
-	return 0
+// memberNames are the names of all of them; those that stand in most messages come first where several begin alike.
+var memberNames = namesOf([]namedMember{
+	{"jsonrpc", memberJSONRPC},
+	{"id", memberID},
+	{"method", memberMethod},
+	{"params", memberParams},
+	{"result", memberResult},
+	{"error", memberError},
+	{"_meta", memberMeta},
+	{"name", memberName},
+	{"uri", memberURI},
+	{"cursor", memberCursor},
+	{memberRequestState, memberState},
+	{"arguments", memberArguments},
+	{"notifications", memberNotifications},
+	{"capabilities", memberCapabilities},
+	{metaVersion, memberMetaVersion},
+	{metaCapabilities, memberMetaCapabilities},
+	{metaClientInfo, memberMetaClient},
+	{memberProgressToken, memberToken},
+	{"traceparent", memberTraceParent},
+	{"tracestate", memberTraceState},
+	{metaNewTask, memberNewTask},
+	{metaRelatedTask, memberRelatedTask},
+	{metaSubscription, memberSubscription},
+	{"extensions", memberExtensions},
+	{TasksExtension, memberTasksExtension},
+	{"elicitation", memberElicitation},
+	{"sampling", memberSampling},
+	{"roots", memberRoots},
+	{"code", memberCode},
+	{"resultType", memberResultType},
+	{"nextCursor", memberNextCursor},
+	{"protocolVersion", memberVersion},
+	{memberTask, memberOwnTask},
+	{"taskId", memberTaskID},
+	{"status", memberStatus},
+	{"statusMessage", memberStatusMessage},
+	{"ttlMs", memberTTLMs},
+	{"ttl", memberTTL},
+	{"keepAlive", memberKeepAlive},
+	{"isError", memberToolFailed},
+	{"createdAt", memberCreated},
+	{"lastUpdatedAt", memberUpdated},
+	{"pollIntervalMs", memberInterval},
+	{"content", memberContent},
+	{"structuredContent", memberStructured},
+})
+
+type namedMember struct {
+	name   string
+	member memberSet
 }
+
+func namesOf(members []namedMember) (names jsonscan.Names) {
+	for _, m := range members {
+		names.Add(m.name, uint64(m.member))
+	}
+	return names
+}
+
+// memberOf is the one of that name, 0 for any other. No two names are the same one.
+func memberOf(name []byte) memberSet { return memberSet(memberNames.Of(name)) }

@@ -69,7 +69,8 @@ func walk(data []byte, known []string, visit func(s span) error) error {
 	r, g := reader{Scanner: jsonscan.New(data)}, guard(known...)
 	o := r.open(&g)
 	for r.next(&o) {
-		m := span{name: o.name, lead: r.lead}
+		m := span{lead: r.lead}
+		m.name, _ = nameOf(&r.Scanner)
 		value := r.Value()
 		if r.Err() != nil {
 			break

@@ -11,6 +11,9 @@ import (
 // hasForeignBytes reports whether a header's value holds more than visible ASCII, space and tab
 // (2026-07-28, "Value Encoding").
 func hasForeignBytes(value string) bool {
+	if isPrintable(value) {
+		return false
+	}
 	for i := range len(value) {
 		if c := value[i]; c != '\t' && (c < 0x20 || c > 0x7e) {
 			return true

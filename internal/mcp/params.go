@@ -85,10 +85,13 @@ func (c *Call) readMeta(r *reader) error {
 		return nil
 	}
 	o := r.open(&metaNames)
+	from := r.At()
+	c.recall(r, &o)
 	for r.next(&o) {
 		switch o.member {
 		case memberMetaCapabilities:
 			o.note(c.readCapabilities(r))
+			c.remember(r, &o, from)
 		case memberNewTask:
 			o.note(c.readNewTask(r))
 		case memberRelatedTask:

@@ -28,8 +28,7 @@ type object struct {
 	seen    memberSet // of those that are known by name
 	first   int       // where the names of the others begin among the reader's
 	count   int       // of its members
-	name    []byte    // of the member whose value comes next
-	member  memberSet // it; 0: none that is known
+	member  memberSet // the one whose value comes next; 0: none that is known
 	fault   error     // the first of names, or what was noted
 }
 
@@ -52,7 +51,7 @@ func (r *reader) open(g *guarded) object {
 func (r *reader) next(o *object) bool {
 	for {
 		r.lead = r.At()
-		quoted, ok := r.Name()
+		number, ok := r.Member(&memberNames)
 		if !ok {
 			break
 		}
@@ -60,23 +59,17 @@ func (r *reader) next(o *object) bool {
 			o.note(r.abort())
 			break
 		}
-		o.name = quoted[1 : len(quoted)-1]
-		plain := r.IsPlain()
-		if !plain {
-			o.name, _ = unquote(quoted)
-		}
-		o.member = memberOf(o.name)
-		if o.member&o.guarded.set&^o.seen != 0 { // as most are
+		if o.member = memberSet(number); o.member&o.guarded.set&^o.seen != 0 { // as most are
 			o.seen |= o.member
 			o.count++
 			return true
 		}
-		reason := r.check(o, plain)
-		if reason == "" {
-			return true
+		if fault := r.judge(o); fault != nil {
+			o.note(fault)
+			r.Value()
+			continue
 		}
-		o.note(ambiguousError{reason, string(o.name)})
-		r.Value()
+		return true
 	}
 	r.names.count = o.first
 	return false
@@ -94,20 +87,34 @@ func (r *reader) abort() error {
 	return errTooManyMembers
 }
 
-// check says why o's next name is ambiguous, "" if it is not, and remembers it for those that follow.
-func (r *reader) check(o *object, plain bool) (reason string) {
+// judge returns why o's next name is ambiguous, nil if it is not, and remembers it for those that follow.
+func (r *reader) judge(o *object) error {
+	name, plain := nameOf(&r.Scanner)
+	if o.member == 0 {
+		o.member = memberOf(name)
+	}
 	switch {
-	case o.seen&o.member != 0, o.member == 0 && r.names.haveSince(o.first, o.name):
-		return reasonDuplicateKey
+	case o.seen&o.member != 0, o.member == 0 && r.names.haveSince(o.first, name):
+		return ambiguousError{reasonDuplicateKey, string(name)}
 	case o.member == 0:
-		r.names.add(o.name)
+		r.names.add(name)
 	}
 	o.seen |= o.member
 	o.count++
-	if o.guarded.differs(o.name, plain) {
-		return reasonKeyCase
+	if o.guarded.differs(name, plain) {
+		return ambiguousError{reasonKeyCase, string(name)}
 	}
-	return ""
+	return nil
+}
+
+// nameOf is the name that s stepped over last.
+func nameOf(s *jsonscan.Scanner) (name []byte, plain bool) {
+	quoted := s.Named()
+	if s.IsPlain() {
+		return quoted[1 : len(quoted)-1], true
+	}
+	name, _ = unquote(quoted)
+	return name, false
 }
 
 // unquote returns what is in the string value. Where that is plain, it aliases value.

@@ -51,6 +51,15 @@ func (k *Kept[K, S]) Spread(by func(K) uint) *Kept[K, S] {
 	return k
 }
 
+// PlaceOf is a number of a word, from its length and its end, for Spread.
+func PlaceOf(word string) uint {
+	n := len(word)
+	if n == 0 {
+		return 0
+	}
+	return uint(n) + uint(word[n-1])
+}
+
 // Of returns what key stands for.
 func (k *Kept[K, S]) Of(key K) S {
 	if k.spread == nil {

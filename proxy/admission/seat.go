@@ -12,10 +12,10 @@ import (
 // left. It is for one goroutine.
 type Seat struct {
 	gate   *Gate
-	caller string // who it counts for
-	call   bool   // holds a call under way
-	stream bool   // holds a standing stream
-	body   int64  // bytes of the body
+	caller string     // who it counts for
+	call   limit.Part // a call under way
+	stream limit.Part // a standing stream
+	body   limit.Part // bytes of the body
 }
 
 // Seat returns the seat of a request of caller's, which holds nothing yet.
@@ -24,23 +24,25 @@ func (g *Gate) Seat(caller string) Seat { return Seat{gate: g, caller: caller} }
 // Hold takes n more bytes for the request's body. They count until the request ends:
 // what was peeked at refers to them.
 func (s *Seat) Hold(n int64) error {
-	if s.gate.bodies.Take(s.caller, n) != nil {
+	more, err := s.gate.bodies.Take(s.caller, n)
+	if err != nil {
 		return s.gate.full(shedBuffered)
 	}
-	s.body += n
+	s.body.Add(more)
 	return nil
 }
 
 // Enter lets the request in, as a call of its caller's. Its body is here by then: those
 // that come slowly keep nobody out.
 func (s *Seat) Enter() error {
-	switch err := s.gate.calls.Take(s.caller, 1); {
+	switch call, err := s.gate.calls.Take(s.caller, 1); {
 	case errors.Is(err, limit.ErrCallerFull):
 		return s.gate.tooMuch(shedCallerCalls, fault.TooManyCalls, fault.RetrySoon)
 	case err != nil:
 		return s.gate.full(shedInFlight)
+	default:
+		s.call = call
 	}
-	s.call = true
 	s.gate.entered()
 	return nil
 }
@@ -71,33 +73,31 @@ func (s *Seat) Place(call *inbound.Call, keeps func(*inbound.Call) Keeper) error
 
 // Stand moves the request from the calls to the standing streams.
 func (s *Seat) Stand() error {
-	switch err := s.gate.streams.Take(s.caller, 1); {
+	switch stream, err := s.gate.streams.Take(s.caller, 1); {
 	case errors.Is(err, limit.ErrCallerFull):
 		return s.gate.tooMuch(shedCallerStreams, fault.TooManyStreams, fault.RetrySoon)
 	case err != nil:
 		return s.gate.full(shedStreams)
+	default:
+		s.stream = stream
 	}
-	s.stream = true
 	s.leaveCalls()
 	return nil
 }
 
 func (s *Seat) leaveCalls() {
-	if s.call {
-		s.gate.calls.Give(s.caller, 1)
-		s.call = false
-	}
+	s.gate.calls.Give(s.call)
+	s.call = limit.Part{}
 }
 
 // Leave gives back all that the request holds, once.
 func (s *Seat) Leave() {
+	if s.gate == nil {
+		return
+	}
 	s.leaveCalls()
-	if s.stream {
-		s.gate.streams.Give(s.caller, 1)
-	}
-	if s.body > 0 {
-		s.gate.bodies.Give(s.caller, s.body)
-	}
+	s.gate.streams.Give(s.stream)
+	s.gate.bodies.Give(s.body)
 	*s = Seat{}
 }
 

@@ -22,7 +22,7 @@ type Decisions struct {
 	n    int // noted so far
 }
 
-// decision is what is kept of a request: values, and strings that are there anyway.
+// decision is what is kept of a request: values, and strings that are there anyway, as they are but for their length.
 type decision struct {
 	started          time.Time
 	took             time.Duration
@@ -43,10 +43,10 @@ func (d *Decisions) note(r *Record, e end) {
 	if c := r.call.Single(); c != nil {
 		task = cmp.Or(c.TaskID, task)
 		if c.Method == mcp.MethodCallTool || c.Method == mcp.MethodGetPrompt {
-			name = Clip(c.Name)
+			name = cut(c.Name)
 		}
 	}
-	method, task, upstream := Clip(method(r.call)), Clip(task), Clip(r.Upstream)
+	method, task, upstream := cut(method(r.call)), cut(task), cut(r.Upstream)
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	made := &d.last[d.n%DecisionsKept]
@@ -88,8 +88,8 @@ func (d *Decisions) copy() []decision {
 // shown is the decision as operators are told: what access records tell, in their form.
 func (d *decision) shown() api.Decision {
 	shown := api.Decision{
-		At: d.started.UTC(), Took: d.took.Seconds(), Pool: d.pool, Method: d.method, Name: d.name, ID: d.task,
-		Source: d.source, Upstream: d.upstream, Outcome: d.outcome, Status: d.status, Attempts: d.attempts,
+		At: d.started.UTC(), Took: d.took.Seconds(), Pool: d.pool, Method: clean(d.method), Name: clean(d.name), ID: clean(d.task),
+		Source: d.source, Upstream: clean(d.upstream), Outcome: d.outcome, Status: d.status, Attempts: d.attempts,
 	}
 	if d.session != "" {
 		shown.Session = seal.Digest(d.session)

@@ -5,6 +5,7 @@ import (
 	"sync/atomic"
 
 	"berth/internal/mcp"
+	"berth/internal/series"
 )
 
 // head is what begins the lines of most requests alike: its texts are compared with those of a line before, and not written
@@ -58,7 +59,7 @@ const keptAfter = 64
 
 // write adds a head to a line.
 func (k *heads) write(l *line, h *head) {
-	place := &k.written[(place(h.pool)+3*place(h.method)+7*place(h.version))%uint(len(k.written))]
+	place := &k.written[(series.PlaceOf(h.pool)+3*series.PlaceOf(h.method)+7*series.PlaceOf(h.version))%uint(len(k.written))]
 	known := place.Load()
 	if known != nil && known.head == *h {
 		l.text.Again(known.text)

@@ -32,7 +32,7 @@ type requestLabels struct {
 
 // place differs between the requests that a fleet has most of.
 func (l requestLabels) place() uint {
-	return place(l.pool) + 3*place(l.method) + 7*place(string(l.source)) + uint(l.class)
+	return series.PlaceOf(l.pool) + 3*series.PlaceOf(l.method) + 7*series.PlaceOf(string(l.source)) + uint(l.class)
 }
 
 func (l requestLabels) attributes() []attribute.KeyValue {
@@ -72,15 +72,8 @@ type exchangeLabels struct {
 }
 
 // place differs between the upstreams of a pool, whose names end in a number as a rule.
-func (l exchangeLabels) place() uint { return place(l.pool) + 3*place(l.method) + 7*place(l.upstream) }
-
-// place is a number of a word, from its length and its end.
-func place(word string) uint {
-	n := len(word)
-	if n == 0 {
-		return 0
-	}
-	return uint(n) + uint(word[n-1])
+func (l exchangeLabels) place() uint {
+	return series.PlaceOf(l.pool) + 3*series.PlaceOf(l.method) + 7*series.PlaceOf(l.upstream)
 }
 
 func (l exchangeLabels) attributes() []attribute.KeyValue {

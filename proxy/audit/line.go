@@ -182,10 +182,18 @@ func (r *Record) errorText() string {
 const clipped = 256
 
 // Clip keeps a line short, free of control characters, and in its order on a screen, whatever a client sends.
-func Clip(s string) string {
+func Clip(s string) string { return clean(cut(s)) }
+
+// cut is the half of Clip that keeps a line short.
+func cut(s string) string {
 	if len(s) > clipped {
-		s = s[:clipped] + "…"
+		return s[:clipped] + "…"
 	}
+	return s
+}
+
+// clean is the other half.
+func clean(s string) string {
 	if journal.IsPlain(s) {
 		return s
 	}

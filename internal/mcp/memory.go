@@ -1,0 +1,42 @@
+package mcp
+
+import (
+	"encoding/binary"
+	"sync/atomic"
+)
+
+// memory holds what was read of texts that come again, each in one place. Nothing but the same bytes is ever taken for one of
+// them. It may be used concurrently.
+type memory[T any] struct {
+	places []atomic.Pointer[T]
+	missed atomic.Uint32
+}
+
+// newMemory returns one with so many places, a power of two.
+func newMemory[T any](places int) memory[T] {
+	return memory[T]{places: make([]atomic.Pointer[T], places)}
+}
+
+// missesOfOne is how often a text is not found until one is kept in another's place: what does not come again, or is made up,
+// costs no memory.
+const missesOfOne = 16
+
+// place is where a text is to be, by two words in which such texts differ.
+func (m *memory[T]) place(one, other uint64) *atomic.Pointer[T] {
+	const odd = 0x9e3779b97f4a7c15
+	mixed := (one*odd ^ other) * odd
+	return &m.places[mixed>>32&uint64(len(m.places)-1)]
+}
+
+// isFree reports whether a text that was not found may be kept in its place.
+func (m *memory[T]) isFree(place *atomic.Pointer[T]) bool {
+	return place.Load() == nil || m.missed.Add(1)%missesOfOne == 0
+}
+
+// wordAt is the eight bytes of data from there on, 0 if there are not so many.
+func wordAt(data []byte, at int) uint64 {
+	if at < 0 || at > len(data)-8 {
+		return 0
+	}
+	return binary.LittleEndian.Uint64(data[at:])
+}

@@ -1,0 +1,80 @@
+package mcp
+
+import (
+	"bytes"
+	"sync/atomic"
+)
+
+// self is what a client says of itself: its version, its name and what it is capable of, with which the `_meta` of each of its
+// messages begins. What was read of such bytes is read of the same bytes again, without a look at what they say.
+type self struct {
+	text     string // from the first member on, up to behind the capabilities
+	seen     memberSet
+	count    int
+	declares bool // the Tasks extension
+
+	version, capabilities part
+}
+
+// part is where a value lies in text; the zero part is none.
+type part struct{ from, to int }
+
+// of is the value in data, which begins with text.
+func (p part) of(data []byte) []byte {
+	if p.to == 0 {
+		return nil
+	}
+	return data[p.from:p.to:p.to]
+}
+
+// partOf is where value lies in data, of which it is a part; where the same bytes come before it, they do as well.
+func partOf(data, value []byte) part {
+	if value == nil {
+		return part{}
+	}
+	from := bytes.Index(data, value)
+	return part{from, from + len(value)}
+}
+
+// selves are those that were read last.
+var selves = newMemory[self](1 << 6)
+
+// maxSelf is how long a self is that is kept, at most.
+const maxSelf = 1 << 10
+
+// placeOfSelf is where the self is to be that data begins with.
+func placeOfSelf(data []byte) *atomic.Pointer[self] {
+	const name, after = 104, 144 // where clients differ, as they write it as a rule
+	return selves.place(wordAt(data, name), wordAt(data, after))
+}
+
+// recall passes over a self that is known, in a `_meta` that was just entered.
+func (c *Call) recall(r *reader, o *object) {
+	data := r.Text()[r.At():]
+	known := placeOfSelf(data).Load()
+	if known == nil || !r.Again(known.text) {
+		return
+	}
+	o.seen, o.count = known.seen, known.count
+	c.raw.version, c.hasMetaVersion = known.version.of(data), o.seen&memberMetaVersion != 0
+	c.capabilities, c.hasCapabilities, c.DeclaresTasks = known.capabilities.of(data), true, known.declares
+}
+
+// remember keeps the self that was read from there on, if nothing else stands in it.
+func (c *Call) remember(r *reader, o *object, from int) {
+	const own = memberMetaVersion | memberMetaClient | memberMetaCapabilities
+	data := r.Text()[from:]
+	place := placeOfSelf(data)
+	switch data = data[:r.At()-from]; {
+	case r.Err() != nil, o.fault != nil, o.seen&^own != 0, r.names.count > o.first: // it is faulty, or more than that
+		return
+	case !c.hasCapabilities, !r.IsASCII(), len(data) > maxSelf:
+		return
+	case !selves.isFree(place):
+		return
+	}
+	place.Store(&self{
+		string(data), o.seen, o.count, c.DeclaresTasks,
+		partOf(data, c.raw.version), partOf(data, c.capabilities),
+	})
+}

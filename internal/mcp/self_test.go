@@ -1,0 +1,90 @@
+package mcp
+
+import (
+	"bytes"
+	"reflect"
+	"strings"
+	"testing"
+)
+
+// forget has nothing be known.
+func forget[T any](m *memory[T]) {
+	for i := range m.places {
+		m.places[i].Store(nil)
+	}
+}
+
+// What a client says of itself is read alike whether it was read before or not, whatever of it has changed.
+func TestAClientIsReadAlikeAgain(t *testing.T) {
+	for _, body := range selfBodies() {
+		for i := range len(body) {
+			for _, put := range []string{"", `"`, "{", "}", ",", "x", "1", " ", `\`, "é", "\x80", `"x":1,`} {
+				changed := []byte(body[:i] + put + body[i+1:])
+				forget(&selves)
+				want, wantID, wantRefused := peeked(changed)
+				forget(&selves)
+				_, _, _ = peeked([]byte(body))
+				if got, id, refused := peeked(changed); !reflect.DeepEqual(got, want) || !bytes.Equal(id, wantID) || !reflect.DeepEqual(refused, wantRefused) {
+					t.Fatalf("%s\ngot %+v, %v\nwant %+v, %v", changed, got.single[0], refused, want.single[0], wantRefused)
+				}
+			}
+		}
+	}
+}
+
+func peeked(body []byte) (m *Message, id []byte, refused *Error) {
+	m = new(Message)
+	id, refused = m.Peek(bytes.Clone(body), testBatch)
+	return m, id, refused
+}
+
+func selfBodies() []string {
+	const before = `{"jsonrpc":"2.0","id":1,"method":"tasks/get","params":{"taskId":"t","_meta":{`
+	const version, client = `"` + metaVersion + `":"2026-07-28"`, `"` + metaClientInfo + `":{"name":"x","version":"2026-07-28"}`
+	const capable = `"` + metaCapabilities + `":{"extensions":{"` + TasksExtension + `":{}}}`
+	return []string{
+		string(usualPoll),
+		before + version + "," + capable + `}}}`,
+		before + capable + "," + version + `,"progressToken":1}}}`,
+		before + client + ", " + version + `,` + capable + `,"traceparent":"00-1"},"x":1}}`,
+	}
+}
+
+// A `_meta` that begins alike and has a member of these once more behind it is refused.
+func TestAKnownClientsMembersStandThereOnce(t *testing.T) {
+	forget(&selves)
+	for range 2 {
+		if _, _, refused := peeked(usualPoll); refused != nil {
+			t.Fatal(refused)
+		}
+		for _, name := range []string{metaVersion, metaClientInfo, metaCapabilities} {
+			twice := strings.Replace(string(usualPoll), `"progressToken":`, `"`+name+`":`, 1)
+			if _, _, refused := peeked([]byte(twice)); refused == nil || refused.Reason != reasonDuplicateKey {
+				t.Errorf("%s twice: %v", name, refused)
+			}
+		}
+	}
+}
+
+// What is kept of a client is nothing of one message alone, and not large.
+func TestOnlyWhatAClientSaysOfItselfIsKept(t *testing.T) {
+	forget(&selves)
+	const before = `{"jsonrpc":"2.0","id":1,"method":"ping","params":{"_meta":{`
+	for name, body := range map[string]string{
+		"a token before it":   before + `"progressToken":1,"` + metaCapabilities + `":{}}}}`,
+		"an unknown member":   before + `"x":1,"` + metaCapabilities + `":{}}}}`,
+		"a faulty one":        before + `"` + metaCapabilities + `":{"x":1,"x":1}}}}`,
+		"no object":           before + `"` + metaCapabilities + `":1}}}`,
+		"beyond ASCII":        before + `"` + metaCapabilities + `":{"x":"é"}}}}`,
+		"large":               before + `"` + metaCapabilities + `":{"x":"` + strings.Repeat("x", maxSelf) + `"}}}}`,
+		"cut":                 before + `"` + metaCapabilities + `":{"x":`,
+		"broken capabilities": before + `"` + metaCapabilities + `":{,}}}}`,
+	} {
+		_, _, _ = peeked([]byte(body))
+		for i := range selves.places {
+			if kept := selves.places[i].Load(); kept != nil {
+				t.Fatalf("%s: kept %q", name, kept.text)
+			}
+		}
+	}
+}
