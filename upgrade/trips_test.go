@@ -38,7 +38,7 @@ func TestStoreTripsOfAnUpgradedCall(t *testing.T) {
 		}
 		want := []string{
 			"at once keep holders keep holder holder tasks keep made put task call absent task", // the creation
-			"swap task", // its client has the handle, and it is sent: one step or two, as they happen to meet
+			"swap task",            // its client has the handle, and it is sent: one step or two, as they happen to meet
 			"get task", "get task", // polls
 			"at once put task out swap task notify delete task call keep kept delist holder holder tasks", // its end
 			"get task", "get task out", // and the last poll
