@@ -68,15 +68,16 @@ func (p *peer) start() *call {
 
 // opened takes the answer to initialize.
 func (p *peer) opened(answer []byte) {
+	p.server.mu.Lock()
+	defer p.server.mu.Unlock()
 	if result := mcp.ResultObject(answer); result != nil {
 		p.result = result
 		if versions := mcp.OfferIn(result).Versions; len(versions) > 0 {
 			p.version = versions[0]
 		}
+		p.touched = time.Now() // it may have taken longer to start than it may be idle
 		return
 	}
-	p.server.mu.Lock()
-	defer p.server.mu.Unlock()
 	if p.refusal = mcp.ErrorObject(answer); p.refusal == nil {
 		p.failure = failed("the process answered initialize with neither a result nor an error", ReasonProcessFailed, mcp.NotExecuted)
 	}

@@ -33,7 +33,7 @@ type peer struct {
 	stopping bool
 	over     bool
 	begun    time.Time
-	touched  time.Time // when its last session ended; its start before that
+	touched  time.Time // when its last session ended; before that when it was ready
 	odd      map[string]bool
 }
 

@@ -37,6 +37,23 @@ func TestIdleProcessIsStopped(t *testing.T) {
 	}
 }
 
+// A process is idle from when it is ready: one that takes long to start would be stopped before its first session is open.
+func TestProcessIsNotIdleWhileItStarts(t *testing.T) {
+	r := newRig(t, "server")
+	r.mu.Lock()
+	p, refused := r.newPeer([]byte(opening))
+	r.mu.Unlock()
+	if refused != nil {
+		t.Fatal(refused)
+	}
+	<-p.ready
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if p.result == nil || !p.touched.After(p.begun) {
+		t.Errorf("its idle time runs from %v, its start was at %v", p.touched, p.begun)
+	}
+}
+
 // Each of these keeps a process that is looked at ten times while it lasts.
 func TestProcessInUseIsNotStopped(t *testing.T) {
 	for name, tc := range map[string]struct {
