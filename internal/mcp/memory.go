@@ -2,6 +2,7 @@ package mcp
 
 import (
 	"encoding/binary"
+	"math/bits"
 	"sync/atomic"
 )
 
@@ -9,12 +10,13 @@ import (
 // them. It may be used concurrently.
 type memory[T any] struct {
 	places []atomic.Pointer[T]
+	shift  int // leaves as many bits of a word as there are places
 	missed atomic.Uint32
 }
 
 // newMemory returns one with so many places, a power of two.
 func newMemory[T any](places int) memory[T] {
-	return memory[T]{places: make([]atomic.Pointer[T], places)}
+	return memory[T]{places: make([]atomic.Pointer[T], places), shift: 64 - bits.TrailingZeros(uint(places))}
 }
 
 // missesOfOne is how often a text is not found until one is kept in another's place: what does not come again, or is made up,
@@ -25,7 +27,7 @@ const missesOfOne = 16
 func (m *memory[T]) place(one, other uint64) *atomic.Pointer[T] {
 	const odd = 0x9e3779b97f4a7c15
 	mixed := (one*odd ^ other) * odd
-	return &m.places[mixed>>32&uint64(len(m.places)-1)]
+	return &m.places[mixed>>m.shift]
 }
 
 // isFree reports whether a text that was not found may be kept in its place.

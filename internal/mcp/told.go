@@ -13,7 +13,7 @@ type told struct {
 // results are those that were read last, by the task.
 var results = newMemory[told](1 << 11)
 
-// maxTold is how long a result is that is kept, at most.
+// maxTold is how many bytes are kept of a result, at most.
 const maxTold = 512
 
 // recall passes over the result that comes next, if it is known to be what is told of the task asked.
@@ -37,7 +37,7 @@ func (r *answerReader) remember(a *Answer, from int) {
 	}
 	text, place := r.since(from), results.place(wordsOf(r.asked))
 	switch {
-	case text == nil, r.core != Task{}, !r.IsASCII(), len(text) > maxTold:
+	case text == nil, r.core != Task{}, !r.IsASCII(), len(text)+len(r.asked)+len(a.ResultType) > maxTold:
 		return
 	case a.ToolFailed, a.RequestState != "", a.NextCursor != "", a.Version != "", !results.isFree(place):
 		return

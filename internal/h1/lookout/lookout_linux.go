@@ -51,12 +51,20 @@ func (l *Lookout) View(raw syscall.RawConn, of Sight) *Sighting {
 	return s
 }
 
-// Again has a connection that was seen be seen once more. It reports false if that cannot be: it is closed.
+// Again has a connection that was seen be seen once more. It reports false if that cannot be: it is closed. What the kernel has
+// told before, and nobody has heard yet, is not taken for what is to be seen now.
 func (l *Lookout) Again(raw syscall.RawConn, s *Sighting) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	if l.ended || l.inView[s.number] != s {
+		return false
+	}
 	s.seen = false
-	return !l.ended && l.control(raw, unix.EPOLL_CTL_MOD, s)
+	delete(l.inView, s.number)
+	l.latest++
+	s.number = l.latest
+	l.inView[s.number] = s
+	return l.control(raw, unix.EPOLL_CTL_MOD, s)
 }
 
 // control tells the kernel what is to be seen. It is called with mu held.

@@ -41,7 +41,7 @@ func (c *conn) watch(gone func()) *watch {
 	}
 	w := &watch{conn: c, gone: gone, over: make(chan struct{})}
 	switch {
-	case !c.comesIntoView(lookout.Arriving):
+	case c.tls == nil || !c.comesIntoView(lookout.Arriving):
 		c.reading.lift()
 		w.begin()
 	case w.isQuiet():
