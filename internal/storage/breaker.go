@@ -60,7 +60,10 @@ func (b *breaker) down(c gobreaker.Counts) bool {
 	return b.cuts.Load() >= failuresToOpen || last == 0 || time.Since(b.begin)-time.Duration(last) >= 2*b.timeout
 }
 
-// inTurn runs f when it has one of the turns, and returns how long f took. A probe waits for nobody: what it finds is what others
+// notAsked is how long an operation took that no server was asked for.
+const notAsked = -1
+
+// inTurn runs f when it has one of the turns, and returns how long f took, or notAsked. A probe waits for nobody: what it finds is what others
 // wait for.
 func (b *breaker) inTurn(ctx context.Context, turns *turns, op string, f func(ctx context.Context) error) (took time.Duration, err error) {
 	if op == opPing {
@@ -68,10 +71,10 @@ func (b *breaker) inTurn(ctx context.Context, turns *turns, op string, f func(ct
 	}
 	if !turns.takeFree() {
 		if b.circuit.State() == gobreaker.StateOpen { // nobody waits for a turn to hear that
-			return 0, open(op, gobreaker.ErrOpenState)
+			return notAsked, open(op, gobreaker.ErrOpenState)
 		}
 		if err := turns.take(ctx, op, patience*b.timeout); err != nil {
-			return 0, err
+			return notAsked, err
 		}
 	}
 	defer turns.give()
@@ -92,7 +95,7 @@ func (b *breaker) ask(ctx context.Context, op string, f func(ctx context.Context
 		return struct{}{}, b.judged(err, took, ended)
 	})
 	if errors.Is(err, gobreaker.ErrOpenState) || errors.Is(err, gobreaker.ErrTooManyRequests) {
-		return 0, open(op, err)
+		return notAsked, open(op, err)
 	}
 	if !meaningless(err) {
 		b.health.report(b.allClosed, err, ended)

@@ -8,8 +8,8 @@ import (
 )
 
 // A passenger is in a hurry whose caller leaves before a trip may have ended. It has the time for an answer when it boards.
-// It leads a trip only if it has that then, by a connection that is there, and waits for the trip before only as long: else it
-// steps off before anything of it was sent, and asks by itself. On its way it leaves when its time is up: its answer is read for
+// It goes only by a connection that is there, leads a trip only if it has that time then, and waits for the trip before only as
+// long: else it steps off before anything of it was sent, and asks by itself. On its way it leaves when its time is up: its answer is read for
 // nobody.
 
 // errAshore says that an operation went by no trip, and is to go by itself.
@@ -76,4 +76,17 @@ func (t *trips) stepOff(on *lane, p *passenger, leads bool) bool {
 		on.pass()
 	}
 	return true
+}
+
+// setAshore takes those in a hurry off a trip for which a connection is to be made, but for who leads it. It is called with the
+// trips' mutex held.
+func (on *lane) setAshore(leader *passenger) {
+	on.aboard = slices.DeleteFunc(on.aboard, func(p *passenger) bool {
+		if p.end.IsZero() || p == leader {
+			return false
+		}
+		p.err = errAshore
+		p.arrived <- false
+		return true
+	})
 }

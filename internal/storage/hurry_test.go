@@ -85,6 +85,32 @@ func TestWhoIsInAHurryWaitsForATripNoLongerThanThereIsTime(t *testing.T) {
 	s.areIdle(t)
 }
 
+// Who is in a hurry does not wait for a connection that is to be made.
+func TestNobodyInAHurryWaitsForAConnection(t *testing.T) {
+	server := redistest.Start(t)
+	s := tripsTo(t, server.Addr, time.Minute)
+	server.Do("SET", "k", "v")
+	a, late := hurried("k", time.Time{}), hurried("k", time.Now().Add(time.Minute))
+	on, _ := s.board(a)
+	told := make(chan error)
+	go func() {
+		tells, err := s.carry(late)
+		if !tells {
+			t.Error("nobody tells of it")
+		}
+		told <- err
+	}()
+	s.boarded(t, 2)
+	s.lead(on, a)
+	if err := <-told; err != errAshore {
+		t.Errorf("got %v", err)
+	}
+	if !a.answered || string(a.answer.of(0)) != "v" {
+		t.Errorf("the trip: got %v", a.err)
+	}
+	s.areIdle(t)
+}
+
 // Who may not lead any more has the next one do so.
 func TestTheLeadIsPassedOn(t *testing.T) {
 	s := &trips{lanes: make([]lane, 1), least: time.Minute}
@@ -119,7 +145,7 @@ func TestWhoLeavesATripHasNoAnswer(t *testing.T) {
 	if _, _, err := s.get("a"); err != nil {
 		t.Fatal(err)
 	}
-	a, leaves, b := hurried("a", time.Time{}), hurried("leaves", time.Now().Add(3*time.Second)), hurried("b", time.Time{})
+	a, leaves, b := hurried("a", time.Time{}), hurried("leaves", time.Now().Add(5*time.Second)), hurried("b", time.Time{})
 	on, _ := s.board(a)
 	left, whole := make(chan error), make(chan error)
 	go func() {

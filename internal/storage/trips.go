@@ -120,7 +120,7 @@ func (t *trips) carry(p *passenger) (tells bool, err error) {
 	if p.answered {
 		return leads, p.answer.refused()
 	}
-	return leads, p.err
+	return leads || p.err == errAshore, p.err
 }
 
 // board takes p aboard of a lane: one that is about to go, or is free, or has the fewest aboard.
@@ -146,7 +146,11 @@ func (t *trips) board(p *passenger) (on *lane, leads bool) {
 
 // lead makes the lane's next trip, with own among those aboard.
 func (t *trips) lead(on *lane, own *passenger) {
+	by := t.standing(on, time.Now())
 	t.mu.Lock()
+	if by == nil {
+		on.setAshore(own)
+	}
 	aboard := on.aboard
 	on.aboard, on.spare = on.spare, nil
 	on.state = underWay
@@ -160,14 +164,16 @@ func (t *trips) lead(on *lane, own *passenger) {
 		}
 		t.leave(on, aboard, own)
 	}()
-	err = t.send(on, aboard, own.end)
+	err = t.send(on, by, aboard, own.end)
 }
 
-// send makes the trip, which has an end unless that is zero. A connection by which one did not end well is not used again.
-func (t *trips) send(on *lane, aboard []*passenger, end time.Time) error {
-	by, err := t.linkOf(on)
-	if err != nil {
-		return err
+// send makes the trip, which has an end unless that is zero, by a connection; nil: by a new one. One by which a trip did not end
+// well is not used again.
+func (t *trips) send(on *lane, by *link, aboard []*passenger, end time.Time) (err error) {
+	if by == nil {
+		if by, err = t.newLink(on.number, time.Now()); err != nil {
+			return err
+		}
 	}
 	on.link = nil
 	sound := false
@@ -183,15 +189,6 @@ func (t *trips) send(on *lane, aboard []*passenger, end time.Time) error {
 	}
 	sound = err == nil && !astray(aboard)
 	return err
-}
-
-// linkOf is the lane's connection, or another one if that is not fit.
-func (t *trips) linkOf(on *lane) (*link, error) {
-	now := time.Now()
-	if by := t.standing(on, now); by != nil {
-		return by, nil
-	}
-	return t.newLink(on.number, now)
 }
 
 // standing is the lane's connection, which is left if it is not fit; nil: there is none.
