@@ -37,14 +37,19 @@ func (r *Runner) Abort(ctx context.Context, t *task.Task, c *task.Call, reason e
 	if !errors.Is(reason, storage.ErrUnavailable) && ctx.Err() == nil && r.resolve(ctx, t, c) == nil {
 		return
 	}
-	kept := task.Pack(c) // its maps are lent
+	kept := task.Pack(c) // it is lent
 	r.Pending.Keep(t.ID, func(ctx context.Context) error { return r.resolve(ctx, t, kept.Unpack()) })
 }
 
 // abortLater takes back, once the store takes it, what it may hold of a task; while this process
 // drains, too.
-func (r *Runner) abortLater(t *task.Task) {
-	r.Pending.Keep(t.ID, func(ctx context.Context) error { return r.forget(ctx, t) })
+func (r *Runner) abortLater(t *task.Task, kept task.PackedCall) {
+	r.Pending.Keep(t.ID, func(ctx context.Context) error {
+		if err := r.LeaveSession(ctx, t, kept.Unpack()); err != nil {
+			return err
+		}
+		return r.forget(ctx, t)
+	})
 	r.ledger.Backlog.Add(func(ctx context.Context) error { return r.Pending.Settle(ctx, t.ID) })
 }
 
@@ -57,6 +62,11 @@ func (r *Runner) resolve(ctx context.Context, t *task.Task, c *task.Call) error 
 		return err
 	}
 	if !awaited {
+		// Its client may have ended the session since, which waits for the last call: before the record goes, by which another
+		// berth would see to that.
+		if err := r.LeaveSession(ctx, t, c); err != nil {
+			return err
+		}
 		return r.forget(ctx, t)
 	}
 	e, err := r.ledger.Records.Get(ctx, t.ID)

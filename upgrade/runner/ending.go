@@ -156,7 +156,7 @@ func (h *Held) leave(ctx context.Context, t *task.Task, forget bool) error {
 	switch {
 	case forget:
 		if h.r.forget(ctx, t) != nil {
-			h.r.abortLater(t)
+			h.r.abortLater(t, h.call)
 		}
 		return h.r.LeaveSession(ctx, t, h.call.Unpack())
 	case t.Holder == h.l.Holder:

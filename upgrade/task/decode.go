@@ -203,6 +203,7 @@ func (r *reader) flag() bool {
 }
 
 func (r *reader) time() (t time.Time) {
-	r.odd = r.odd || t.UnmarshalJSON(r.Value()) != nil
+	value := r.Value()
+	r.odd = r.odd || len(value) == 0 || value[0] == 'n' || t.UnmarshalJSON(value) != nil
 	return t
 }
