@@ -98,6 +98,30 @@ func TestReaderDoesNotWaitForABurstOfWrites(t *testing.T) {
 	})
 }
 
+// A wait that its caller has left is not counted among the answers: it would make a store look fast from which they leave.
+func TestWaitThatWasLeftTakesNoTime(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := &counter{closed: make(chan struct{})}
+		s := countedStore(t, c)
+		var inside sync.WaitGroup
+		for range testTraffic.connections - spareConnections {
+			inside.Go(func() { _ = s.Put(t.Context(), "k", nil, 0) })
+		}
+		synctest.Wait()
+		ctx, leave := context.WithCancel(t.Context())
+		inside.Go(func() {
+			time.Sleep(time.Millisecond)
+			leave()
+		})
+		took, err := s.ask(ctx, s.breakers.of(""), opPut, func(context.Context) error { return errors.New("it was asked") })
+		if !errors.Is(err, context.Canceled) || took != notAsked {
+			t.Errorf("got %v, %v", took, err)
+		}
+		close(c.closed)
+		inside.Wait()
+	})
+}
+
 // Those whose turn does not come are told so, and it is nobody's fault but this process's:
 // neither those who gave up in time, nor those who waited for as long as anybody does.
 func TestWaitForATurnIsNoFailureOfTheServer(t *testing.T) {
