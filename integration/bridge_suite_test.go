@@ -2,6 +2,7 @@ package integration
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -105,8 +106,17 @@ func bridgedFrom(t *testing.T, r reach, flags ...string) {
 	if r.path == "" {
 		warmUp(t, berth.url())
 	}
-	wantBridgedVerdicts(t, runSuite(t, coreSet("core-modern", "2026-07-28"), berth.url()))
+	run := func() []check { return runSuite(t, coreSet("core-modern", "2026-07-28"), berth.url()) }
+	verdicts := run()
+	if late := slices.ContainsFunc(verdicts, func(v check) bool { return v.ID == hurriedCheck && v.Status == "FAILURE" }); late && r.path == "" {
+		t.Log("no answer within the suite's 600 ms: once more")
+		verdicts = run()
+	}
+	wantBridgedVerdicts(t, verdicts)
 }
+
+// hurriedCheck is of a call that the suite gives 600 ms, which processes of node may take on a busy machine.
+const hurriedCheck = "sep-2575-http-server-no-independent-requests-on-stream"
 
 // warmUp has a process started for each set of capabilities that the suite declares: it gives
 // a call 600 ms, the first one of a set included, and node alone may take longer to start.
