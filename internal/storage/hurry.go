@@ -80,8 +80,8 @@ func (t *trips) stepOff(on *lane, p *passenger, leads bool) bool {
 
 // setAshore takes those in a hurry off a trip for which a connection is to be made, but for who leads it. It is called with the
 // trips' mutex held.
-func (on *lane) setAshore(leader *passenger) {
-	on.aboard = slices.DeleteFunc(on.aboard, func(p *passenger) bool {
+func (l *lane) setAshore(leader *passenger) {
+	l.aboard = slices.DeleteFunc(l.aboard, func(p *passenger) bool {
 		if p.end.IsZero() || p == leader {
 			return false
 		}
