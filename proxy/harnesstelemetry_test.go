@@ -26,13 +26,21 @@ func (b *berth) collect() (metrics []metricdata.Metrics) {
 	return metrics
 }
 
+// said is what instruments of that name say now.
+func (b *berth) said(name string) (all []metricdata.Aggregation) {
+	b.t.Helper()
+	for _, m := range b.collect() {
+		if m.Name == name {
+			all = append(all, m.Data)
+		}
+	}
+	return all
+}
+
 // storeOperations is how often the store was asked to do anything.
 func (b *berth) storeOperations() (n uint64) {
-	for _, m := range b.collect() {
-		if m.Name != "berth.store.operation.duration" {
-			continue
-		}
-		for _, point := range m.Data.(metricdata.Histogram[float64]).DataPoints {
+	for _, data := range b.said("berth.store.operation.duration") {
+		for _, point := range data.(metricdata.Histogram[float64]).DataPoints {
 			n += point.Count
 		}
 	}
@@ -41,11 +49,8 @@ func (b *berth) storeOperations() (n uint64) {
 
 // questions is how often the fleet was asked for an id that the map does not know.
 func (b *berth) questions() (n int64) {
-	for _, m := range b.collect() {
-		if m.Name != "berth.asks" {
-			continue
-		}
-		for _, point := range m.Data.(metricdata.Sum[int64]).DataPoints {
+	for _, data := range b.said("berth.asks") {
+		for _, point := range data.(metricdata.Sum[int64]).DataPoints {
 			n += point.Value
 		}
 	}
@@ -60,11 +65,8 @@ func (b *berth) labels(instrument, name string) map[string]bool {
 			values[v.AsString()] = true
 		}
 	}
-	for _, m := range b.collect() {
-		if m.Name != instrument {
-			continue
-		}
-		switch data := m.Data.(type) {
+	for _, data := range b.said(instrument) {
+		switch data := data.(type) {
 		case metricdata.Sum[int64]:
 			for _, point := range data.DataPoints {
 				add(point.Attributes)

@@ -25,13 +25,11 @@ import (
 // gauge is what an instrument without attributes says now.
 func (b *berth) gauge(name string) int64 {
 	b.t.Helper()
-	for _, m := range b.collect() {
-		if m.Name == name {
-			return m.Data.(metricdata.Gauge[int64]).DataPoints[0].Value
-		}
+	said := b.said(name)
+	if len(said) == 0 {
+		b.t.Fatalf("no instrument %s", name)
 	}
-	b.t.Fatalf("no instrument %s", name)
-	return 0
+	return said[0].(metricdata.Gauge[int64]).DataPoints[0].Value
 }
 
 // atRest waits until berth holds nothing for anybody.

@@ -26,6 +26,19 @@ func (t *trips) boarded(test *testing.T, want int) {
 	})
 }
 
+// carried carries a command that is to tell why it has no answer.
+func (t *trips) carried(test *testing.T, p *passenger) (why <-chan error) {
+	told := make(chan error)
+	go func() {
+		tells, err := t.carry(p)
+		if !tells {
+			test.Error("nobody tells of it")
+		}
+		told <- err
+	}()
+	return told
+}
+
 // Who is in a hurry goes by the connection that a lane has, and by itself where there is none, or one that was closed.
 func TestWhoIsInAHurryLeadsByAConnectionThatIsThere(t *testing.T) {
 	server := redistest.Start(t)
@@ -92,14 +105,7 @@ func TestNobodyInAHurryWaitsForAConnection(t *testing.T) {
 	server.Do("SET", "k", "v")
 	a, late := hurried("k", time.Time{}), hurried("k", time.Now().Add(time.Minute))
 	on, _ := s.board(a)
-	told := make(chan error)
-	go func() {
-		tells, err := s.carry(late)
-		if !tells {
-			t.Error("nobody tells of it")
-		}
-		told <- err
-	}()
+	told := s.carried(t, late)
 	s.boarded(t, 2)
 	s.lead(on, a)
 	if err := <-told; err != errAshore {
@@ -147,14 +153,7 @@ func TestWhoLeavesATripHasNoAnswer(t *testing.T) {
 	}
 	a, leaves, b := hurried("a", time.Time{}), hurried("leaves", time.Now().Add(5*time.Second)), hurried("b", time.Time{})
 	on, _ := s.board(a)
-	left, whole := make(chan error), make(chan error)
-	go func() {
-		tells, err := s.carry(leaves)
-		if !tells {
-			t.Error("nobody tells of it")
-		}
-		left <- err
-	}()
+	left, whole := s.carried(t, leaves), make(chan error)
 	s.boarded(t, 2)
 	go func() {
 		_, err := s.carry(b)

@@ -77,7 +77,7 @@ func (m *metrics) record(ctx context.Context, op string, took time.Duration, err
 	if failed {
 		m.errors.Add(ctx, 1, metric.WithAttributes(operation(op), attribute.String("reason", string(f.reason))))
 	}
-	if took != notAsked && (!failed || f.reason != reasonBreakerOpen && f.reason != reasonBusy) {
+	if took != notAsked && (!failed || f.reason != reasonBusy) {
 		m.duration.Of(op).Record(took.Seconds())
 	}
 }

@@ -43,9 +43,12 @@ type Records struct {
 }
 
 // TaskKey is where a record stands, CallKey its call, OutcomeKey what that returned.
-func TaskKey(id string) string          { return "upgrade:{" + id + "}" }
-func CallKey(id string) string          { return "upgrade:{" + id + "}:call" }
-func OutcomeKey(id, name string) string { return "upgrade:{" + id + "}:out:" + name }
+func TaskKey(id string) string          { return keysBegin + id + "}" }
+func CallKey(id string) string          { return keysBegin + id + "}:call" }
+func OutcomeKey(id, name string) string { return keysBegin + id + "}:out:" + name }
+
+// keysBegin begins each key of a task; each is made in one piece.
+const keysBegin = "upgrade:{"
 
 // Get returns the record of a task.
 func (r Records) Get(ctx context.Context, id string) (Entry, error) {

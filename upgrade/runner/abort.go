@@ -44,12 +44,7 @@ func (r *Runner) Abort(ctx context.Context, t *task.Task, c *task.Call, reason e
 // abortLater takes back, once the store takes it, what it may hold of a task; while this process
 // drains, too.
 func (r *Runner) abortLater(t *task.Task, kept task.PackedCall) {
-	r.Pending.Keep(t.ID, func(ctx context.Context) error {
-		if err := r.LeaveSession(ctx, t, kept.Unpack()); err != nil {
-			return err
-		}
-		return r.forget(ctx, t)
-	})
+	r.Pending.Keep(t.ID, func(ctx context.Context) error { return r.takeBack(ctx, t, kept.Unpack()) })
 	r.ledger.Backlog.Add(func(ctx context.Context) error { return r.Pending.Settle(ctx, t.ID) })
 }
 
@@ -62,12 +57,7 @@ func (r *Runner) resolve(ctx context.Context, t *task.Task, c *task.Call) error 
 		return err
 	}
 	if !awaited {
-		// Its client may have ended the session since, which waits for the last call: before the record goes, by which another
-		// berth would see to that.
-		if err := r.LeaveSession(ctx, t, c); err != nil {
-			return err
-		}
-		return r.forget(ctx, t)
+		return r.takeBack(ctx, t, c)
 	}
 	e, err := r.ledger.Records.Get(ctx, t.ID)
 	if err == nil && e.Holder == r.ledger.Holder {
@@ -77,6 +67,15 @@ func (r *Runner) resolve(ctx context.Context, t *task.Task, c *task.Call) error 
 		return nil
 	}
 	return err
+}
+
+// takeBack leaves the session of a task, and then forgets it. The client may have ended the session, which waits for the last call:
+// until the record is gone, another berth would see to that.
+func (r *Runner) takeBack(ctx context.Context, t *task.Task, c *task.Call) error {
+	if err := r.LeaveSession(ctx, t, c); err != nil {
+		return err
+	}
+	return r.forget(ctx, t)
 }
 
 // Awaited reports whether somebody has the handle of a task, or may yet get it by the key

@@ -15,18 +15,21 @@ type writer []byte
 
 // name begins a member. Names need no escapes.
 func (w *writer) name(name string) {
-	if (*w)[len(*w)-1] != '{' {
-		*w = append(*w, ',')
-	}
+	w.part()
 	*w = append(append(append(*w, '"'), name...), `":`...)
 }
 
 // quotedName begins a member whose name may need some.
 func (w *writer) quotedName(name string) {
+	w.part()
+	*w = append(quoted(*w, name), ':')
+}
+
+// part parts a member from the one before.
+func (w *writer) part() {
 	if (*w)[len(*w)-1] != '{' {
 		*w = append(*w, ',')
 	}
-	*w = append(quoted(*w, name), ':')
 }
 
 func (w *writer) open(name string) {
