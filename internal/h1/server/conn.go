@@ -2,9 +2,11 @@ package server
 
 import (
 	"crypto/tls"
+	"errors"
 	"fmt"
 	"net"
 	"net/netip"
+	"os"
 	"runtime/debug"
 	"sync/atomic"
 	"time"
@@ -70,8 +72,19 @@ func (c *conn) begin() bool {
 	if !c.shakeHands() {
 		return false
 	}
+	return c.awaitFirst()
+}
+
+// awaitFirst waits for the first request to begin. A client may have opened the connection for later: one that says nothing for as
+// long as a head may take is idle from then on.
+func (c *conn) awaitFirst() bool {
 	c.awaitHead()
-	return c.in.WaitReadable() == nil
+	err := c.in.WaitReadable()
+	if errors.Is(err, os.ErrDeadlineExceeded) {
+		return c.await()
+	}
+	c.awaitsHead = false
+	return err == nil
 }
 
 // serveAll serves the request that has begun to come, and those after it. It reports whether the last one's answer is held:

@@ -16,8 +16,8 @@ import (
 
 var silent = serves(func(w wire.Client, r *wire.Request) bool { return true })
 
-// Heads that come slowly are cut off when their time is over, on new connections and on kept ones; so are
-// connections that say nothing.
+// Heads that come slowly are cut off when their time is over, on new connections and on kept ones; connections
+// that say nothing, when that of idle ones is.
 func TestSlowHeadsAreCutOff(t *testing.T) {
 	for name, c := range map[string]struct {
 		first string
@@ -26,7 +26,7 @@ func TestSlowHeadsAreCutOff(t *testing.T) {
 	}{
 		"new":          {"", "GET /?" + strings.Repeat("a", 18), 5 * time.Second},
 		"kept":         {get("/"), "GET /?" + strings.Repeat("a", 18), 5 * time.Second},
-		"silent":       {"", "", 5 * time.Second},
+		"silent":       {"", "", 186 * time.Second},
 		"silent after": {get("/"), "", 181 * time.Second},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -68,6 +68,32 @@ func TestSlowHeadsAreCutOff(t *testing.T) {
 			})
 		})
 	}
+}
+
+// A connection that its client opened for later is served when it is used, and does not keep a server from ending.
+func TestAConnectionThatIsOpenedForLater(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := memnet.Listen("berth")
+		s := serveOn(t, Options{Handler: silent, HeaderRead: 5 * time.Second, Idle: 180 * time.Second}, l)
+		var opened [2]net.Conn
+		for i := range opened {
+			conn, err := l.Dial(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer conn.Close()
+			opened[i] = conn
+		}
+		time.Sleep(time.Minute)
+		io.WriteString(opened[0], get("/"))
+		if n, err := opened[0].Read(make([]byte, 4096)); n == 0 {
+			t.Errorf("used after a minute: %v", err)
+		}
+		began := time.Now()
+		if err := s.Shutdown(t.Context()); err != nil || time.Since(began) > 0 {
+			t.Errorf("shutdown took %v, %v", time.Since(began), err)
+		}
+	})
 }
 
 // The bounds that a handler sets hold, up to an eighth, and for its request alone.
