@@ -2,7 +2,6 @@ package integration
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 	"testing"
 )
@@ -106,17 +105,27 @@ func bridgedFrom(t *testing.T, r reach, flags ...string) {
 	if r.path == "" {
 		warmUp(t, berth.url())
 	}
-	run := func() []check { return runSuite(t, coreSet("core-modern", "2026-07-28"), berth.url()) }
-	verdicts := run()
-	if late := slices.ContainsFunc(verdicts, func(v check) bool { return v.ID == hurriedCheck && v.Status == "FAILURE" }); late && r.path == "" {
-		t.Log("no answer within the suite's 600 ms: once more")
-		verdicts = run()
-	}
-	wantBridgedVerdicts(t, verdicts)
+	wantBridgedVerdicts(t, r.runSuite(t, coreSet("core-modern", "2026-07-28"), berth.url()))
 }
 
-// hurriedCheck is of a call that the suite gives 600 ms, which processes of node may take on a busy machine.
-const hurriedCheck = "sep-2575-http-server-no-independent-requests-on-stream"
+// hurriedChecks are of calls with little time, which processes of node may take to start on a busy machine.
+var hurriedChecks = map[string]string{
+	"sep-2575-http-server-no-independent-requests-on-stream": "the suite's 600 ms",
+	"sep-2663-mrtr-synchronous-before-task-creation":         "the 2 s of its rule",
+}
+
+// runSuite has the suite judge url. Where processes have to start it may do so twice.
+func (r reach) runSuite(t testing.TB, set scenarioSet, url string) []check {
+	t.Helper()
+	verdicts := runSuite(t, set, url)
+	for _, v := range verdicts {
+		if limit, ok := hurriedChecks[v.ID]; ok && v.Status == "FAILURE" && r.path == "" {
+			t.Logf("no answer within %s: once more", limit)
+			return runSuite(t, set, url)
+		}
+	}
+	return verdicts
+}
 
 // warmUp has a process started for each set of capabilities that the suite declares: it gives
 // a call 600 ms, the first one of a set included, and node alone may take longer to start.
@@ -141,6 +150,10 @@ func TestLegacyServerPassesTheModernCore(t *testing.T) {
 // Behind berth, with rules, it passes what the suite can run of tasks.
 func TestLegacyServerPassesTheTaskScenarios(t *testing.T) {
 	t.Parallel()
-	site := overPlain.startLegacy(t, 3)
-	wantTaskScenarios(t, site.start(t, suiteRules).url())
+	overPlain.passesTaskScenarios(t)
+}
+
+func (r reach) passesTaskScenarios(t *testing.T) {
+	site, set := r.startLegacy(t, 3), tasksSet("tasks-json")
+	wantTaskVerdicts(t, set, r.runSuite(t, set, site.start(t, suiteRules).url()))
 }

@@ -34,7 +34,11 @@ func upgrader(t testing.TB, f fleet, store string) *berth {
 func wantTaskScenarios(t testing.TB, url string) {
 	t.Helper()
 	set := tasksSet("tasks-json")
-	verdicts := runSuite(t, set, url)
+	wantTaskVerdicts(t, set, runSuite(t, set, url))
+}
+
+func wantTaskVerdicts(t testing.TB, set scenarioSet, verdicts []check) {
+	t.Helper()
 	wantGolden(t, set, verdicts)
 	for _, verdict := range verdicts {
 		if verdict.Status != "SUCCESS" && verdict.Status != "SKIPPED" {
