@@ -69,7 +69,7 @@ func TestWhoIsInAHurryLeadsByAConnectionThatIsThere(t *testing.T) {
 	}
 	server.Do("CLIENT", "KILL", "TYPE", "normal", "SKIPME", "yes")
 	by.used = by.used.Add(-time.Second)
-	until(t, "the end of the connection is seen", func() bool { return !by.alive.is() })
+	until(t, "the end of the connection is seen", func() bool { return !by.socket.stands() })
 	if _, err := ask(time.Minute); err != errAshore || s.lanes[0].link != nil {
 		t.Errorf("with one that was closed: got %v", err)
 	}

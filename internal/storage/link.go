@@ -3,6 +3,7 @@ package storage
 import (
 	"bufio"
 	"context"
+	"io"
 	"net"
 	"time"
 
@@ -26,7 +27,7 @@ const (
 type link struct {
 	conn    net.Conn
 	driver  *redis.Conn // which made it
-	alive   liveness
+	socket  *socket     // that conn is; nil: it is none
 	in      *bufio.Reader
 	out     []byte
 	timeout time.Duration // for an answer
@@ -46,7 +47,12 @@ func (t *trips) newLink(lane int, began time.Time) (*link, error) {
 		return nil, err
 	}
 	conn := found.Conn
-	l := &link{conn: conn, driver: driver, alive: livenessOf(conn), in: bufio.NewReaderSize(conn, roomIn), timeout: t.timeout, made: found.made}
+	l := &link{conn: conn, driver: driver, socket: socketOf(conn), timeout: t.timeout, made: found.made}
+	var from io.Reader = conn
+	if l.socket != nil {
+		from = l.socket
+	}
+	l.in = bufio.NewReaderSize(from, roomIn)
 	now := time.Now()
 	return l, l.until(now, min(l.timeout, t.bound-now.Sub(began)))
 }
@@ -76,12 +82,12 @@ func (l *link) fit(now time.Time, lifetime time.Duration) bool {
 	if l.deadline.Sub(now) < l.timeout && l.until(now, l.timeout+l.timeout/tolerance) != nil {
 		return false
 	}
-	return unused < aMoment || l.alive.is()
+	return unused < aMoment || l.socket.stands()
 }
 
 // exchange sends what those aboard ask, and reads what each is answered.
 func (l *link) exchange(aboard []*passenger) error {
-	if _, err := l.conn.Write(l.requests(aboard)); err != nil {
+	if err := l.say(l.requests(aboard)); err != nil {
 		return err
 	}
 	for _, p := range aboard {
@@ -91,6 +97,17 @@ func (l *link) exchange(aboard []*passenger) error {
 		p.answered = true
 	}
 	return nil
+}
+
+// say writes out.
+func (l *link) say(out []byte) (err error) {
+	if l.socket != nil {
+		if out, err = l.socket.say(out); err != nil || len(out) == 0 {
+			return err
+		}
+	}
+	_, err = l.conn.Write(out)
+	return err
 }
 
 func (l *link) requests(aboard []*passenger) []byte {

@@ -7,15 +7,12 @@ import (
 )
 
 func (r *redisEngine) each(ctx context.Context, writes []Write) error {
-	p, cargo, arguments := passengers.Get().(*passenger), 0, 3+1+5*len(writes)
+	p, cargo := passengers.Get().(*passenger), 0
 	for i := range writes {
 		cargo += len(writes[i].Value)
-		if arguments++; writes[i].List != "" {
-			arguments++
-		}
 	}
 	err := eachProgram.run(func(by, program any) error {
-		p.request = r.write(p.request.begin(arguments).text(by.(string)).text(program.(string)), writes)
+		p.request = r.write(p.request, by.(string), program.(string), writes)
 		return r.carry(ctx, opEach, cargo, p)
 	})
 	if err == nil {
@@ -34,31 +31,47 @@ const (
 	writesList = 2
 )
 
-// write has q go on with the keys and the arguments of eachScript.
-func (r *redisEngine) write(q request, writes []Write) request {
-	keys := len(writes)
+// eachConfirms is the last argument where what stands is to be confirmed.
+const eachConfirms = "confirm"
+
+// write has q be the command that runs eachScript.
+func (r *redisEngine) write(q request, by, program string, writes []Write) request {
+	keys, arguments := len(writes), 3+4*len(writes)
 	for i := range writes {
 		if writes[i].List != "" {
-			keys++
+			keys, arguments = keys+1, arguments+3
 		}
 	}
-	q = q.number(int64(keys))
+	if r.replicas > 0 {
+		arguments++
+	}
+	q = q.begin(arguments).text(by).text(program).number(int64(keys))
 	for i := range writes {
 		if q = named(q, r.prefix, writes[i].Key); writes[i].List != "" {
 			q = named(q, r.prefix, writes[i].List)
 		}
 	}
-	q = q.number(int64(min(r.replicas, 1)))
 	for i := range writes {
-		w, how, left := &writes[i], int64(0), int64(0)
-		if w.Over {
-			how += writesOver
-		}
-		if w.List != "" {
-			how += writesList
-			left = milliseconds(w.Member.Left)
-		}
-		q = q.number(how).number(life(w.TTL)).text(w.Value).text(w.Member.Name).number(left)
+		q = q.write(&writes[i])
+	}
+	if r.replicas > 0 {
+		q = q.text(eachConfirms)
+	}
+	return q
+}
+
+// write has q go on with the arguments of w.
+func (q request) write(w *Write) request {
+	how, version := int64(0), "1:"
+	if w.Over {
+		how, version = writesOver, ""
+	}
+	if w.List != "" {
+		how += writesList
+	}
+	q = named(q.number(how), version, w.Value).number(life(w.TTL))
+	if w.List != "" {
+		q = q.text(w.Member.Name).number(milliseconds(w.Member.Left))
 	}
 	return q
 }

@@ -1,71 +1,78 @@
 package storage
 
-// keepFunction makes a member of a list anew, as keepMembersScript does; the nth of those of one script.
+// keepFunction makes a member of a list anew, as keepMembersScript does; the nth of those of one script. The list lives as long as
+// its last member: where this one is not the last, it does so already.
+//
+// What has expired is removed by one script in eight, by chance, and then as much as comes in the meantime, several times.
+//
+// A number that Redis is handed as one, it writes with 17 digits, which takes longer than some commands do.
 const keepFunction = `
-local endless, collected = 2^52, 32
-local now
+local call, now = redis.call
 
 local function keep(list, member, ttl, nth)
   if not now then
-    local time = redis.call('TIME')
+    local time = call('TIME')
     now = time[1] * 1000000 + time[2]
   end
-  local gone = redis.call('ZRANGEBYSCORE', list, '-inf', now, 'LIMIT', 0, collected)
-  if #gone > 0 then
-    redis.call('ZREM', list, unpack(gone))
+  local at = now + nth + (ttl > 0 and ttl * 1000 or 2^52)
+  call('ZADD', list, string.format('%.0f', at), member)
+  if now % 8 == 0 then
+    local gone = call('ZRANGEBYSCORE', list, '-inf', now, 'LIMIT', '0', '64')
+    if #gone > 0 then
+      call('ZREM', list, unpack(gone))
+    end
   end
-  local at = now + nth
-  redis.call('ZADD', list, ttl > 0 and at + ttl * 1000 or endless + at, member)
-  local last = tonumber(redis.call('ZRANGE', list, -1, -1, 'WITHSCORES')[2])
-  if last < endless then
-    redis.call('PEXPIREAT', list, string.format('%.0f', math.ceil(last / 1000)))
+  if call('ZREVRANK', list, member) ~= 0 then
+    return
+  elseif ttl > 0 then
+    call('PEXPIREAT', list, string.format('%.0f', at / 1000 + 1))
   else
-    redis.call('PERSIST', list)
+    call('PERSIST', list)
   end
 end
 `
 
 // eachScript makes records, and members of lists as keepMembersScript does. Its keys are those of the records, each
-// with its list behind it if it has one; its arguments whether to confirm, and five for each record: how to write it
-// (writesOver, writesList), life, value, member and its life. It answers 1, or for each record what stands in its way, or
-// nothing.
+// with its list behind it if it has one; its arguments for each record how to write it (writesOver, writesList), value and life,
+// and with a list member and its life; behind them, perhaps, eachConfirms. It answers 1, or for each record what stands in its way,
+// or nothing.
 //
-// A record that is made is at version 1, and needs no look at what stands before it is written.
+// A record that is made is at version 1, as its value says then, and needs no look at what stands before it is written.
 const eachScript = keepFunction + `
-local function set(key, value, ttl, ...)
-  if ttl > 0 then
-    return redis.call('SET', key, value, 'PX', ttl, ...)
+local function write(how, name, value, life)
+  if how == '1' or how == '3' then
+    local before = call('GET', name)
+    value = string.format('%.0f:', tonumber(before and string.match(before, '^(%d+):') or 0) + 1) .. value
+    if life == '-1' then
+      return call('SET', name, value, 'KEEPTTL')
+    elseif life == '0' then
+      return call('SET', name, value)
+    end
+    return call('SET', name, value, 'PX', life)
+  elseif life == '0' or life == '-1' then
+    return call('SET', name, value, 'NX')
   end
-  return redis.call('SET', key, value, ...)
+  return call('SET', name, value, 'PX', life, 'NX')
 end
 
-local confirm, key, answer, whole = ARGV[1], 1, {}, true
-for i = 2, #ARGV, 5 do
-  local how, name, ttl, value = tonumber(ARGV[i]), KEYS[key], tonumber(ARGV[i + 1]), ARGV[i + 2]
-  local standing = false
-  if how % 2 == 1 then
-    local before = redis.call('GET', name)
-    local version = string.format('%.0f', tonumber(before and string.match(before, '^(%d+):') or 0) + 1)
-    if ttl < 0 then
-      redis.call('SET', name, version .. ':' .. value, 'KEEPTTL')
-    else
-      set(name, version .. ':' .. value, ttl)
-    end
-  elseif not set(name, '1:' .. value, ttl, 'NX') then
-    standing = redis.call('GET', name)
+local key, i, n, answer, whole, confirm = 1, 1, 0, {}, true, ARGV[#ARGV] == 'confirm'
+while KEYS[key] do
+  local how, name, standing = ARGV[i], KEYS[key], false
+  if not write(how, name, ARGV[i + 1], ARGV[i + 2]) then
+    standing = call('GET', name)
     whole = false
-    if confirm == '1' then
-      redis.call('SET', name, standing, 'KEEPTTL')
+    if confirm then
+      call('SET', name, standing, 'KEEPTTL')
     end
   end
-  key = key + 1
-  if how >= 2 then
+  key, i, n = key + 1, i + 3, n + 1
+  if how == '2' or how == '3' then
     if not standing then
-      keep(KEYS[key], ARGV[i + 3], tonumber(ARGV[i + 4]), (i - 2) / 5)
+      keep(KEYS[key], ARGV[i], tonumber(ARGV[i + 1]), n)
     end
-    key = key + 1
+    key, i = key + 1, i + 2
   end
-  answer[#answer + 1] = standing
+  answer[n] = standing
 end
 if whole then
   return 1

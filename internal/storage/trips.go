@@ -25,8 +25,8 @@ const (
 var errStranded = errors.New("storage: the pipeline did not end")
 
 // trips carry commands to one server: those of one moment together, in one pipeline, on one of a few connections.
-// Nobody waits for others to come: who asks while no lane is free goes with the next trip, and who is runnable in the
-// moment in which one begins comes along. Each command has its own answer. A trip lasts as long as an operation may,
+// Nobody waits for others to come: who asks while no lane is free goes with the next trip, and where others ask as well, who is
+// runnable in the moment in which one begins comes along. Each command has its own answer. A trip lasts as long as an operation may,
 // and is waited for by those that board the next one; by who has not that much time as hurry.go says.
 type trips struct {
 	client   *redis.Client
@@ -36,14 +36,16 @@ type trips struct {
 	least    time.Duration // that is left to who boards
 	lifetime time.Duration // of a connection; 0: as long as it stands
 
-	mu    sync.Mutex // guards the field below
-	lanes []lane
+	mu      sync.Mutex // guards the fields below
+	lanes   []lane
+	several bool // the trip that began last has several aboard
 }
 
 // lane makes one trip at a time.
 type lane struct {
 	number int
 	state  laneState
+	yields bool         // whoever leads lets others run first; else nobody seems to be about to ask
 	link   *link        // of whoever leads; nil: there is none yet
 	aboard []*passenger // of the next trip
 	spare  []*passenger // memory of the one before
@@ -53,7 +55,7 @@ type laneState uint8
 
 const (
 	idle     laneState = iota
-	boarding           // its leader lets others run before it goes
+	boarding           // its leader is about to go
 	underWay
 )
 
@@ -105,10 +107,13 @@ func newTrips(client *redis.Client, lanes int, bound time.Duration) *trips {
 func (t *trips) carry(p *passenger) (tells bool, err error) {
 	p.answered, p.err = false, nil
 	on, leads := t.board(p)
-	if leads {
+	switch {
+	case !leads:
+		if leads, err = t.await(on, p); err != nil {
+			return true, err
+		}
+	case on.yields:
 		runtime.Gosched() // who is about to ask comes along
-	} else if leads, err = t.await(on, p); err != nil {
-		return true, err
 	}
 	if leads && !t.mayLead(on, p) {
 		t.stepOff(on, p, leads)
@@ -128,8 +133,11 @@ func (t *trips) board(p *passenger) (on *lane, leads bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	on = &t.lanes[0]
+	yields := t.several
 	for i := range t.lanes {
-		switch l := &t.lanes[i]; {
+		l := &t.lanes[i]
+		yields = yields || l.state == underWay
+		switch {
 		case l.state == boarding:
 			l.aboard = append(l.aboard, p)
 			return l, false
@@ -138,7 +146,7 @@ func (t *trips) board(p *passenger) (on *lane, leads bool) {
 		}
 	}
 	if leads = on.state == idle; leads {
-		on.state = boarding
+		on.state, on.yields = boarding, yields
 	}
 	on.aboard = append(on.aboard, p)
 	return on, leads
@@ -154,6 +162,7 @@ func (t *trips) lead(on *lane, own *passenger) {
 	aboard := on.aboard
 	on.aboard, on.spare = on.spare, nil
 	on.state = underWay
+	t.several = len(aboard) > 1
 	t.mu.Unlock()
 	err := errStranded
 	defer func() {

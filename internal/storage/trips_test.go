@@ -78,6 +78,34 @@ func (t *trips) areIdle(test *testing.T) {
 	}
 }
 
+// A leader lets others run only where they ask as well: to a caller alone it is a thread that is woken in vain.
+func TestALoneCallerGoesAtOnce(t *testing.T) {
+	s := tripsTo(t, redistest.Start(t).Addr, time.Minute)
+	yields := func() bool {
+		on, leads := s.board(&passenger{})
+		if !leads || on.state != boarding {
+			t.Fatalf("leads: %v, lane in state %d", leads, on.state)
+		}
+		on.state, on.aboard = idle, nil
+		return on.yields
+	}
+	if _, _, err := s.get("k"); err != nil || yields() {
+		t.Errorf("alone: %v", err)
+	}
+	s.lanes[1].state = underWay
+	if !yields() {
+		t.Error("with a trip under way: it goes at once")
+	}
+	s.lanes[1].state = idle
+	s.several = true
+	if !yields() {
+		t.Error("after a trip of several: it goes at once")
+	}
+	if _, _, err := s.get("k"); err != nil || yields() {
+		t.Errorf("alone again: %v", err)
+	}
+}
+
 // Those who ask while all lanes are under way go together, and of those that a trip loses one tells.
 func TestWhoWaitsGoesTogether(t *testing.T) {
 	server := redistest.Start(t)
