@@ -169,11 +169,12 @@ func (x *request) forwardLeased(lease *routing.Lease, search *eraSearch) (done b
 
 // send sends the request to u once.
 func (x *request) send(u *routing.Upstream, t outbound.Terms) (*wire.Response, error) {
-	target := x.way().URL(u)
+	way := x.way()
+	target := way.URL(u)
 	if x.Opaque {
-		target = x.way().Beside(u)
+		target = way.Beside(u)
 	}
-	out := x.room.parcel.Request(x.way(), u, x.HTTP.Method, target, x.Body)
+	out := x.room.parcel.Request(&way, u, x.HTTP.Method, target, x.Body)
 	if x.Opaque {
 		out.Header.Take("Accept-Encoding", x.HTTP.Header)
 	}
