@@ -75,7 +75,7 @@ func TestALineTellsWhatTheRecordWasTold(t *testing.T) {
 		New(nil, Options{Access: access}).Begin(&r, pollFrom(t.Context()))
 		u := &routing.Upstream{Name: "a", URL: &url.URL{Host: "a:80"}}
 		r.StartSpan()
-		r.SendTo(u)
+		r.SendTo(u, time.Time{})
 		r.Source, r.Status, r.Meant, r.Written, r.Begun = "bound", 200, 200, 42, r.Started
 		r.Code, r.Err, r.Holder, r.Session = -32603, errors.New("größer, \"as\" said\u2028\x00"), "b\x7f", "secret"
 		r.MovedFrom = strings.Repeat("a", clipped+1)
@@ -148,7 +148,7 @@ func TestARecordOfWhatIsKnownCostsNoAllocation(t *testing.T) {
 		r = Record{}
 		reporter.Begin(&r, call)
 		r.StartSpan()
-		r.SendTo(u)
+		r.SendTo(u, time.Time{})
 		r.Source, r.Status, r.Meant, r.Begun = "bound", 200, 200, time.Now()
 		r.Close(time.Now())
 	}); n != 0 {
@@ -164,7 +164,7 @@ func BenchmarkRecord(b *testing.B) {
 		var r Record
 		reporter.Begin(&r, call)
 		r.StartSpan()
-		r.SendTo(u)
+		r.SendTo(u, time.Time{})
 		r.Source, r.Status, r.Meant, r.Begun = "bound", 200, 200, time.Now()
 		r.Close(time.Now())
 	}

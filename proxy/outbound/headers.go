@@ -112,9 +112,10 @@ func (w *Way) Authorize(h *wire.Header) {
 func (w *Way) addForwarded(h *wire.Header) {
 	from := wire.Field{Name: "X-Forwarded-For", Value: inbound.PeerHost(w.HTTP), Judged: w.HTTP.Peer.Is4()}
 	if h.Has(from.Name) {
-		from.Value, from.Judged = h.Join(from.Name, ", ")+", "+from.Value, false
+		h.Set(from.Name, h.Join(from.Name, ", ")+", "+from.Value)
+	} else {
+		h.Append(from)
 	}
-	h.Put(from)
 	if h.Lacks("X-Forwarded-Host") {
 		h.Set("X-Forwarded-Host", w.HTTP.Host)
 	}
