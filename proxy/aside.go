@@ -45,7 +45,7 @@ func (a *aside) unburden() {
 	outbound.Unburden(a.body, func() *exchange.Request {
 		return way.Request(u, wire.MethodGet, way.URL(u), nil)
 	})
-	x.room = room{reader: x.room.reader} // what is read on is in there
+	*x.room = room{reader: x.room.reader} // what is read on is in there
 }
 
 func (a *aside) begin() {

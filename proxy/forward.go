@@ -153,7 +153,7 @@ func (x *request) forwardLeased(lease *routing.Lease, search *eraSearch) (done b
 		lease.Release()
 		return true, x.forwardOwned(owner)
 	}
-	response, err := x.send(u, outbound.Terms{})
+	response, err := x.send(u, outbound.Terms{}, time.Time{})
 	if err == nil && search.goesOn(x, u, response) {
 		return false, nil
 	}
@@ -167,18 +167,19 @@ func (x *request) forwardLeased(lease *routing.Lease, search *eraSearch) (done b
 	return failed.Garbled || failed.Sent && !x.ReadsOnly, err
 }
 
-// send sends the request to u once.
-func (x *request) send(u *routing.Upstream, t outbound.Terms) (*wire.Response, error) {
-	target := x.way().URL(u)
+// send sends the request to u once, now: began, unless nobody has looked at the clock, where it is zero.
+func (x *request) send(u *routing.Upstream, t outbound.Terms, began time.Time) (*wire.Response, error) {
+	way := x.way()
+	target := way.URL(u)
 	if x.Opaque {
-		target = x.way().Beside(u)
+		target = way.Beside(u)
 	}
-	out := x.room.parcel.Request(x.way(), u, x.HTTP.Method, target, x.Body)
+	out := x.room.parcel.Request(&way, u, x.HTTP.Method, target, x.Body)
 	if x.Opaque {
 		out.Header.Take("Accept-Encoding", x.HTTP.Header)
 	}
-	out.Begun = x.rec.SendTo(u)
-	began := out.Begun
+	began = x.rec.SendTo(u, began)
+	out.Begun = began
 	response, err := x.sendOver(u, out, t)
 	x.kept = x.kept || !out.Written
 	x.made.Sent(err)

@@ -2,6 +2,7 @@ package proxy
 
 import (
 	"errors"
+	"time"
 
 	"berth/internal/exchange"
 	"berth/internal/mcp"
@@ -24,11 +25,13 @@ func (x *request) forwardOwned(u *routing.Upstream) error {
 		}
 		return x.outOfReach(u, nil)
 	}
+	began := x.poll.Began()
 	if u.MovesSessions() && !x.stays {
 		if v := x.p.mover.Leaving(x.asCase(), u); v.Step != failover.Stay {
 			return x.act(v)
 		}
 		x.stays, x.alone = true, !x.Pool().IsTakenOver(u)
+		began = time.Time{} // that took its time
 	}
 	lease := x.Pool().Own(u)
 	defer x.giveBack(lease)
@@ -37,9 +40,9 @@ func (x *request) forwardOwned(u *routing.Upstream) error {
 	}
 	x.change = x.p.polls.Change(x.Call)
 	first := outbound.Terms{Again: true, Reads: x.ReadsOnly}
-	response, err := x.send(u, first)
+	response, err := x.send(u, first, began)
 	if first.Repeats(err) && x.ctx.Err() == nil {
-		response, err = x.send(u, outbound.Terms{})
+		response, err = x.send(u, outbound.Terms{}, time.Time{})
 	}
 	if err != nil {
 		lease.Release() // the request may go elsewhere

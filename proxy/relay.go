@@ -91,7 +91,9 @@ func (x *request) relayBody(u *routing.Upstream, response *wire.Response, shape 
 	}
 	copyHeaders(x.way(), x.out, response)
 	piece = x.announced.Body(piece, response)
-	x.poll.Complete(&polls.Response{Status: response.Status, Header: x.out.Header(), Piece: piece, Says: &says.Answer, Illegal: says.err, Last: true})
+	if x.poll != nil {
+		x.poll.Complete(&polls.Response{Status: response.Status, Header: x.out.Header(), Piece: piece, Says: &says.Answer, Illegal: says.err, Last: true})
+	}
 	x.out.WriteHeader(response.Status)
 	err = x.out.CopyPieces(reader, piece, response.ContentLength < 0)
 	x.relayed = err == nil

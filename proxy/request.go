@@ -56,7 +56,7 @@ type request struct {
 	aborted bool         // the answer must not end as if it were whole
 
 	over    func() // is called when the request is
-	room    room
+	room    *room
 	relayed bool // the answer was passed on, whole
 	kept    bool // somebody may have something of the request for longer than it lasts
 }

@@ -16,6 +16,12 @@ import (
 
 // serving is all that it takes to serve one request, in one allocation.
 type serving struct {
+	served
+	spare room
+}
+
+// served is what is of one request alone, and zero before it.
+type served struct {
 	request
 	call   inbound.Call
 	answer reply.Writer
@@ -35,9 +41,10 @@ type room struct {
 // begin prepares x for a request.
 func (x *serving) begin(p *Proxy, w wire.Client, r *wire.Request) {
 	x.call.HTTP, x.call.Table = r, &p.table
-	limits := &p.table.Limits
-	x.answer = reply.Writer{Client: w, Stall: limits.WriteStall, Most: limits.Answer, Draining: p.end.draining}
-	x.p, x.Call, x.out, x.rec = p, &x.call, &x.answer, p.audit.Begin(&x.call)
+	limits, out := &p.table.Limits, &x.answer
+	out.Client, out.Stall, out.Most, out.Draining = w, limits.WriteStall, limits.Answer, p.end.draining
+	x.p, x.Call, x.out, x.room = p, &x.call, out, &x.spare
+	p.audit.Begin(&x.rec, &x.call)
 	x.made = draft.Tasks{Call: &x.call, At: &x.decision}
 	x.recorder = record.Recorder{Call: &x.call, At: &x.decision, Stale: p.stale, Sessions: p.sessions}
 }
@@ -54,7 +61,7 @@ func (x *serving) mayBeUsedAgain() bool {
 // end lets go of the request, and of memory beyond what most need.
 func (x *serving) end() {
 	const most = 16 << 10
-	left := x.room
+	left := &x.spare
 	if left.body = x.Body[:0]; cap(left.body) > most {
 		left.body = nil
 	}
@@ -63,6 +70,5 @@ func (x *serving) end() {
 	}
 	left.parcel.Empty()
 	left.reader.End()
-	*x = serving{}
-	x.room = left
+	x.served = served{}
 }

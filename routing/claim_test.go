@@ -34,7 +34,7 @@ func TestClaimsLiveAsLongAsWhatTheyGuard(t *testing.T) {
 			alice := f.query(poll)
 			alice.Principal = "alice"
 			d := routes(t, f.Router, alice, "b", sticky.SourceBound)
-			f.Observe(key, d.TaskBinding(), sticky.Seen{Status: "working", TTL: time.Hour})
+			f.Observe(key, d.TaskBinding(), sticky.Seen{At: time.Now(), Status: "working", TTL: time.Hour})
 			synctest.Wait()
 			mallory := f.query(poll)
 			mallory.Principal = "mallory"

@@ -68,13 +68,13 @@ func (b Binding) Forgotten() time.Time {
 
 // ClientMade reports whether it was the client that made the task's id, which may be one
 // that a server makes as well. Such a binding yields to the server's.
-func (b Binding) ClientMade() bool { return b.Dialect == draft }
+func (b *Binding) ClientMade() bool { return b.Dialect == draft }
 
 // Provisional reports whether a task was bound before its upstream heard of it, and has
 // not been told of since. Such a binding lives for minutes, and may move or be given up
 // (see RebindProvisional and ReleaseProvisional). A claim is as provisional as the binding
 // that it guards.
-func (b Binding) Provisional() bool { return b.ClientMade() && b.Status == "" }
+func (b *Binding) Provisional() bool { return b.ClientMade() && b.Status == "" }
 
 // mayYield reports whether another binding may take the place of b, so that it is looked up
 // in the store each time, as long as that is there.

@@ -59,12 +59,15 @@ func pack[T string | []byte](k *kept, key *Key, texts *[keptTexts]T) bool {
 
 // fill has b be what was kept. The monotonic clock's part of its times is not.
 func (k *kept) fill(b *Binding) {
-	begins := k.begins
-	for i, part := range b.texts() {
-		*part = k.text[begins:k.ends[i]]
-		begins = k.ends[i]
-	}
+	*b = Binding{}
 	b.Fixed, b.Asked, b.Expires, b.Kept, b.Made, b.Until = k.fixed, k.asked, k.expires.time(), k.kept.time(), k.made, k.until
+	begins, texts := k.begins, b.texts()
+	for i, ends := range k.ends {
+		if ends > begins { // as most do not
+			*texts[i] = k.text[begins:ends]
+			begins = ends
+		}
+	}
 }
 
 // instant is a time without a place; the zero value is the zero time.

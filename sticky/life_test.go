@@ -63,7 +63,7 @@ func TestLaterAnswersExtendABinding(t *testing.T) {
 		b := inMemory(t, Options{})
 		b.mustBind(t, task("1"), "a", time.Hour)
 		pass(time.Hour)
-		b.Observe(task("1"), new(b.owns(t, "a", task("1"), SourceBound)), Seen{Status: "working", TTL: time.Hour})
+		b.Observe(task("1"), new(b.owns(t, "a", task("1"), SourceBound)), Seen{At: time.Now(), Status: "working", TTL: time.Hour})
 		pass(time.Hour)
 		if got := b.owns(t, "a", task("1"), SourceBound).Status; got != "working" {
 			t.Errorf("status: got %q, want working", got)
@@ -79,7 +79,7 @@ func TestPollsThatTellNothingNewAreNotWritten(t *testing.T) {
 		b := inMemory(t, Options{})
 		b.mustBind(t, task("1"), "a", time.Hour)
 		for range 10 * 600 {
-			b.Observe(task("1"), new(b.owns(t, "a", task("1"), SourceBound)), Seen{Status: "working", TTL: time.Hour})
+			b.Observe(task("1"), new(b.owns(t, "a", task("1"), SourceBound)), Seen{At: time.Now(), Status: "working", TTL: time.Hour})
 			pass(100 * time.Millisecond)
 		}
 		if got := b.version(t, task("1")); got > 12 {
@@ -170,7 +170,7 @@ func TestEveryKeyInRedisExpires(t *testing.T) {
 	b.mustBind(t, task("2"), "a", 0)
 	b.mustBind(t, session("s"), "a", 0)
 	b.Prefer(t.Context(), Key{Kind: Hint, ID: "cursor"}, "a")
-	b.Observe(task("1"), new(b.owns(t, "a", task("1"), SourceLRU)), Seen{Status: "working", TTL: 10 * time.Hour})
+	b.Observe(task("1"), new(b.owns(t, "a", task("1"), SourceLRU)), Seen{At: time.Now(), Status: "working", TTL: 10 * time.Hour})
 	c := client(t, server)
 	for key, most := range map[Key]time.Duration{
 		task("1"):                  11 * time.Hour,

@@ -73,7 +73,7 @@ func TestARefreshDoesNotReviveAnOwnerThatLost(t *testing.T) {
 	server := redistest.Start(t)
 	one := newBerth(t, server.URL(), Options{Near: 10}, 0)
 	newBerth(t, server.URL(), Options{}, 0).mustBind(t, task("1"), "b", time.Hour)
-	one.Observe(task("1"), new(Binding{Upstream: "a"}), Seen{Status: "working", TTL: time.Hour})
+	one.Observe(task("1"), new(Binding{Upstream: "a"}), Seen{At: time.Now(), Status: "working", TTL: time.Hour})
 	one.run(t)
 	realtest.Eventually(t, "the owner in the store is found", func() bool { return one.finds(t, "b", task("1")) })
 }

@@ -69,25 +69,25 @@ func TestATaskCountsUntilItsResultIsGivenOut(t *testing.T) {
 			pass(0)
 		}
 		for range 3 {
-			see("polled", Seen{Status: "working", TTL: time.Hour})
+			see("polled", Seen{At: time.Now(), Status: "working", TTL: time.Hour})
 		}
 		b.counts(t, "a", 5, 0)
-		see("given", Seen{Status: "completed", Ended: true, Given: true, TTL: time.Hour})
+		see("given", Seen{At: time.Now(), Status: "completed", Ended: true, Given: true, TTL: time.Hour})
 		b.counts(t, "a", 4, 0)
-		see("given", Seen{Status: "completed", Ended: true, TTL: time.Hour}) // nobody owes it twice
+		see("given", Seen{At: time.Now(), Status: "completed", Ended: true, TTL: time.Hour}) // nobody owes it twice
 		b.counts(t, "a", 4, 0)
-		see("ended", Seen{Status: "completed", Ended: true, TTL: time.Hour})
+		see("ended", Seen{At: time.Now(), Status: "completed", Ended: true, TTL: time.Hour})
 		b.counts(t, "a", 4, 0)
 		pass(collectWithin + time.Second)
 		b.counts(t, "a", 3, 0)
 		pass(30 * time.Minute)
-		see("polled", Seen{Status: "working", TTL: time.Hour}) // ttl counts from the creation
+		see("polled", Seen{At: time.Now(), Status: "working", TTL: time.Hour}) // ttl counts from the creation
 		pass(29 * time.Minute)
 		b.counts(t, "a", 1, 0)
 		if got, _ := b.Owned(t.Context(), "p", "a"); time.Until(got.TasksUntil) < 100*time.Hour {
 			t.Errorf("the endless one may be forgotten in %v", time.Until(got.TasksUntil))
 		}
-		see("endless", Seen{Status: "working", TTL: 10 * time.Hour}) // by now it says
+		see("endless", Seen{At: time.Now(), Status: "working", TTL: 10 * time.Hour}) // by now it says
 		if got, _ := b.Owned(t.Context(), "p", "a"); time.Until(got.TasksUntil) > 10*time.Hour {
 			t.Errorf("what says how long it lives may be forgotten in %v", time.Until(got.TasksUntil))
 		}

@@ -34,7 +34,7 @@ func TestProvisionalBindingMoves(t *testing.T) {
 	one.owns(t, "b", task("1"), SourceStore)
 	binding := two.owns(t, "b", task("1"), SourceStore)
 
-	two.Observe(task("1"), &binding, Seen{Status: "submitted", TTL: 0})
+	two.Observe(task("1"), &binding, Seen{At: time.Now(), Status: "submitted", TTL: 0})
 	realtest.Eventually(t, "the store hears that the owner knows the task", func() bool {
 		binding, _, err := one.Lookup(t.Context(), task("1"))
 		return err == nil && !binding.Provisional()

@@ -4,6 +4,7 @@ import "time"
 
 // Seen is what an answer tells of a task.
 type Seen struct {
+	At     time.Time     // when it came
 	Status string        // "" if it does not say
 	Ended  bool          // the status is an end
 	Given  bool          // the result was given out, or there is none to be had
@@ -28,9 +29,9 @@ func (r *refresher) observe(key *Key, current *Binding, seen *Seen) *Binding {
 	if seen.Status != "" {
 		next.Status = seen.Status
 	}
-	now := time.Now()
-	if expires := now.Add(r.terms.life(key.Kind, seen.TTL)); expires.After(current.Expires.Add(extendBeyond)) {
-		next.Expires = expires
+	now := seen.At
+	if life := r.terms.life(key.Kind, seen.TTL); now.Add(life - extendBeyond).After(current.Expires) {
+		next.Expires = now.Add(life)
 	}
 	counts := r.terms.recount(&next, current, seen, now)
 	if next.Status == current.Status && next.Expires == current.Expires && next.Made == current.Made && next.Until == current.Until {

@@ -68,7 +68,7 @@ func (t *terms) countedUntil(kind Kind, binding *Binding, ttl time.Duration, now
 	case ttl <= 0 || ttl > t.maxTTL:
 		ttl = t.maxTTL
 	}
-	return max(binding.Made+ttl.Milliseconds(), now.Add(2*extendBeyond).UnixMilli())
+	return max(binding.Made+ttl.Milliseconds(), now.UnixMilli()+(2*extendBeyond).Milliseconds())
 }
 
 // life is how long a binding is kept that is made or told of now. A claim lives as a

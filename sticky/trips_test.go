@@ -65,7 +65,7 @@ func TestRoundTripsOfARequest(t *testing.T) {
 		{"the version of a session, told later", func() { b.Amend(t.Context(), session("moves"), Binding{Upstream: "a", Version: "v"}, "h") }, []string{"evalsha"}},
 		{"a poll that tells of another state", func() {
 			binding := b.owns(t, "a", task("first"), SourceLRU)
-			b.Observe(task("first"), &binding, Seen{Status: "completed", Ended: true})
+			b.Observe(task("first"), &binding, Seen{At: time.Now(), Status: "completed", Ended: true})
 		}, nil},
 		{"what is written of that later", func() {
 			if err := b.refresher.apply(t.Context(), <-b.refresher.updates); err != nil {

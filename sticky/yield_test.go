@@ -106,8 +106,8 @@ func TestLateRefreshYields(t *testing.T) {
 	if err := two.Bind(t.Context(), task("1"), serverMade("a"), 0); err != nil {
 		t.Fatal(err)
 	}
-	one.Observe(task("1"), &current, Seen{Status: "completed", TTL: 0})
-	one.Observe(session("last"), new(Binding{Upstream: "a"}), Seen{Status: "", TTL: 0})
+	one.Observe(task("1"), &current, Seen{At: time.Now(), Status: "completed", TTL: 0})
+	one.Observe(session("last"), new(Binding{Upstream: "a"}), Seen{At: time.Now(), Status: "", TTL: 0})
 	realtest.Eventually(t, "both are written", func() bool { return one.finds(t, "a", session("last")) && len(one.refresher.updates) == 0 })
 	if got := two.owns(t, "a", task("1"), SourceLRU); got.ClientMade() {
 		t.Errorf("got %+v, want the server's", got)

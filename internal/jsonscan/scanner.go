@@ -39,6 +39,9 @@ type extent struct{ from, to int }
 // New returns a scanner before the one value in text.
 func New(text []byte) Scanner { return Scanner{text: text} }
 
+// Over has s, which is zero, be what New returns.
+func (s *Scanner) Over(text []byte) { s.text = text }
+
 // Text is what the scanner walks.
 func (s *Scanner) Text() []byte { return s.text }
 

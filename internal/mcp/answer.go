@@ -84,7 +84,9 @@ func (a *Answer) PeekTo(asked string, data []byte, cut bool) error {
 func (a *Answer) peek(data []byte, cut bool, subscribed *Subscribed, asked string) error {
 	// Some servers begin a JSON body with a byte order mark; browsers and fetch drop it.
 	data = bytes.TrimPrefix(data, []byte("\ufeff"))
-	r := answerReader{Scanner: jsonscan.New(data), cut: cut, subscribed: subscribed, asked: asked}
+	var r answerReader
+	r.Over(data)
+	r.cut, r.subscribed, r.asked = cut, subscribed, asked
 	r.readMessage(a)
 	r.End()
 	r.finish(a)

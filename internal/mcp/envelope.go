@@ -67,7 +67,8 @@ type callReader struct {
 // peek reads the message in data and reports whether that is known to be ASCII: anything beyond is still to be looked at for
 // its UTF-8. On failure the call bears the id, if that could be read.
 func (c *Call) peek(data []byte) (ascii bool, err error) {
-	r := callReader{reader: reader{Scanner: jsonscan.New(data)}, call: c}
+	r := callReader{call: c}
+	r.Over(data)
 	if r.Kind() != '{' {
 		return false, r.notObject()
 	}

@@ -57,7 +57,10 @@ func (h *Header) Get(name string) string {
 }
 
 // Lacks reports whether a name is not there, or its first value is empty.
-func (h *Header) Lacks(name string) bool { return h.Get(name) == "" }
+func (h *Header) Lacks(name string) bool {
+	at := h.find(name)
+	return at < 0 || h.fields[at].Value == ""
+}
 
 // Has reports whether a name has a value, if only an empty one.
 func (h *Header) Has(name string) bool { return h.find(name) >= 0 }
@@ -74,8 +77,8 @@ func (h *Header) First(name string) (value string, n int) {
 		return "", 0
 	}
 	n = 1
-	for _, f := range h.fields[at+1:] {
-		if f.Name == name {
+	for i := at + 1; i < len(h.fields); i++ {
+		if h.fields[i].Name == name {
 			n++
 		}
 	}
@@ -116,18 +119,13 @@ func markOf(name string) uint64 {
 // mayHave reports false only where no field has a name: nearly all that is asked for is not there.
 func (h *Header) mayHave(name string) bool { return h != nil && h.marks&markOf(name) != 0 }
 
-// find returns where a name stands first, -1 if nowhere.
+// find returns where a name stands first, -1 if nowhere. One loop serves all who ask, so that it is in the cache.
+//
+//go:noinline
 func (h *Header) find(name string) int {
 	if !h.mayHave(name) {
 		return -1
 	}
-	return h.seek(name)
-}
-
-// seek is find in the fields. One loop serves all who ask, so that it is in the cache.
-//
-//go:noinline
-func (h *Header) seek(name string) int {
 	for i := range h.fields {
 		if h.fields[i].Name == name {
 			return i

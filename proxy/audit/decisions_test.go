@@ -19,7 +19,8 @@ func noted(t *testing.T, last *Decisions, n int) {
 	for i := range n {
 		call := pollFrom(t.Context())
 		call.Session, call.Caller = "secret-session", "principal abc"
-		r := reporter.Begin(call)
+		var r Record
+		reporter.Begin(&r, call)
 		r.Source, r.Status, r.Meant, r.Upstream = "lru", i+1, 200, "a"
 		r.Close(time.Now())
 	}

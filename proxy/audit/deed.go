@@ -51,7 +51,7 @@ func (r *Record) logDeed(e end) {
 
 // logEvent writes one line of the audit log.
 func (r *Record) logEvent(e end, event, reason string) {
-	l := r.reporter.beginDeed(r.Started.Add(e.took), event)
+	l := r.reporter.beginDeed(e.at, event)
 	l.add("pool", r.call.PoolName())
 	if c := r.call.Single(); c != nil {
 		l.add("method", c.Method)

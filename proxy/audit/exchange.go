@@ -21,13 +21,16 @@ type Exchange struct {
 	started  time.Time
 }
 
-// SendTo says that the request is sent to u, as of the time that it returns. The exchange ends with
-// EndExchange, or with the request.
-func (r *Record) SendTo(u *routing.Upstream) (began time.Time) {
+// SendTo says that the request is sent to u, as of began, or where that is zero of the time that it returns. The exchange ends
+// with EndExchange, or with the request.
+func (r *Record) SendTo(u *routing.Upstream, began time.Time) time.Time {
+	if began.IsZero() {
+		began = time.Now()
+	}
 	r.Upstream = u.Name
 	r.attempts++
-	r.exchange = r.Exchange(u)
-	return r.exchange.started
+	r.exchange = r.begin(u, began)
+	return began
 }
 
 // EndExchange ends the exchange under way, if it ends before the request does; errorType ""
@@ -41,12 +44,14 @@ func (r *Record) endExchange(errorType string, now time.Time) {
 
 // Exchange begins one of several exchanges at a time, and Exchanged ends it. Both may be called
 // concurrently.
-func (r *Record) Exchange(u *routing.Upstream) Exchange {
+func (r *Record) Exchange(u *routing.Upstream) Exchange { return r.begin(u, time.Now()) }
+
+func (r *Record) begin(u *routing.Upstream, began time.Time) Exchange {
 	span := r.span
 	if r.reporter.traces {
 		_, span = r.reporter.tracer.Start(r.ctx, spanName(r.call), trace.WithSpanKind(trace.SpanKindClient), trace.WithAttributes(r.towards(u)...))
 	}
-	return Exchange{span, u, time.Now()}
+	return Exchange{span, u, began}
 }
 
 // Exchanged ends e; errorType "" says that it went well.

@@ -24,19 +24,19 @@ type line struct {
 // same for all.
 func (r *Record) log(e end) {
 	const message = "request"
-	handler, ctx, at := r.reporter.access, context.Background(), r.Started.Add(e.took)
+	handler, ctx := r.reporter.access, context.Background()
 	if handler == nil || !handler.Enabled(ctx, slog.LevelInfo) {
 		return
 	}
 	if liner, ok := handler.(journal.Liner); ok {
-		l := line{text: liner.Begin(at, slog.LevelInfo, message)}
+		l := line{text: liner.Begin(e.at, slog.LevelInfo, message)}
 		l.fill(r, e)
 		l.text.End()
 		return
 	}
 	var l line
 	l.fill(r, e)
-	record := slog.NewRecord(at, slog.LevelInfo, message, 0)
+	record := slog.NewRecord(e.at, slog.LevelInfo, message, 0)
 	record.AddAttrs(l.attrs...)
 	_ = handler.Handle(ctx, record) // as with any logger
 }

@@ -47,7 +47,7 @@ type Record struct {
 
 // Close reports the request, which has ended now.
 func (r *Record) Close(now time.Time) {
-	e := end{took: now.Sub(r.Started), outcome: r.outcome()}
+	e := end{at: now, took: now.Sub(r.Started), outcome: r.outcome()}
 	e.errorType = r.errorType(e.outcome)
 	r.endSpan(e.errorType, now)
 	r.reporter.served(r, e)
@@ -70,6 +70,7 @@ func (r *Record) method() string {
 
 // end sums up how a request ended.
 type end struct {
+	at        time.Time
 	took      time.Duration
 	outcome   string
 	errorType string // error.type; "": all went well

@@ -57,7 +57,8 @@ func TestOutcomeIsWhatARecordWasTold(t *testing.T) {
 		{left, broken, 200, false, "client_gone"},
 		{left, broken, 200, true, "cut"},
 	} {
-		r := New(nil, Options{}).Begin(pollFrom(c.ctx))
+		var r Record
+		New(nil, Options{}).Begin(&r, pollFrom(c.ctx))
 		r.Err, r.Meant, r.Cutting = c.err, c.meant, c.cutting
 		if got := r.outcome(); got != c.want {
 			t.Errorf("%v, %d, cutting: %v: got %s, want %s", c.err, c.meant, c.cutting, got, c.want)
@@ -70,10 +71,11 @@ func TestALineTellsWhatTheRecordWasTold(t *testing.T) {
 	var plain, waits bytes.Buffer
 	lines := journal.New(&waits)
 	for _, access := range []*slog.Logger{slog.New(slog.NewJSONHandler(&plain, nil)), lines.Patient(slog.LevelInfo)} {
-		r := New(nil, Options{Access: access}).Begin(pollFrom(t.Context()))
+		var r Record
+		New(nil, Options{Access: access}).Begin(&r, pollFrom(t.Context()))
 		u := &routing.Upstream{Name: "a", URL: &url.URL{Host: "a:80"}}
 		r.StartSpan()
-		r.SendTo(u)
+		r.SendTo(u, time.Time{})
 		r.Source, r.Status, r.Meant, r.Written, r.Begun = "bound", 200, 200, 42, r.Started
 		r.Code, r.Err, r.Holder, r.Session = -32603, errors.New("größer, \"as\" said\u2028\x00"), "b\x7f", "secret"
 		r.MovedFrom = strings.Repeat("a", clipped+1)
@@ -112,7 +114,8 @@ func TestALineBeginsAsItsRequestDoes(t *testing.T) {
 			call.HTTP.URL.Path = []string{"/mcp", "/mcq", "/\"\x00", strings.Repeat("a", clipped)}[i/2%4]
 			call.Message.Calls[0].Era = []mcp.Era{mcp.EraModern, mcp.EraLegacy}[i%2]
 			call.Message.Calls[0].Version = []string{"1", "2"}[i/5%2]
-			r := reporter.Begin(call)
+			var r Record
+			reporter.Begin(&r, call)
 			r.Close(time.Now())
 		}
 	}
@@ -142,9 +145,10 @@ func TestARecordOfWhatIsKnownCostsNoAllocation(t *testing.T) {
 	u, call := &routing.Upstream{Name: "a"}, pollFrom(t.Context())
 	var r Record
 	if n := testing.AllocsPerRun(100, func() {
-		r = reporter.Begin(call)
+		r = Record{}
+		reporter.Begin(&r, call)
 		r.StartSpan()
-		r.SendTo(u)
+		r.SendTo(u, time.Time{})
 		r.Source, r.Status, r.Meant, r.Begun = "bound", 200, 200, time.Now()
 		r.Close(time.Now())
 	}); n != 0 {
@@ -157,9 +161,10 @@ func BenchmarkRecord(b *testing.B) {
 	u, call := &routing.Upstream{Name: "a"}, pollFrom(b.Context())
 	b.ReportAllocs()
 	for b.Loop() {
-		r := reporter.Begin(call)
+		var r Record
+		reporter.Begin(&r, call)
 		r.StartSpan()
-		r.SendTo(u)
+		r.SendTo(u, time.Time{})
 		r.Source, r.Status, r.Meant, r.Begun = "bound", 200, 200, time.Now()
 		r.Close(time.Now())
 	}

@@ -111,9 +111,9 @@ func (r *Reporter) begin(pool *routing.Pool, moves []string) {
 	series.Begin(r.drops, name, upstreams, series.Of("reason", string(DropUnasked), string(DropOther)))
 }
 
-// Begin returns the record of a request that begins now.
-func (r *Reporter) Begin(call *inbound.Call) Record {
-	return Record{Started: time.Now(), call: call, reporter: r}
+// Begin has x, which is zero, be the record of a request that begins now.
+func (r *Reporter) Begin(x *Record, call *inbound.Call) {
+	x.Started, x.call, x.reporter = time.Now(), call, r
 }
 
 // served counts and times a request.

@@ -34,15 +34,15 @@ func (x Arrival) Read(room []byte, hold func(n int64) error) error {
 	}
 	body, err := x.readBounded(x.HTTP.Body, room, hold)
 	switch {
+	case err == nil:
+		x.Body, x.BodyRead = body, true
+		return nil
 	case errors.Is(err, fault.BodyTooLarge), errors.Is(err, fault.Overloaded):
 		return err
 	case errors.Is(err, os.ErrDeadlineExceeded):
 		return fault.BodySlow
-	case err != nil:
-		return fault.BodyUnread
 	}
-	x.Body, x.BodyRead = body, true
-	return nil
+	return fault.BodyUnread
 }
 
 // readBounded reads the body within its limit. Memory for it is taken as it comes:

@@ -35,8 +35,9 @@ func DigestOf(h *wire.Header, without func(name string) bool) [sha256.Size]byte 
 	if len(fields) == 0 {
 		return ofNothing
 	}
-	all := make([]byte, 0, 1<<10)
-	for _, f := range fields {
+	all := make([]byte, 0, 512) // as most need; more is zeroed in vain
+	for i := range fields {
+		f := &fields[i]
 		all = append(append(append(append(all, f.Name...), 0), f.Value...), 0) // neither holds a NUL
 	}
 	return sha256.Sum256(all)
@@ -49,13 +50,14 @@ const UsualFields = 16
 
 // Sorted appends the fields of h in the order of their names, but for those that are left out.
 func Sorted(fields []wire.Field, h *wire.Header, without func(name string) bool) []wire.Field {
-	inOrder := true
-	for _, f := range h.Fields() {
+	inOrder, all := true, h.Fields()
+	for i := range all {
+		f := &all[i]
 		if without(f.Name) {
 			continue
 		}
 		inOrder = inOrder && (len(fields) == 0 || fields[len(fields)-1].Name <= f.Name)
-		fields = append(fields, f)
+		fields = append(fields, *f)
 	}
 	if !inOrder {
 		slices.SortStableFunc(fields, func(a, b wire.Field) int { return strings.Compare(a.Name, b.Name) })

@@ -48,25 +48,15 @@ const added = 6
 
 // Headers returns the headers to send upstream: the client's, less what
 // concerns this connection or cannot be believed, and who it came from.
-func (w Way) Headers() *wire.Header {
+func (w *Way) Headers() *wire.Header {
 	h := new(wire.Header)
 	w.fill(h)
 	return h
 }
 
 // fill is Headers into h, which is empty.
-func (w Way) fill(h *wire.Header) {
-	said := w.HTTP.Header.Fields()
-	listed, principal := inbound.ConnectionNames(w.HTTP.Header), wire.CanonicalName(w.Endpoint.PrincipalHeader())
-	sent := h.Spare(len(said) + added)
-	for i := range said {
-		name := said[i].Name
-		if inbound.IsHopByHop(name) || slices.Contains(listed, name) || w.withholds(name, principal) {
-			continue
-		}
-		sent = append(sent, said[i])
-	}
-	h.Use(sent)
+func (w *Way) fill(h *wire.Header) {
+	w.pass(h, w.HTTP.Header)
 	w.renameSession(h)
 	w.Authorize(h)
 	w.addForwarded(h)
@@ -74,9 +64,25 @@ func (w Way) fill(h *wire.Header) {
 	h.Put(wire.Own("Accept-Encoding", "identity"))
 }
 
+// pass has h, which is empty, have those of the client's headers that go upstream.
+func (w *Way) pass(h, client *wire.Header) {
+	listed, principal := inbound.ConnectionNames(client), wire.CanonicalName(w.Endpoint.PrincipalHeader())
+	said := client.Fields()
+	sent, n := h.Spare(len(said) + added)[:len(said)], 0
+	for i := range said {
+		f := &said[i]
+		if inbound.IsHopByHop(f.Name) || len(listed) > 0 && slices.Contains(listed, f.Name) || w.withholds(f.Name, principal) {
+			continue
+		}
+		sent[n] = *f
+		n++
+	}
+	h.Use(sent[:n])
+}
+
 // withholds reports whether a header of the client's does not go upstream. principal is the one that names who calls, "" for
 // none.
-func (w Way) withholds(name, principal string) bool {
+func (w *Way) withholds(name, principal string) bool {
 	switch name {
 	case mcp.HeaderSession:
 		// Only a session that was found to be the caller's own may be acted in.
@@ -91,11 +97,11 @@ func (w Way) withholds(name, principal string) bool {
 
 // isModernAlone: a modern GET or DELETE is about no session, and resumes nothing (2026-07-28,
 // "Earlier Streamable HTTP Revisions"); its upstream may know both eras.
-func (w Way) isModernAlone() bool { return len(w.Message.Calls) == 0 && w.Era() == mcp.EraModern }
+func (w *Way) isModernAlone() bool { return len(w.Message.Calls) == 0 && w.Era() == mcp.EraModern }
 
 // Authorize does the same for the request's own. What a client may ask before it is
 // authorised goes without berth's own authority.
-func (w Way) Authorize(h *wire.Header) {
+func (w *Way) Authorize(h *wire.Header) {
 	w.Endpoint.Authorize(h)
 	if w.Opaque && w.Endpoint.Authorization != nil {
 		h.Del("Authorization")
@@ -103,12 +109,13 @@ func (w Way) Authorize(h *wire.Header) {
 }
 
 // addForwarded tells where the request came from.
-func (w Way) addForwarded(h *wire.Header) {
+func (w *Way) addForwarded(h *wire.Header) {
 	from := wire.Field{Name: "X-Forwarded-For", Value: inbound.PeerHost(w.HTTP), Judged: w.HTTP.Peer.Is4()}
 	if h.Has(from.Name) {
-		from.Value, from.Judged = h.Join(from.Name, ", ")+", "+from.Value, false
+		h.Set(from.Name, h.Join(from.Name, ", ")+", "+from.Value)
+	} else {
+		h.Append(from)
 	}
-	h.Put(from)
 	if h.Lacks("X-Forwarded-Host") {
 		h.Set("X-Forwarded-Host", w.HTTP.Host)
 	}

@@ -17,7 +17,7 @@ type Parcel struct {
 }
 
 // Request is Way.Request within the parcel. What that holds, if it was not emptied, stays with whoever has it.
-func (p *Parcel) Request(w Way, u *routing.Upstream, method string, target *url.URL, body []byte) *exchange.Request {
+func (p *Parcel) Request(w *Way, u *routing.Upstream, method string, target *url.URL, body []byte) *exchange.Request {
 	if p.filled {
 		*p = Parcel{}
 	}

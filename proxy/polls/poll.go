@@ -80,6 +80,14 @@ func newPoll(ctx context.Context, s *Shared, c *inbound.Call, owner string, room
 	return p
 }
 
+// Began is when the request that p is began; zero: it is none.
+func (p *Poll) Began() time.Time {
+	if p == nil {
+		return time.Time{}
+	}
+	return p.began
+}
+
 // isOpen reports whether a caller may be given p's answer now.
 func (p *Poll) isOpen(now time.Time) bool {
 	if !p.until.IsZero() {

@@ -105,9 +105,9 @@ func (s *StaleCache) shrink() {
 // maxStaleLife is how long an end is kept of a task that has no TTL.
 const maxStaleLife = 24 * time.Hour
 
-// Put keeps the task that the answer to c, a poll, tells of.
-func (s *StaleCache) Put(c *inbound.Call, task *sticky.Key, a *mcp.Answer) {
-	key, now := keyFor(c, task), time.Now()
+// Put keeps the task that the answer to c, a poll, tells of now.
+func (s *StaleCache) Put(c *inbound.Call, task *sticky.Key, a *mcp.Answer, now time.Time) {
+	key := keyFor(c, task)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	at := s.place(&key)
@@ -158,10 +158,10 @@ func (t *staleTask) until(task *mcp.Task) time.Time {
 	return t.since.Add(maxStaleLife)
 }
 
-// PutResult keeps the answer to c, a tasks/result, which ends a core task. One that is too
+// PutResult keeps the answer to c, a tasks/result that was given now, which ends a core task. One that is too
 // long is left out, and the task's state stays.
-func (s *StaleCache) PutResult(c *inbound.Call, task *sticky.Key, a *mcp.Answer) {
-	key, now := keyFor(c, task), time.Now()
+func (s *StaleCache) PutResult(c *inbound.Call, task *sticky.Key, a *mcp.Answer, now time.Time) {
+	key := keyFor(c, task)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	at := s.place(&key)

@@ -3,6 +3,7 @@ package record
 import (
 	"errors"
 	"strings"
+	"time"
 
 	"berth/internal/mcp"
 	"berth/internal/seal"
@@ -48,9 +49,10 @@ func TellsState(c *mcp.Call, a *mcp.Answer) bool {
 // Task notes a task's state, or its result, as its owner tells it. The binding has the state
 // only from u's own answer. given says that the answer bears the task's outcome.
 func (r *Recorder) Task(u *routing.Upstream, c *mcp.Call, a *mcp.Answer) (given bool) {
+	now := time.Now()
 	if c.Method == mcp.MethodTaskResult {
-		r.Stale.PutResult(r.Call, &r.At.Task, a)
-		r.seen(u, sticky.Seen{Ended: true, Given: true})
+		r.Stale.PutResult(r.Call, &r.At.Task, a, now)
+		r.seen(u, sticky.Seen{At: now, Ended: true, Given: true})
 		given = true
 	}
 	if !TellsState(c, a) {
@@ -58,11 +60,11 @@ func (r *Recorder) Task(u *routing.Upstream, c *mcp.Call, a *mcp.Answer) (given 
 	}
 	ended := a.Task.Terminal()
 	r.seen(u, sticky.Seen{
-		Status: a.Task.Status, TTL: a.Task.TTL,
+		At: now, Status: a.Task.Status, TTL: a.Task.TTL,
 		Ended: ended, Given: ended && (c.Era == mcp.EraModern || a.Task.Status == cancelled),
 	})
 	if c.Method == mcp.MethodGetTask {
-		r.Stale.Put(r.Call, &r.At.Task, a)
+		r.Stale.Put(r.Call, &r.At.Task, a, now)
 	}
 	return given || ended && a.Task.Status != cancelled && c.Era == mcp.EraModern && c.Method == mcp.MethodGetTask
 }

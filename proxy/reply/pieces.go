@@ -3,6 +3,7 @@ package reply
 import (
 	"errors"
 	"io"
+	"time"
 
 	"berth/internal/exchange"
 	"berth/proxy/fault"
@@ -18,14 +19,14 @@ func (w *Writer) FirstPiece(reader *exchange.Reader) (exchange.Piece, error) {
 }
 
 // CopyPieces writes piece and all that follow, as long as it is no more than an answer
-// may have. One of unknown length is flushed as it comes.
+// may have. One of unknown length is flushed as it comes. The header was written just now.
 func (w *Writer) CopyPieces(reader *exchange.Reader, piece exchange.Piece, flush bool) error {
-	for {
+	for now := w.Begun; ; now = time.Now() {
 		if w.TooLarge(w.Written + int64(len(piece.Raw))) {
 			return fault.AnswerTooLarge
 		}
 		if len(piece.Raw) > 0 {
-			if err := w.Write(piece.Raw); err != nil {
+			if err := w.writeFrom(now, piece.Raw); err != nil {
 				return err
 			}
 			if flush {

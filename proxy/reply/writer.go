@@ -3,7 +3,6 @@ package reply
 import (
 	"cmp"
 	"fmt"
-	"slices"
 	"time"
 
 	"berth/internal/wire"
@@ -56,13 +55,21 @@ func (w *Writer) WriteHeader(status int) {
 const writeAtOnce = 16 << 10
 
 // Write writes to the client. A client that takes nothing for WriteStall is gone.
-func (w *Writer) Write(b []byte) error {
-	for part := range slices.Chunk(b, writeAtOnce) {
-		w.LimitWriteFrom(time.Now())
+func (w *Writer) Write(b []byte) error { return w.writeFrom(time.Now(), b) }
+
+// writeFrom is Write by who has just looked at the clock.
+func (w *Writer) writeFrom(now time.Time, b []byte) error {
+	for len(b) > 0 {
+		part := b[:min(len(b), writeAtOnce)]
+		b = b[len(part):]
+		w.LimitWriteFrom(now)
 		n, err := w.Client.Write(part)
 		w.Written += int64(n)
 		if err != nil {
 			return fmt.Errorf("%w: %w", fault.ErrClientGone, err)
+		}
+		if len(b) > 0 {
+			now = time.Now()
 		}
 	}
 	return nil
@@ -88,7 +95,7 @@ func (w *Writer) Flush() error {
 // LimitWriteFrom gives the client Stall for what is written from now on, and for what its
 // connection still has to write after the last call. One that was given it just now has it.
 func (w *Writer) LimitWriteFrom(now time.Time) {
-	if now.Sub(w.limited) < w.Stall/8 {
+	if !w.limited.IsZero() && now.Sub(w.limited) < w.Stall/8 {
 		return
 	}
 	w.limited = now

@@ -107,7 +107,7 @@ func (g *leg) told(task mcp.Task) {
 	for _, of := range g.tasks {
 		if of.ID == task.ID {
 			g.l.noteTold(task, of.Binding.Upstream)
-			g.l.Endpoint.Router.Observe(of.Key, &of.Binding, sticky.Seen{Status: task.Status, Ended: true, Given: true})
+			g.l.Endpoint.Router.Observe(of.Key, &of.Binding, sticky.Seen{At: time.Now(), Status: task.Status, Ended: true, Given: true})
 		}
 	}
 }
