@@ -97,7 +97,7 @@ func completed(out, result []byte) (head, rest []byte) {
 	if _, _, ok := locate(result, "resultType"); ok {
 		return out, result
 	}
-	open := jsonOpen(result)
+	open := firstIn(result)
 	out = append(append(out, result[:open]...), `"resultType":"complete"`...)
 	if rest := bytes.TrimLeft(result[open:], " \t\r\n"); len(rest) > 0 && rest[0] != '}' {
 		out = append(out, ',')
