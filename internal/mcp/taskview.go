@@ -87,7 +87,7 @@ func (v TaskView) appendTask(out []byte, resultType string) []byte {
 }
 
 func appendTime(out []byte, t time.Time) []byte {
-	return t.UTC().AppendFormat(out, `"2006-01-02T15:04:05.000Z"`)
+	return append(AppendMillis(append(out, '"'), t), '"')
 }
 
 // completed appends the beginning of a call's result and returns the rest, with `resultType:
