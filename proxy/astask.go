@@ -4,6 +4,7 @@ import (
 	"errors"
 
 	"berth/internal/exchange"
+	"berth/internal/mcp"
 	"berth/internal/wire"
 	"berth/proxy/failover"
 	"berth/proxy/tasks"
@@ -21,8 +22,16 @@ func (x *request) asTask() *tasks.Request {
 func (x *request) becomeTask() error {
 	plain, err := x.asTask().Create(x.ctx)
 	if plain {
+		x.bodyKept = true
 		return x.dispatch()
 	}
+	return x.told(err)
+}
+
+// told notes that berth itself has answered the request, unless err says otherwise: nobody has anything of it any more but the
+// task, which may keep its body. What waits for a task of 2025-11-25 others know of.
+func (x *request) told(err error) error {
+	x.answered, x.bodyKept = err == nil && x.Era() == mcp.EraModern, true
 	return err
 }
 
@@ -38,6 +47,7 @@ func (x *request) becomeCoreTask() error {
 	if done, err := x.leaveLost(); done {
 		return err
 	}
+	x.bodyKept = true
 	return x.asTask().CreateCore(x.ctx, call)
 }
 

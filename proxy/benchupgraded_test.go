@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"berth/internal/exchange"
 	"berth/internal/seal"
 	"berth/internal/storage/redistest"
 	"berth/proxy"
@@ -22,9 +23,15 @@ type lentUpgrading struct {
 
 func newLentUpgrading(tb testing.TB, store string) *lentUpgrading {
 	tb.Helper()
+	return newLentUpgradingTo(tb, store, newLentSender())
+}
+
+// newLentUpgradingTo is newLentUpgrading in front of what a sender reaches.
+func newLentUpgradingTo(tb testing.TB, store string, sender exchange.Sender) *lentUpgrading {
+	tb.Helper()
 	u, at := new(lentUpgrading), openStore(tb, store)
 	rule := everyTool(func(r *upgrade.Rule) { r.Tools, r.LivePerProcess = []string{"greet"}, 1_000_000 })
-	u.Proxy = lentBerthTo(tb, newLentSender(), func(o *proxy.Options) {
+	u.Proxy = lentBerthTo(tb, sender, func(o *proxy.Options) {
 		ep := o.Endpoints[0]
 		o.Keys = seal.NewStoredKeyring(at)
 		u.tasks = upgrade.New(upgrade.Options{
@@ -77,8 +84,8 @@ func TestWhatAnUpgradedCallCosts(t *testing.T) {
 		most float64
 		do   func()
 	}{
-		"a call, to its outcome": {160, func() { u.call(t, c) }},
-		"a poll that tells it":   {22, func() { serveLent(t, u.Proxy, poll) }},
+		"a call, to its outcome": {146, func() { u.call(t, c) }},
+		"a poll that tells it":   {19, func() { serveLent(t, u.Proxy, poll) }},
 	} {
 		if n := testing.AllocsPerRun(200, one.do); n > one.most {
 			t.Errorf("%s: %v allocations, want at most %v", name, n, one.most)

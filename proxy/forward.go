@@ -25,7 +25,7 @@ func (x *request) forward() error {
 	case err != nil:
 		return err
 	case course == ownTask:
-		return x.asTask().Serve(x.ctx)
+		return x.told(x.asTask().Serve(x.ctx))
 	case course == newTask:
 		return x.becomeTask()
 	case course == subscription:

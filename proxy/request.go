@@ -59,6 +59,9 @@ type request struct {
 	room    *room
 	relayed bool // the answer was passed on, whole
 	kept    bool // somebody may have something of the request for longer than it lasts
+
+	answered bool // by berth itself, whole, about a task of its own
+	bodyKept bool // such a task may have the body for longer than the request lasts
 }
 
 // keep has the call be one that may be kept when the request is over.

@@ -49,12 +49,12 @@ func (x *serving) begin(p *Proxy, w wire.Client, r *wire.Request) {
 	x.recorder = record.Recorder{Call: &x.call, At: &x.decision, Stale: p.stale, Sessions: p.sessions}
 }
 
-// mayBeUsedAgain reports whether nobody has anything of the request any more: it was one call, whose whole
-// answer was relayed, and none of the steps was taken that go on beside a request or after it. That is so of
-// nearly all requests; the rest is the garbage collector's.
+// mayBeUsedAgain reports whether nobody has anything of the request any more, its body aside: it was one call, whose whole
+// answer was relayed or is about a task of berth's own, and none of the steps was taken that go on beside a request or after
+// it. That is so of nearly all requests; the rest is the garbage collector's.
 func (x *serving) mayBeUsedAgain() bool {
 	c := x.Single()
-	return x.relayed && !x.kept && x.Call == &x.call && x.announced == nil && x.out.Early == nil && x.movedFrom == "" && !x.Drafts &&
+	return (x.relayed || x.answered) && !x.kept && x.Call == &x.call && x.announced == nil && x.out.Early == nil && x.movedFrom == "" && !x.Drafts &&
 		c != nil && c.Kind == mcp.KindRequest && c.Method != mcp.MethodInitialize
 }
 
@@ -62,7 +62,7 @@ func (x *serving) mayBeUsedAgain() bool {
 func (x *serving) end() {
 	const most = 16 << 10
 	left := &x.spare
-	if left.body = x.Body[:0]; cap(left.body) > most {
+	if left.body = x.Body[:0]; x.bodyKept || cap(left.body) > most {
 		left.body = nil
 	}
 	if x.poll != nil && x.poll.Free() {

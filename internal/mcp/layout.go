@@ -1,52 +1,32 @@
 package mcp
 
-import "slices"
+import "bytes"
 
 // layout is where the members of an object stand, as far as a patch needs to know.
 type layout struct {
-	first, stays  span // the first member, and the first that stays
-	members, stay int  // how many there are, and how many stay
-	end           int  // of the last member
+	first         int // where the first member begins, its comma and blanks included
+	members, stay int // how many there are, and how many stay
+	end           int // of the last member
 }
 
-// hit is a member that a patch names, and which change that is.
-type hit struct {
-	change int
-	span
-}
-
-// layout finds out where the members of the one object in data stand. Those that p names it tells found, in order.
-func (p patch) layout(data []byte, found func(h hit)) (l layout, err error) {
-	known := make([]string, 0, few)
-	for _, c := range p {
-		known = append(known, c.name)
-	}
-	l.end = jsonOpen(data)
-	err = walk(data, known, func(s span) error {
-		i := slices.IndexFunc(p, func(c change) bool { return c.name == string(s.name) })
-		if i >= 0 {
-			found(hit{i, s})
-		}
-		l.note(s, i < 0 || !p[i].removes())
-		return nil
-	})
-	return l, err
-}
-
-func (l *layout) note(s span, stays bool) {
+// note notes a member that begins at lead. moves: it is what is now the first one, and was not.
+func (l *layout) note(lead int, stays bool) (moves bool) {
 	if l.members++; l.members == 1 {
-		l.first = s
+		l.first = lead
 	}
-	l.end = s.to
-	if !stays {
-		return
+	if stays {
+		l.stay++
 	}
-	if l.stay++; l.stay == 1 {
-		l.stays = s
-	}
+	return stays && l.stay == 1 && l.members > 1
 }
 
-// begin has no comma stand before what is now the first member.
-func (l *layout) begin(data []byte, at int) edit {
-	return edit{at + l.stays.lead, at + l.stays.quote(data), data[l.first.lead:l.first.quote(data)]}
+// begin has no comma stand before the member that begins at lead, which is now the first one.
+func (l *layout) begin(data []byte, lead, at int) edit {
+	return edit{at + lead, at + quoteFrom(data, lead), data[l.first:quoteFrom(data, l.first)]}
 }
+
+// quoteFrom is where the name of the member begins that begins at lead.
+func quoteFrom(data []byte, lead int) int { return lead + bytes.IndexByte(data[lead:], '"') }
+
+// firstIn is where the first member of the object in data may begin.
+func firstIn(data []byte) int { return bytes.IndexByte(data, '{') + 1 }

@@ -2,7 +2,6 @@ package mcp
 
 import (
 	"bytes"
-	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -79,8 +78,10 @@ func walk(data []byte, known []string, visit func(s span) error) error {
 		m.from = m.to - len(value)
 		o.note(visit(m))
 	}
-	r.End()
-	return cmp.Or(r.Err(), o.fault)
+	if !r.End() {
+		return r.Err()
+	}
+	return o.fault
 }
 
 // NarrowListen returns a subscriptions/listen with its taskIds reduced to keep; every other byte

@@ -16,7 +16,7 @@ var (
 	paramsOfListen = guard("_meta", "notifications")
 
 	metaNames = guard(metaVersion, metaCapabilities, metaNewTask, metaRelatedTask)
-	noNames   guarded
+	noNames   = guard()
 )
 
 // paramsOf are those of a method, and the one of them that is the call's name, if that is no task's.

@@ -4,6 +4,9 @@ import (
 	"bytes"
 	"errors"
 	"slices"
+	"strings"
+
+	"berth/internal/jsonscan"
 
 	"github.com/go-json-experiment/json/jsontext"
 )
@@ -96,63 +99,31 @@ const few = 6
 
 // edits appends to out what changes in the object in data, which begins at at.
 func (p patch) edits(out []edit, data []byte, at int) ([]edit, error) {
-	hits := make([]hit, 0, few)
-	l, err := p.layout(data, func(h hit) { hits = append(hits, h) })
+	e := editor{reader: reader{Scanner: jsonscan.New(data)}, at: at, out: out}
+	if e.Kind() != '{' {
+		return out, errNotObject
+	}
+	err := e.object(p)
+	if !e.End() {
+		err = e.Err()
+	}
 	if err != nil {
 		return out, err
 	}
-	moves := l.stay > 0 && l.stays.lead != l.first.lead
-	for _, h := range hits {
-		if moves && h.lead >= l.stays.lead {
-			out, moves = append(out, l.begin(data, at)), false
-		}
-		c := &p[h.change]
-		if c.removes() {
-			out = append(out, edit{at + h.lead, at + h.to, nil})
-			continue
-		}
-		if out, err = c.edits(out, data[h.from:h.to], at+h.from); err != nil {
-			return out, err
-		}
-	}
-	if moves {
-		out = append(out, l.begin(data, at))
-	}
-	return append(out, edit{at + l.end, at + l.end, p.added(hits, l.stay == 0)}), nil
+	return e.out, nil
 }
 
-// quote is where the member's name begins, behind a comma and blanks.
-func (s span) quote(data []byte) int { return s.lead + bytes.IndexByte(data[s.lead:], '"') }
-
-func jsonOpen(data []byte) int { return bytes.IndexByte(data, '{') + 1 }
-
-// edits appends to out what becomes of the value old, which stands at at.
-func (c *change) edits(out []edit, old jsontext.Value, at int) ([]edit, error) {
-	switch {
-	case c.within == nil:
-		return append(out, edit{at, at + len(old), c.value}), nil
-	case old.Kind() == '{':
-		return c.within.edits(out, old, at)
-	case !c.within.adds():
-		return out, nil
-	case old.Kind() == 'n':
-		return append(out, edit{at, at + len(old), c.within.object()}), nil
-	}
-	return out, errNotObject
-}
-
-// added is what stands behind the members of an object: those that are not among hits.
-func (p patch) added(hits []hit, first bool) (out []byte) {
+// added is what stands behind the members of an object: those that are not among found.
+func (p patch) added(found changes, first bool) (out []byte) {
 	for i, c := range p {
-		if !c.adds() || slices.ContainsFunc(hits, func(h hit) bool { return h.change == i }) {
+		if !c.adds() || found.have(i) {
 			continue
 		}
 		if !first {
 			out = append(out, ',')
 		}
 		first = false
-		out, _ = jsontext.AppendQuote(out, c.name)
-		out = append(out, ':')
+		out = append(quoted(out, c.name), ':')
 		if c.within == nil {
 			out = append(out, c.value...)
 		} else {
@@ -162,7 +133,16 @@ func (p patch) added(hits []hit, first bool) (out []byte) {
 	return out
 }
 
-func (p patch) object() []byte { return slices.Concat([]byte("{"), p.added(nil, true), []byte("}")) }
+func (p patch) object() []byte { return slices.Concat([]byte("{"), p.added(0, true), []byte("}")) }
+
+// quoted appends s as a JSON string. Nearly all are plain.
+func quoted(to []byte, s string) []byte {
+	if isPrintable(s) && strings.IndexByte(s, '"') < 0 && strings.IndexByte(s, '\\') < 0 {
+		return append(append(append(to, '"'), s...), '"')
+	}
+	to, _ = jsontext.AppendQuote(to, s)
+	return to
+}
 
 // Parts are a message in pieces: what is large in it is another's, and no copy.
 type Parts [][]byte

@@ -87,7 +87,7 @@ func (v TaskView) appendTask(out []byte, resultType string) []byte {
 }
 
 func appendTime(out []byte, t time.Time) []byte {
-	return t.UTC().AppendFormat(out, `"2006-01-02T15:04:05.000Z"`)
+	return append(AppendMillis(append(out, '"'), t), '"')
 }
 
 // completed appends the beginning of a call's result and returns the rest, with `resultType:
@@ -97,7 +97,7 @@ func completed(out, result []byte) (head, rest []byte) {
 	if _, _, ok := locate(result, "resultType"); ok {
 		return out, result
 	}
-	open := jsonOpen(result)
+	open := firstIn(result)
 	out = append(append(out, result[:open]...), `"resultType":"complete"`...)
 	if rest := bytes.TrimLeft(result[open:], " \t\r\n"); len(rest) > 0 && rest[0] != '}' {
 		out = append(out, ',')

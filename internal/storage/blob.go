@@ -55,12 +55,11 @@ func PutBlob(ctx context.Context, e Engine, key string, value []byte, ttl time.D
 	if ttl == KeepTTL {
 		return errBlobLife
 	}
-	head := headOf(value)
 	key = tagged(key)
-	if head.pieces() == 0 {
-		head.inline = value
-		return e.Put(ctx, key, head.encode(), ttl)
+	if len(value) <= blobPiece {
+		return e.Put(ctx, key, encodeBlob(value), ttl)
 	}
+	head := headOf(value)
 	longer := ttl
 	if ttl > 0 {
 		longer = max(ttl, ttl+blobGrace) // or it overflows
@@ -79,9 +78,7 @@ const StepBlob = mostCargo / 2
 
 // PuttingBlob is PutBlob as a step of InOrder.
 func PuttingBlob(key string, value []byte, ttl time.Duration) Step {
-	head := headOf(value)
-	head.inline = value
-	return Putting(tagged(key), head.encode(), ttl)
+	return Putting(tagged(key), encodeBlob(value), ttl)
 }
 
 // GetBlob reads the blob at key: ErrNotFound if there is none, or not all of it; ErrUnavailable if
@@ -103,7 +100,7 @@ func GetBlob(ctx context.Context, e Engine, key string) ([]byte, error) {
 		}
 		value = append(value, piece.Value...)
 	}
-	if sum := sha256.Sum256(value); hex.EncodeToString(sum[:]) != head.digest {
+	if !head.isOf(value) {
 		return nil, errBlobDamaged
 	}
 	return value, nil
@@ -142,6 +139,14 @@ func headOf(value []byte) blobHead {
 	return blobHead{size: len(value), digest: hex.EncodeToString(sum[:])}
 }
 
+// isOf reports whether value has the head's digest.
+func (h blobHead) isOf(value []byte) bool {
+	sum := sha256.Sum256(value)
+	var digest [digestBytes]byte
+	hex.Encode(digest[:], sum[:])
+	return string(digest[:]) == h.digest
+}
+
 func getHead(ctx context.Context, e Engine, key string) (blobHead, error) {
 	record, err := e.Get(ctx, key)
 	if err != nil {
@@ -156,9 +161,18 @@ func getHead(ctx context.Context, e Engine, key string) (blobHead, error) {
 }
 
 func (h blobHead) encode() []byte {
-	const before = 20 + len(":") + digestBytes + len(":")
-	text := strconv.AppendInt(make([]byte, 0, before+len(h.inline)), int64(h.size), 10)
-	return append(append(append(append(text, ':'), h.digest...), ':'), h.inline...)
+	text := append(strconv.AppendInt(make([]byte, 0, mostHead), int64(h.size), 10), ':')
+	return append(append(text, h.digest...), ':')
+}
+
+// mostHead is how long a head is at most, the value aside.
+const mostHead = 20 + len(":") + digestBytes + len(":")
+
+// encodeBlob is the head with a whole value in it.
+func encodeBlob(value []byte) []byte {
+	sum := sha256.Sum256(value)
+	text := append(strconv.AppendInt(make([]byte, 0, mostHead+len(value)), int64(len(value)), 10), ':')
+	return append(append(hex.AppendEncode(text, sum[:]), ':'), value...)
 }
 
 func (h blobHead) pieces() int {

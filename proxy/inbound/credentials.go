@@ -101,7 +101,7 @@ func (x *Call) Credentials() []credential {
 
 // inLine are the credentials in one line of the header.
 func inLine(x *Call, name, value string) []credential {
-	name, value = meant(name), textproto.TrimString(value)
+	name, value = meantBy(name), textproto.TrimString(value)
 	switch {
 	case value == "", IsForwarding(name) && !x.Trusted:
 		return nil // says nothing, or is not believed
@@ -123,13 +123,16 @@ const protocolsOwn = "Mcp-"
 // isCredential reports whether a header's name says that callers authenticate with it. The
 // protocol's own headers mirror the call, whatever its arguments are called.
 func isCredential(name string) bool {
-	return (endsIn(name, credentialWords) && !endsIn(name, passingWords) || endsIn(name, assertionWords)) &&
-		!strings.HasPrefix(name, protocolsOwn)
+	return !strings.HasPrefix(name, protocolsOwn) &&
+		(endsIn(name, credentialWords) && !endsIn(name, passingWords) || endsIn(name, assertionWords))
 }
 
 // endsIn reports whether one of the words is a name, or ends it.
 func endsIn(name string, words []string) bool {
 	for _, word := range words {
+		if len(name) < len(word) || name[len(name)-1] != word[len(word)-1] {
+			continue // as most are: none is compared for that
+		}
 		begin, found := strings.CutSuffix(name, word)
 		if found && (begin == "" || begin[len(begin)-1] == '-') {
 			return true
@@ -150,6 +153,14 @@ func CountedHeaders(more []string) []string {
 // meant is the name that servers read in a header's: to many of them underscores are dashes.
 func meant(name string) string {
 	return textproto.CanonicalMIMEHeaderKey(strings.ReplaceAll(name, "_", "-"))
+}
+
+// meantBy is meant of a header's name, which is canonical.
+func meantBy(header string) string {
+	if strings.IndexByte(header, '_') < 0 {
+		return header
+	}
+	return meant(header)
 }
 
 func inCookies(line string) (all []credential) {
@@ -296,7 +307,7 @@ func Without(credentials []credential, h *wire.Header, query string) string {
 
 // stands reports whether the credential is this line of a header.
 func (c credential) stands(name, value string) bool {
-	if c.place != inHeader || c.name != meant(name) {
+	if c.place != inHeader || c.name != meantBy(name) {
 		return false
 	}
 	canonical, _ := readHeader(c.name, textproto.TrimString(value))

@@ -29,7 +29,14 @@ const keptLists = 16
 // KeptWith lists tasks that nobody holds, and this one if it is one.
 func (Lists) KeptWith(id string) string { return keptList(int(id[len(id)/2]) % keptLists) }
 
-func keptList(n int) string { return "upgrade:kept:" + string("0123456789abcdef"[n]) }
+func keptList(n int) string { return keptNames[n] }
+
+var keptNames = func() (names [keptLists]string) {
+	for n := range names {
+		names[n] = "upgrade:kept:" + string("0123456789abcdef"[n])
+	}
+	return names
+}()
 
 // Found returns the ids of the tasks that stand in the store, those that are held first, at most so many,
 // and how many there are at least: some may stand in two lists for a moment, and are told once. Those that a

@@ -59,6 +59,20 @@ func TestStoredFormHasEveryField(t *testing.T) {
 	}
 }
 
+func TestTimesAreWrittenAsEncodingJSONWritesThem(t *testing.T) {
+	east := time.FixedZone("", 60*60)
+	for _, at := range []time.Time{
+		time.UnixMilli(1_790_000_000_000).UTC(), time.UnixMilli(1_790_000_000_120).UTC(), time.UnixMilli(1_790_000_000_007).UTC(),
+		time.UnixMilli(1_790_000_000_500).In(east), time.Unix(1_790_000_000, 1_230_001).UTC(), time.Date(800, 1, 1, 0, 0, 10, 0, time.UTC),
+	} {
+		w := writer("{")
+		w.time("at", at)
+		if want, err := json.Marshal(at); err != nil || string(w) != `{"at":`+string(want) {
+			t.Errorf("got %s, want %s (%v)", w, want, err)
+		}
+	}
+}
+
 // What a berth before this one wrote, and what it reads: encoding/json, by the same tags.
 func TestStoredFormIsThatOfEncodingJSON(t *testing.T) {
 	var full Task

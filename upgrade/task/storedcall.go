@@ -1,5 +1,7 @@
 package task
 
+import "strconv"
+
 // StoredCall stands before the body of a call in the store, on a line of its own.
 type StoredCall struct {
 	Own      Pairs     `json:"own,omitempty"`
@@ -16,7 +18,7 @@ func (s *StoredCall) Encode(body []byte) []byte {
 	}
 	if s.Envelope != nil {
 		w.name("envelope")
-		w = append(w, s.Envelope.Encode()...)
+		s.Envelope.write(&w)
 	}
 	w.text("sealed", s.Sealed)
 	w.text("session", s.Session)
@@ -35,15 +37,18 @@ func (s *StoredCall) room() int {
 
 // Encode returns the stored form.
 func (e *Envelope) Encode() []byte {
-	w := writer(append(make([]byte, 0, e.room()), `{"Host":`...))
-	w = append(quoted(w, e.Host), `,"Query":`...)
-	w = quoted(w, e.Query)
+	w := writer(make([]byte, 0, e.room()))
+	e.write(&w)
+	return w
+}
+
+// write writes it as a value.
+func (e *Envelope) write(w *writer) {
+	*w = append(quoted(append(*w, `{"Host":`...), e.Host), `,"Query":`...)
+	*w = quoted(*w, e.Query)
 	w.pairs("Header", e.Header)
 	w.name("Bare")
-	if e.Bare {
-		return append(w, "true}"...)
-	}
-	return append(w, "false}"...)
+	*w = append(strconv.AppendBool(*w, e.Bare), '}')
 }
 
 func (e *Envelope) room() int {

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"berth/internal/journal"
+	"berth/internal/mcp"
 
 	"github.com/go-json-experiment/json/jsontext"
 )
@@ -67,11 +68,30 @@ func (w *writer) flag(name string, value bool) {
 	}
 }
 
+// time writes a time as time.RFC3339Nano has it. Nearly all are a clock's, which tells milliseconds in UTC.
 func (w *writer) time(name string, value time.Time) {
-	if !value.IsZero() {
-		w.name(name)
-		*w = append(value.AppendFormat(append(*w, '"'), time.RFC3339Nano), '"')
+	if value.IsZero() {
+		return
 	}
+	w.name(name)
+	*w = append(*w, '"')
+	if value.Location() == time.UTC && value.Nanosecond()%int(time.Millisecond) == 0 {
+		*w = append(withoutZeros(mcp.AppendMillis(*w, value)), '"')
+	} else {
+		*w = append(value.AppendFormat(*w, time.RFC3339Nano), '"')
+	}
+}
+
+// withoutZeros leaves out those that end the fraction of the time that ends text.
+func withoutZeros(text []byte) []byte {
+	end := len(text) - len("Z")
+	for text[end-1] == '0' {
+		end--
+	}
+	if text[end-1] == '.' {
+		end--
+	}
+	return append(text[:end], 'Z')
 }
 
 // raw writes JSON that was parsed before, byte for byte.
