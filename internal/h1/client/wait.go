@@ -1,9 +1,15 @@
 package client
 
-import "berth/internal/h1/lookout"
+import (
+	"berth/internal/crew"
+	"berth/internal/h1/lookout"
+)
 
 // arrivals sees what comes for answers that are awaited, of all clients, as long as the process lasts.
 var arrivals lookout.Lookout
+
+// listeners run those who hear of it: what they do with an event goes deep, and is soon done.
+var listeners crew.Crew
 
 // Wait implements wire.Waiter.
 func (a *answer) Wait() {
@@ -58,7 +64,7 @@ func (a *answer) mayBeWaitedFor() bool {
 // wake has who awaits the answer go on.
 func (a *answer) wake() {
 	if a.state.CompareAndSwap(awaited, open) {
-		go a.ready()
+		listeners.Run(a.ready)
 	}
 }
 
