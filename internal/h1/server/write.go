@@ -10,9 +10,9 @@ import (
 // unsent is one write to the kernel's connection, beneath whoever wraps it.
 type unsent struct {
 	left    []byte
-	at      time.Time // by when
 	err     error
 	attempt func(fd uintptr) bool // writeOn, kept since making it allocates
+	waits   bool                  // for room, where there is none
 }
 
 // send writes to the client within the time that at bounds.
@@ -41,10 +41,15 @@ func (c *conn) write(b []byte, at time.Time) error {
 		return err
 	}
 	if w.attempt == nil {
-		w.attempt = c.writeOn
+		w.attempt = w.writeOn
 	}
-	w.left, w.at, w.err = b, at, nil
+	w.left, w.err, w.waits = b, nil, false
 	err := kernel.Write(w.attempt)
+	if err == nil && w.err == nil && len(w.left) > 0 {
+		c.writing.until(at)
+		w.waits = true
+		err = kernel.Write(w.attempt)
+	}
 	if w.left = nil; err == nil {
 		err = w.err
 	}

@@ -3,4 +3,4 @@
 package server
 
 // writeOn is not called: package buffer knows no connection of the kernel.
-func (*conn) writeOn(uintptr) bool { return true }
+func (*unsent) writeOn(uintptr) bool { return true }
