@@ -100,7 +100,8 @@ func (a *aside) relayNext() bool {
 		done, err = true, fault.ErrClientGone
 	}
 	if done {
-		a.why.Store(&err)
+		why := err // not err itself, which would be an allocation each time
+		a.why.Store(&why)
 	}
 	a.said = time.Now()
 	return !done

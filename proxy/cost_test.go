@@ -1,7 +1,11 @@
 package proxy_test
 
 import (
+	"runtime"
+	"runtime/metrics"
 	"testing"
+
+	"berth/internal/h1/h1test"
 )
 
 // allocations are the most that a request may cost between HTTP's two sides: its head's string is the server's, its
@@ -27,4 +31,36 @@ func TestWhatARequestCosts(t *testing.T) {
 			}
 		})
 	}
+}
+
+// An event that goes down a standing stream costs one allocation between two sockets, for a word that berth does not know. No goroutine is
+// made for it, whose stack would have to grow, and the kernel is not told that the next one is awaited.
+func TestWhatAnEventOfAStandingStreamCosts(t *testing.T) {
+	if underRace || h1test.ByNetHTTP() || runtime.GOOS != "linux" {
+		t.Skip("the race detector has pools forget, net/http allocates, and others have no lookout")
+	}
+	streams, room := openStreams(t, 4), make([]byte, 1<<10)
+	next := 0
+	tell := func() {
+		streams[next%len(streams)].tell(t, room)
+		next++
+	}
+	for range 3 * len(streams) { // until all are always seen
+		tell()
+	}
+	const events = 500
+	before := goroutinesMade()
+	if n := testing.AllocsPerRun(events, tell); n > 1 {
+		t.Errorf("%v allocations, want at most 1", n)
+	}
+	if n := goroutinesMade() - before; n > events/5 { // by whatever else goes on
+		t.Errorf("%d goroutines were made for %d events", n, events)
+	}
+}
+
+// goroutinesMade is how many there have been in this process.
+func goroutinesMade() uint64 {
+	made := []metrics.Sample{{Name: "/sched/goroutines-created:goroutines"}}
+	metrics.Read(made)
+	return made[0].Value.Uint64()
 }

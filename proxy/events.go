@@ -206,7 +206,7 @@ func (s *stream) take(a *arrival) (done bool, err error) {
 		s.release(reply.Event(instead))
 		return true, nil
 	}
-	if s.x.Era() == mcp.EraLegacy && !s.x.owed.isPaid() {
+	if !s.x.owed.isPaid() && s.x.Era() == mcp.EraLegacy {
 		s.resumes = cmp.Or(a.piece.EventID(), s.resumes)
 	}
 	s.x.out.Early.Observe(a.piece, &says.Answer)

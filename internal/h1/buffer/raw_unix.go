@@ -16,6 +16,7 @@ const readsRaw = true
 func (r *Reader) tryRead(fd uintptr) bool {
 	r.makeRoom()
 	n, err := raw.Read(fd, r.bytes[r.end:])
+	r.full = r.end+n == len(r.bytes)
 	switch {
 	case err == syscall.EAGAIN:
 		r.Release()

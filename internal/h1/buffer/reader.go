@@ -20,6 +20,7 @@ type Reader struct {
 
 	tried    int // what the attempt brought
 	triedErr error
+	full     bool // the last read had no room for more
 	one      [1]byte
 }
 
@@ -87,6 +88,7 @@ func (r *Reader) Read(p []byte) (int, error) {
 	case len(p) >= Size:
 		r.Release()
 		n, err := r.conn.Read(p)
+		r.full = n == len(p)
 		if err = r.note(err); n > 0 {
 			err = nil
 		}
@@ -135,6 +137,30 @@ func (r *Reader) Fill() error {
 		r.end += n
 		return r.came(n, err)
 	}
+}
+
+// Filled reports whether the last read took all that it had room for, so that the kernel may have more.
+func (r *Reader) Filled() bool { return r.full }
+
+// Look reads what the kernel has already. It reports false if that is nothing, so that Fill would wait.
+func (r *Reader) Look() bool {
+	if r.err != nil || !r.isRaw() {
+		return r.err != nil
+	}
+	r.tried, r.triedErr = 0, nil
+	err := r.raw.Read(func(fd uintptr) bool {
+		r.tryRead(fd)
+		return true
+	})
+	switch {
+	case err != nil:
+		_ = r.note(err)
+	case r.tried == 0 && r.triedErr == nil:
+		return false
+	default:
+		_ = r.came(r.tried, r.triedErr)
+	}
+	return true
 }
 
 // came tells an error only if nothing came before it.

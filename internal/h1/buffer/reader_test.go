@@ -108,6 +108,40 @@ func TestMoreThanFits(t *testing.T) {
 	})
 }
 
+// Who looks does not wait: he finds what has come, the end, or nothing, and then holds no memory.
+func TestALookDoesNotWait(t *testing.T) {
+	near, far := pairs["TCP"](t)
+	defer near.Close()
+	defer far.Close()
+	r := new(Reader)
+	r.Reset(near)
+	if r.Look() || r.memory != nil {
+		t.Fatalf("something is there; memory %v", r.memory != nil)
+	}
+	for _, size := range []int{1, Size} {
+		sent := make([]byte, size)
+		if _, err := far.Write(sent); err != nil {
+			t.Fatal(err)
+		}
+		if err := r.Fill(); err != nil || r.Buffered() != size {
+			t.Fatalf("got %v, %d bytes", err, r.Buffered())
+		}
+		if filled := size == Size; r.Filled() != filled {
+			t.Errorf("%d bytes: filled %v", size, r.Filled())
+		}
+		if _, err := r.Discard(size); err != nil || r.Look() {
+			t.Fatalf("something is left, or %v", err)
+		}
+		if r.Filled() {
+			t.Error("filled by nothing")
+		}
+	}
+	_ = far.Close()
+	if err := r.WaitReadable(); err != io.EOF || !r.Look() {
+		t.Errorf("at the end: %v", err)
+	}
+}
+
 // What came before the end is taken before that is told.
 func TestTheEndComesAfterTheBytes(t *testing.T) {
 	each(t, func(t *testing.T, r *Reader, _, far net.Conn) {

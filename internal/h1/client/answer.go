@@ -185,7 +185,7 @@ func (a *answer) Close() error {
 			if a.state.CompareAndSwap(awaited, closed) {
 				ready := a.ready // the answer is not looked at any more
 				a.conn.end(false)
-				go ready()
+				listeners.Run(ready)
 				return nil
 			}
 		default:

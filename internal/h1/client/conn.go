@@ -24,6 +24,8 @@ type conn struct {
 	since  time.Time    // when it was put back
 	used   bool         // an exchange has ended on it
 	one    [1]byte      // for a look at it
+	sight  sight        // of the exchange's answer, as it is awaited
+	missed atomic.Bool  // something was seen while it was not
 
 	// Of the exchange:
 	terms  terms
@@ -66,6 +68,7 @@ func (c *conn) end(good bool) {
 	}
 	c.terms, c.stop, c.used, c.place = terms{}, nil, true, place{}
 	c.awaits.Store(nil)
+	c.lookAway(good)
 	if !good || c.in.Buffered() > 0 {
 		c.host.drop(c)
 		return

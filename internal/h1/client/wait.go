@@ -1,9 +1,15 @@
 package client
 
-import "berth/internal/h1/lookout"
+import (
+	"berth/internal/crew"
+	"berth/internal/h1/lookout"
+)
 
 // arrivals sees what comes for answers that are awaited, of all clients, as long as the process lasts.
 var arrivals lookout.Lookout
+
+// listeners run those who hear of it: what they do with an event goes deep, and is soon done.
+var listeners crew.Crew
 
 // Wait implements wire.Waiter.
 func (a *answer) Wait() {
@@ -24,18 +30,20 @@ func (a *answer) Await(ready func()) bool {
 	}
 	a.giveHeadBack()
 	c := a.conn
-	if !a.mayBeWaitedFor() || c.in.Buffered() > 0 || !c.comesIntoView() {
+	if !a.mayBeWaitedFor() || !c.comesIntoView() || c.hasMore() {
 		a.endRead()
 		return false
 	}
 	c.in.Release()
 	a.ready = ready
+	before := c.sight
+	c.sight = before.awaitedAgain()
 	c.awaits.Store(a)                              // before the connection is to be seen: who closes it finds either that, or nothing to see
 	if !a.state.CompareAndSwap(reading, awaited) { // it is being closed
 		a.endRead()
 		return false
 	}
-	if !arrivals.Again(c.net.raw, c.sighting) && a.state.CompareAndSwap(awaited, open) {
+	if !c.willBeSeen(before) && a.state.CompareAndSwap(awaited, open) {
 		return false
 	}
 	return true
@@ -55,11 +63,13 @@ func (a *answer) mayBeWaitedFor() bool {
 	return !body.Whole() && body.Err() == nil
 }
 
-// wake has who awaits the answer go on.
-func (a *answer) wake() {
-	if a.state.CompareAndSwap(awaited, open) {
-		go a.ready()
+// wake has who awaits the answer go on. It reports false if nobody does.
+func (a *answer) wake() bool {
+	if !a.state.CompareAndSwap(awaited, open) {
+		return false
 	}
+	listeners.Run(a.ready)
+	return true
 }
 
 // comesIntoView has c be seen by the lookout, if it can be. Its context is watched from then on, since nobody reads who could be
@@ -80,9 +90,17 @@ func (c *conn) comesIntoView() bool {
 	return c.sighting != nil
 }
 
-// seen has whoever awaits the answer go on, since there is something to read, or the connection was closed.
+// seen has whoever awaits the answer go on, since there is something to read, or the connection was closed. Who is about to await it
+// finds that he has missed it.
 func (c *conn) seen() {
-	if a := c.awaits.Load(); a != nil {
-		a.wake()
+	if c.wake() {
+		return
 	}
+	c.missed.Store(true)
+	c.wake()
+}
+
+func (c *conn) wake() bool {
+	a := c.awaits.Load()
+	return a != nil && a.wake()
 }

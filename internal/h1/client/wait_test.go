@@ -1,18 +1,23 @@
 package client
 
 import (
+	"bytes"
 	"context"
+	"fmt"
 	"io"
 	"net"
 	"net/http"
 	"net/url"
 	"runtime"
+	"strings"
 	"sync"
 	"testing"
 	"time"
 
 	"berth/internal/exchange"
 	"berth/internal/exchange/exchangetest"
+	"berth/internal/h1/buffer"
+	"berth/internal/realtest"
 	"berth/internal/wire"
 )
 
@@ -131,6 +136,156 @@ func TestBodyIsAwaited(t *testing.T) {
 		t.Error("what has ended is awaited")
 	}
 	close(says)
+}
+
+// A stream that is awaited again and again loses nothing, whatever comes together, in pieces, or while it is read: from the second
+// time on nobody tells the kernel.
+func TestWhatIsAwaitedOverAndOverLosesNothing(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("there is no lookout here")
+	}
+	const events, size = 2000, 500
+	conn, body := standing(t)
+	go func() {
+		chunk := []byte(fmt.Sprintf("%x\r\n%s\r\n", size, strings.Repeat("x", size)))
+		all := bytes.Repeat(chunk, events)
+		for n := 1; len(all) > 0; n = n*7%9973 + 1 { // of any length, below and above what is read at once
+			n = min(n, len(all))
+			if _, err := conn.Write(all[:n]); err != nil {
+				return
+			}
+			all = all[n:]
+		}
+		_, _ = io.WriteString(conn, "0\r\n\r\n")
+		_ = conn.Close()
+	}()
+	got, over := 0, make(chan error, 1)
+	p := make([]byte, buffer.Size)
+	var next func()
+	next = func() {
+		n, err := body.Read(p)
+		if got += n; err != nil {
+			over <- err
+			return
+		}
+		if !body.(wire.Waiter).Await(next) {
+			go func() {
+				body.(wire.Waiter).Wait()
+				next()
+			}()
+		}
+	}
+	go next()
+	select {
+	case err := <-over:
+		if err != io.EOF || got != events*size {
+			t.Errorf("got %d bytes, %v, want %d", got, err, events*size)
+		}
+	case <-time.After(time.Minute):
+		t.Fatalf("it waits on, after %d bytes of %d", got, events*size)
+	}
+}
+
+// A connection whose answer was awaited over and over serves others, of which the lookout hears nothing.
+func TestALookoutLooksAwayFromAnAnswerThatIsOver(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("there is no lookout here")
+	}
+	conn, body := standing(t)
+	c := alwaysSeen(t, conn, body)
+	_, _ = io.WriteString(conn, "0\r\n\r\n")
+	if _, err := io.ReadAll(body); err != nil {
+		t.Fatal(err)
+	}
+	_ = body.Close()
+	if c.missed.Load() || c.sight != unseen {
+		t.Error("something is left of the answer")
+	}
+	_, _ = io.WriteString(conn, "x") // which nobody has asked for
+	other, otherBody := standing(t)
+	done := await(t, otherBody)
+	_, _ = io.WriteString(other, "1\r\nx\r\n")
+	awaitEnd(t, done)
+	if c.missed.Load() {
+		t.Error("it is seen, though the answer is over")
+	}
+}
+
+// What comes, and the end, while nobody awaits the answer is not waited for.
+func TestWhatWasMissedIsNotWaitedFor(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("there is no lookout here")
+	}
+	conn, body := standing(t)
+	c := alwaysSeen(t, conn, body)
+	waits := func() bool { return body.(wire.Waiter).Await(func() {}) }
+	say := func() {
+		_, _ = io.WriteString(conn, "1\r\nx\r\n")
+		realtest.Eventually(t, "it is seen", c.missed.Load)
+	}
+	take := func() {
+		if n, err := body.Read(make([]byte, 8)); n != 1 || err != nil {
+			t.Fatalf("read %d, %v", n, err)
+		}
+	}
+	if say(); waits() {
+		t.Fatal("what was missed is waited for")
+	}
+	take()
+	say()
+	take()
+	done := await(t, body) // though it was missed, it was taken
+	_, _ = io.WriteString(conn, "1\r\nx\r\n")
+	awaitEnd(t, done)
+	_ = conn.Close()
+	realtest.Eventually(t, "the end is seen", c.sighting.HasLeft)
+	c.missed.Store(false) // as if it had come with the chunk
+	take()
+	if waits() {
+		t.Error("the end was missed, and is waited for")
+	}
+}
+
+// alwaysSeen awaits an answer until that is always seen.
+func alwaysSeen(t *testing.T, upstream net.Conn, body io.ReadCloser) *conn {
+	t.Helper()
+	c := body.(*answer).conn
+	for range 3 {
+		done := await(t, body)
+		_, _ = io.WriteString(upstream, "1\r\nx\r\n")
+		awaitEnd(t, done)
+		if n, err := body.Read(make([]byte, 8)); n != 1 || err != nil {
+			t.Fatalf("read %d, %v", n, err)
+		}
+	}
+	if c.sight != seenAlways {
+		t.Fatal("it is not always seen")
+	}
+	return c
+}
+
+// standing is a stream's body, and the connection on which its upstream speaks, which keeps it open.
+func standing(t *testing.T) (upstream net.Conn, body io.ReadCloser) {
+	t.Helper()
+	came, let := make(chan net.Conn, 1), make(chan struct{})
+	server := exchangetest.NewRude(t, func(_ int64, conn *net.TCPConn, _ *http.Request) bool {
+		_, _ = io.WriteString(conn, "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n")
+		came <- conn
+		<-let
+		return false
+	})
+	t.Cleanup(func() { close(let) }) // before the server ends
+	c, _ := counting(t)
+	u, err := url.Parse(server.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	response, err := c.Send(t.Context(), &exchange.Request{Method: wire.MethodGet, URL: u, Header: new(wire.Header)}, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = response.Body.Close() })
+	return <-came, response.Body
 }
 
 // Who awaits a body hears once that it was closed, and that its upstream or the context is gone.

@@ -3,6 +3,7 @@ package lookout
 import (
 	"os"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"unsafe"
 
@@ -31,9 +32,13 @@ const (
 type Sighting struct {
 	number uint64
 	of     Sight
-	seen   bool   // since it was brought into view, or was to be seen again
-	tell   func() // is called when it is; nil: nobody waits for that
+	seen   bool        // since it was brought into view, or was to be seen again
+	left   atomic.Bool // the other end was seen to have closed
+	tell   func()      // is called when it is seen; nil: nobody waits for that
 }
+
+// HasLeft reports whether the other end was seen to have closed its sending side, or all.
+func (s *Sighting) HasLeft() bool { return s.left.Load() }
 
 // View brings a connection into view until it is forgotten, to be seen once; nil: that cannot be.
 func (l *Lookout) View(raw syscall.RawConn, of Sight) *Sighting {
@@ -44,7 +49,7 @@ func (l *Lookout) View(raw syscall.RawConn, of Sight) *Sighting {
 	}
 	l.latest++
 	s := &Sighting{number: l.latest, of: of}
-	if !l.control(raw, unix.EPOLL_CTL_ADD, s) {
+	if !l.control(raw, unix.EPOLL_CTL_ADD, s, uint32(of)|unix.EPOLLONESHOT) {
 		return nil
 	}
 	l.inView[s.number] = s
@@ -64,13 +69,28 @@ func (l *Lookout) Again(raw syscall.RawConn, s *Sighting) bool {
 	l.latest++
 	s.number = l.latest
 	l.inView[s.number] = s
-	return l.control(raw, unix.EPOLL_CTL_MOD, s)
+	return l.control(raw, unix.EPOLL_CTL_MOD, s, uint32(s.of)|unix.EPOLLONESHOT)
+}
+
+// Always is Again for a connection that is seen from now on each time that something comes. What is there, and was not read when it
+// was told, is not told once more.
+func (l *Lookout) Always(raw syscall.RawConn, s *Sighting) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return !l.ended && l.inView[s.number] == s && l.control(raw, unix.EPOLL_CTL_MOD, s, uint32(s.of)|unix.EPOLLET)
+}
+
+// Away has a connection that is always seen be seen no more, until it is to be again.
+func (l *Lookout) Away(raw syscall.RawConn, s *Sighting) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.control(raw, unix.EPOLL_CTL_MOD, s, unix.EPOLLONESHOT)
 }
 
 // control tells the kernel what is to be seen. It is called with mu held.
-func (l *Lookout) control(raw syscall.RawConn, op int, s *Sighting) bool {
+func (l *Lookout) control(raw syscall.RawConn, op int, s *Sighting, events uint32) bool {
 	var err error
-	event := unix.EpollEvent{Events: uint32(s.of) | unix.EPOLLONESHOT, Fd: int32(s.number), Pad: int32(s.number >> 32)}
+	event := unix.EpollEvent{Events: events, Fd: int32(s.number), Pad: int32(s.number >> 32)}
 	failed := raw.Control(func(fd uintptr) { err = unix.EpollCtl(l.fd, op, int(fd), &event) })
 	return failed == nil && err == nil
 }
@@ -124,7 +144,7 @@ func (l *Lookout) look(raw syscall.RawConn) {
 		for n == len(events) {
 			n = seen(fd, events)
 			for _, event := range events[:n] {
-				l.tell(uint64(uint32(event.Fd)) | uint64(uint32(event.Pad))<<32)
+				l.tell(uint64(uint32(event.Fd))|uint64(uint32(event.Pad))<<32, event.Events)
 			}
 		}
 		return false // the next one wakes it
@@ -145,11 +165,14 @@ func seen(fd uintptr, events []unix.EpollEvent) int {
 	}
 }
 
-func (l *Lookout) tell(number uint64) {
+func (l *Lookout) tell(number uint64, events uint32) {
 	l.mu.Lock()
 	var tell func()
 	if s := l.inView[number]; s != nil {
 		s.seen, tell = true, s.tell
+		if events&(unix.EPOLLRDHUP|unix.EPOLLHUP|unix.EPOLLERR) != 0 {
+			s.left.Store(true)
+		}
 	}
 	l.mu.Unlock()
 	if tell != nil {

@@ -86,6 +86,51 @@ func TestWhatComesIsSeenOnceEachTime(t *testing.T) {
 	}
 }
 
+// What is always seen is told of each time that something comes, not of what was left, and whether the other end has left; until the
+// lookout looks away.
+func TestWhatIsAlwaysSeenIsToldOfWhatComes(t *testing.T) {
+	var l Lookout
+	here, there, raw := talk(t)
+	s, seen := watched(t, &l, raw, Arriving)
+	if !l.Always(raw, s) {
+		t.Fatal("it cannot be seen always")
+	}
+	say := func() {
+		if _, err := there.Write([]byte("a")); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for range 3 {
+		say()
+		isSeen(t, seen, "what came")
+	}
+	if s.HasLeft() {
+		t.Error("it has left, and is there")
+	}
+	l.Away(raw, s)
+	say()
+	_, other, otherRaw := talk(t)
+	_, otherSeen := watched(t, &l, otherRaw, Arriving)
+	_, _ = other.Write([]byte("a"))
+	isSeen(t, otherSeen, "the other")
+	if len(seen) > 0 {
+		t.Error("it is seen, though the lookout looks away")
+	}
+	if !l.Always(raw, s) {
+		t.Fatal("it cannot be seen always")
+	}
+	isSeen(t, seen, "what had come")
+	_ = there.Close()
+	isSeen(t, seen, "the end")
+	if !s.HasLeft() {
+		t.Error("it has not left")
+	}
+	_ = here.Close()
+	if l.Always(raw, s) {
+		t.Error("what is closed can be seen")
+	}
+}
+
 // Who only looks for departures does not see what comes. One that was seen before somebody watched is told at once.
 func TestDeparturesAreSeen(t *testing.T) {
 	var l Lookout

@@ -168,8 +168,12 @@ func (a *answer) put(b []byte) {
 		a.add(b)
 		return
 	}
-	var line [18]byte
-	a.add(body.AppendSize(line[:0], len(b)))
+	const sizeLine = 18 // at most
+	if !a.out.fits(sizeLine) {
+		a.send(nil, nil)
+	}
+	a.out.borrow()
+	a.out.bytes = body.AppendSize(a.out.bytes, len(b))
 	a.join(b, crlf)
 }
 

@@ -12,14 +12,15 @@ type unsent struct {
 	left    []byte
 	err     error
 	attempt func(fd uintptr) bool // writeOn, kept since making it allocates
+	waits   bool                  // for room, where there is none
 }
 
 // send writes to the client within the time that at bounds.
 func (c *conn) send(parts *net.Buffers, at time.Time) error {
-	c.writing.until(at)
 	if len(*parts) == 1 {
-		return c.write((*parts)[0])
+		return c.write((*parts)[0], at)
 	}
+	c.writing.until(at)
 	if tcp, ok := buffer.Plain(c.net).(*net.TCPConn); ok {
 		_, err := parts.WriteTo(tcp)
 		return err
@@ -28,8 +29,13 @@ func (c *conn) send(parts *net.Buffers, at time.Time) error {
 	return err
 }
 
-func (c *conn) write(b []byte) error {
+// write is send of one part. Most of them the kernel takes at once, so that it sets a deadline where it has to wait; one that was set for
+// another must not be over.
+func (c *conn) write(b []byte, at time.Time) error {
 	kernel, w := c.in.Raw(), &c.unsent
+	if kernel == nil || !c.writing.at.IsZero() {
+		c.writing.until(at)
+	}
 	if kernel == nil {
 		_, err := c.net.Write(b)
 		return err
@@ -37,8 +43,13 @@ func (c *conn) write(b []byte) error {
 	if w.attempt == nil {
 		w.attempt = w.writeOn
 	}
-	w.left, w.err = b, nil
+	w.left, w.err, w.waits = b, nil, false
 	err := kernel.Write(w.attempt)
+	if err == nil && w.err == nil && len(w.left) > 0 {
+		c.writing.until(at)
+		w.waits = true
+		err = kernel.Write(w.attempt)
+	}
 	if w.left = nil; err == nil {
 		err = w.err
 	}
