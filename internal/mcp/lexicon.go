@@ -28,7 +28,7 @@ func (l *lexicon) has(s string) bool { return len(s) < len(l) && slices.Contains
 
 // words are strings that stand in most messages.
 var words = lexiconOf(slices.Concat(knownMethods, legacyVersions, []string{
-	MethodTaskStatus, NotificationTask,
+	MethodTaskStatus, NotificationTask, MethodLog, MethodUpdated,
 	"complete", "task", ResultInputRequired, "working", "completed", "failed", "cancelled", "submitted",
 	versionModern,
 })...)
