@@ -25,7 +25,10 @@ func (x *request) forwardOwned(u *routing.Upstream) error {
 		}
 		return x.outOfReach(u, nil)
 	}
-	began := x.poll.Began()
+	var began time.Time
+	if x.movedFrom == "" { // nothing was waited for since
+		began = x.poll.Began()
+	}
 	if u.MovesSessions() && !x.stays {
 		if v := x.p.mover.Leaving(x.asCase(), u); v.Step != failover.Stay {
 			return x.act(v)

@@ -37,6 +37,7 @@ type snapshot[T any] struct {
 	err     error      // of the last reading
 	next    time.Time  // when it may be read anew
 	reading chan struct{}
+	asked   time.Time // when somebody did last
 	drop    *time.Timer
 }
 
@@ -87,6 +88,7 @@ func (s shot[T]) missing(o outages, says string) string {
 
 // keep has the snapshot be dropped a minute from now. s.mu is held.
 func (s *snapshot[T]) keep() {
+	s.asked = time.Now()
 	if s.drop == nil {
 		s.drop = time.AfterFunc(snapshotKept, s.forget)
 		return
@@ -94,9 +96,13 @@ func (s *snapshot[T]) keep() {
 	s.drop.Reset(snapshotKept)
 }
 
+// forget drops the snapshot, unless somebody has asked for it when its time was over already.
 func (s *snapshot[T]) forget() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if time.Since(s.asked) < snapshotKept {
+		return
+	}
 	s.value, s.whole, s.asOf, s.err, s.next = nil, false, time.Time{}, nil, time.Time{}
 }
 
@@ -107,22 +113,22 @@ func (s *snapshot[T]) renew(ctx context.Context, before *T, done chan struct{}) 
 	pace := &pause{since: began, shown: began.Add(snapshotWait/2 - publishEvery)} // who asked first is shown something
 	value, err := s.read(ctx, before, pace, func(some *T) {
 		if before == nil {
-			s.set(some, began, false, nil)
+			s.mu.Lock()
+			defer s.mu.Unlock()
+			s.note(some, began, false, nil)
 		}
 	})
 	pace.stop()
 	s.mu.Lock()
-	s.reading = nil
+	defer s.mu.Unlock()
+	s.reading = nil // whoever finds nobody reading finds what was read
 	s.next = began.Add(min(max(snapshotEvery, snapshotShare*pace.worked), snapshotOld))
-	s.mu.Unlock()
-	s.set(value, began, true, err)
+	s.note(value, began, true, err)
 	close(done)
 }
 
-// set notes what was read; what could not be read leaves what there is.
-func (s *snapshot[T]) set(value *T, at time.Time, whole bool, err error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+// note notes what was read; what could not be read leaves what there is. s.mu is held.
+func (s *snapshot[T]) note(value *T, at time.Time, whole bool, err error) {
 	s.err = err
 	if err == nil {
 		s.value, s.asOf, s.whole = value, at, whole

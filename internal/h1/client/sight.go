@@ -10,19 +10,20 @@ const (
 	seenAlways
 )
 
-// awaitedAgain is how the lookout is to see a connection that is awaited.
-func (s sight) awaitedAgain() sight { return min(s+1, seenAlways) }
-
-// willBeSeen has the lookout see what comes from now on, as it did not before. It reports false if that cannot be, or something has
-// come that was not heard. It may be called when the exchange is over already.
-func (c *conn) willBeSeen(before sight) bool {
-	switch before {
+// willBeSeen has the lookout see what comes from now on. It reports false if that cannot be.
+func (c *conn) willBeSeen() (can bool) {
+	switch c.sight {
 	case unseen:
-		return arrivals.Again(c.net.raw, c.sighting)
+		can = arrivals.Again(c.net.raw, c.sighting)
 	case seenOnce:
-		return arrivals.Always(c.net.raw, c.sighting)
+		can = arrivals.Always(c.net.raw, c.sighting)
+	case seenAlways:
+		return true
 	}
-	return !c.missed.Load()
+	if can {
+		c.sight++
+	}
+	return can
 }
 
 // hasMore reports whether there is something to read, of which the lookout may not tell any more.

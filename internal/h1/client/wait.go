@@ -36,17 +36,13 @@ func (a *answer) Await(ready func()) bool {
 	}
 	c.in.Release()
 	a.ready = ready
-	before := c.sight
-	c.sight = before.awaitedAgain()
-	c.awaits.Store(a)                              // before the connection is to be seen: who closes it finds either that, or nothing to see
-	if !a.state.CompareAndSwap(reading, awaited) { // it is being closed
+	c.awaits.Store(a)
+	// The kernel is told before anybody can be woken, who may await the next: what it is told late would undo what it was told for that.
+	if !c.willBeSeen() || !a.state.CompareAndSwap(reading, awaited) { // it cannot be, or is being closed
 		a.endRead()
 		return false
 	}
-	if !c.willBeSeen(before) && a.state.CompareAndSwap(awaited, open) {
-		return false
-	}
-	return true
+	return !c.missed.Load() || !a.state.CompareAndSwap(awaited, open)
 }
 
 // giveHeadBack lets go of the answer's head: nobody who waits needs it any more.

@@ -11,6 +11,7 @@ import (
 	"runtime"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 
@@ -186,6 +187,37 @@ func TestWhatIsAwaitedOverAndOverLosesNothing(t *testing.T) {
 	}
 }
 
+// The kernel is told that a connection is to be seen while nobody can be woken: who is, and awaits what comes next, tells it otherwise.
+func TestTheKernelIsToldBeforeAnybodyIsWoken(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("there is no lookout here")
+	}
+	conn, body := standing(t)
+	a, told := body.(*answer), 0
+	raw := a.conn.net.raw
+	a.conn.net.raw = tellsOf{raw, func() {
+		if told++; a.state.Load() != reading {
+			t.Errorf("told when its state was %d", a.state.Load())
+		}
+	}}
+	alwaysSeen(t, conn, body)
+	if told < 2 {
+		t.Errorf("told %d times", told)
+	}
+	a.conn.net.raw = raw
+}
+
+// tellsOf tells of what the kernel is told.
+type tellsOf struct {
+	syscall.RawConn
+	tell func()
+}
+
+func (r tellsOf) Control(f func(fd uintptr)) error {
+	r.tell()
+	return r.RawConn.Control(f)
+}
+
 // A connection whose answer was awaited over and over serves others, of which the lookout hears nothing.
 func TestALookoutLooksAwayFromAnAnswerThatIsOver(t *testing.T) {
 	if runtime.GOOS != "linux" {
@@ -194,6 +226,7 @@ func TestALookoutLooksAwayFromAnAnswerThatIsOver(t *testing.T) {
 	conn, body := standing(t)
 	c := alwaysSeen(t, conn, body)
 	_, _ = io.WriteString(conn, "0\r\n\r\n")
+	realtest.Eventually(t, "the end is seen", c.missed.Load)
 	if _, err := io.ReadAll(body); err != nil {
 		t.Fatal(err)
 	}
