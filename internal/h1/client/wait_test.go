@@ -148,7 +148,7 @@ func TestWhatIsAwaitedOverAndOverLosesNothing(t *testing.T) {
 	const events, size = 2000, 500
 	conn, body := standing(t)
 	go func() {
-		chunk := []byte(fmt.Sprintf("%x\r\n%s\r\n", size, strings.Repeat("x", size)))
+		chunk := fmt.Appendf(nil, "%x\r\n%s\r\n", size, strings.Repeat("x", size))
 		all := bytes.Repeat(chunk, events)
 		for n := 1; len(all) > 0; n = n*7%9973 + 1 { // of any length, below and above what is read at once
 			n = min(n, len(all))
