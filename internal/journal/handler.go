@@ -6,6 +6,8 @@ import (
 	"encoding/json"
 	"log/slog"
 	"strconv"
+
+	"berth/internal/jsonscan"
 )
 
 // Patient returns a logger whose lines may wait. They are those that Logger would write.
@@ -67,7 +69,7 @@ func appendFloat(line []byte, f float64) []byte {
 }
 
 func appendString(line []byte, s string) []byte {
-	if !IsPlain(s) {
+	if !jsonscan.IsVerbatim(s) {
 		return appendJSON(line, s)
 	}
 	return append(append(append(line, '"'), s...), '"')

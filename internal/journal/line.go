@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"sync"
 	"time"
+
+	"berth/internal/jsonscan"
 )
 
 // Line is a line under way. It is for one goroutine, and gone with End. The names of its attributes are plain: letters,
@@ -45,7 +47,7 @@ func (l *Line) String(name, value string) {
 // Plain adds an attribute, and reports that it has: it does so if value is printable ASCII in which nothing is to be
 // escaped. What is known of a value by that need not be found out twice.
 func (l *Line) Plain(name, value string) bool {
-	if !IsPlain(value) {
+	if !jsonscan.IsVerbatim(value) {
 		return false
 	}
 	l.Word(name, value)

@@ -7,6 +7,8 @@ import (
 	"math/rand/v2"
 	"testing"
 	"time"
+
+	"berth/internal/jsonscan"
 )
 
 // Whoever reads the log cannot tell which way a line was written.
@@ -72,8 +74,8 @@ func TestPlainIsWhatNeedsNoEscape(t *testing.T) {
 			s := []byte("0123456789~ [}#!]abc")
 			s[at] = byte(c)
 			for end := range len(s) + 1 {
-				if s := string(s[:end]); IsPlain(s) != plain(s) {
-					t.Fatalf("%q: got %v", s, IsPlain(s))
+				if s := string(s[:end]); jsonscan.IsVerbatim(s) != plain(s) {
+					t.Fatalf("%q: got %v", s, jsonscan.IsVerbatim(s))
 				}
 			}
 		}

@@ -40,7 +40,7 @@ var withoutTasks = patch{{name: "extensions", within: patch{{name: TasksExtensio
 func (r Round) patch() patch {
 	var token []byte
 	if r.ProgressToken != "" {
-		token = quoted(nil, r.ProgressToken)
+		token = AppendString(nil, r.ProgressToken)
 	}
 	params := patch{{name: "_meta", within: patch{
 		{name: memberProgressToken, value: token},

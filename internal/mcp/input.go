@@ -48,7 +48,7 @@ func appendInputs(out []byte, inputs []Input) []byte {
 		if i > 0 {
 			out = append(out, ',')
 		}
-		out, _ = jsontext.AppendQuote(out, in.Key)
+		out = AppendString(out, in.Key)
 		out = append(append(out, ':'), in.Value...)
 	}
 	return append(out, '}')

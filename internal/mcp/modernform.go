@@ -50,7 +50,7 @@ func modernResult(result []byte, cacheable bool) []byte {
 
 // WithNextCursor returns the response that bears a page of a list with this cursor for the next one.
 func WithNextCursor(message []byte, cursor string) []byte {
-	quoted, _ := jsontext.AppendQuote(nil, cursor)
+	quoted := AppendString(nil, cursor)
 	return replace(message, quoted, "result", "nextCursor")
 }
 
@@ -110,7 +110,7 @@ func InputRequest(request []byte) []byte {
 func AskFor(asks []Input, state string) []byte {
 	out := append([]byte(`{"resultType":"input_required","inputRequests":`), Inputs(asks)...)
 	out = append(out, `,"requestState":`...)
-	out, _ = jsontext.AppendQuote(out, state)
+	out = AppendString(out, state)
 	return append(out, '}')
 }
 

@@ -4,11 +4,8 @@ import (
 	"bytes"
 	"errors"
 	"slices"
-	"strings"
 
 	"berth/internal/jsonscan"
-
-	"github.com/go-json-experiment/json/jsontext"
 )
 
 // patch says what becomes of some members of an object; all else stays byte for byte, blanks
@@ -123,7 +120,7 @@ func (p patch) added(found changes, first bool) (out []byte) {
 			out = append(out, ',')
 		}
 		first = false
-		out = append(quoted(out, c.name), ':')
+		out = append(AppendString(out, c.name), ':')
 		if c.within == nil {
 			out = append(out, c.value...)
 		} else {
@@ -134,15 +131,6 @@ func (p patch) added(found changes, first bool) (out []byte) {
 }
 
 func (p patch) object() []byte { return slices.Concat([]byte("{"), p.added(0, true), []byte("}")) }
-
-// quoted appends s as a JSON string. Nearly all are plain.
-func quoted(to []byte, s string) []byte {
-	if isPrintable(s) && strings.IndexByte(s, '"') < 0 && strings.IndexByte(s, '\\') < 0 {
-		return append(append(append(to, '"'), s...), '"')
-	}
-	to, _ = jsontext.AppendQuote(to, s)
-	return to
-}
 
 // Parts are a message in pieces: what is large in it is another's, and no copy.
 type Parts [][]byte

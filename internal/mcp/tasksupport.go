@@ -27,7 +27,7 @@ func AddTaskSupport(message []byte, support func(tool, says string) string) ([]b
 		if to == "" || to == t.says {
 			continue
 		}
-		value, _ := jsontext.AppendQuote(nil, to)
+		value := AppendString(nil, to)
 		if own, err := setting(value, "execution", "taskSupport").edits(nil, message[t.from:t.to], t.from); err == nil {
 			edits = append(edits, own...)
 		}

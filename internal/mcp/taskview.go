@@ -8,8 +8,6 @@ import (
 	"time"
 
 	"berth/internal/build"
-
-	"github.com/go-json-experiment/json/jsontext"
 )
 
 // TaskView is a task of berth's own as the Tasks extension shows it ("Tasks").
@@ -138,12 +136,12 @@ func (t CoreTask) appendTo(out []byte) []byte {
 // appendMembers appends what a task has in either dialect, which differ in two names.
 func (t CoreTask) appendMembers(out []byte, ttl, pollInterval string) []byte {
 	out = append(out, `"taskId":`...)
-	out, _ = jsontext.AppendQuote(out, t.ID)
+	out = AppendString(out, t.ID)
 	out = append(out, `,"status":`...)
-	out, _ = jsontext.AppendQuote(out, t.Status)
+	out = AppendString(out, t.Status)
 	if t.Message != "" {
 		out = append(out, `,"statusMessage":`...)
-		out, _ = jsontext.AppendQuote(out, t.Message)
+		out = AppendString(out, t.Message)
 	}
 	out = appendTime(append(out, `,"createdAt":`...), t.Created)
 	out = appendTime(append(out, `,"lastUpdatedAt":`...), t.Updated)
@@ -198,6 +196,6 @@ func TaskProgress(params, token []byte, task string) []byte {
 }
 
 func relatedTo(task string) change {
-	value, _ := jsontext.AppendQuote([]byte(`{"taskId":`), task)
+	value := AppendString([]byte(`{"taskId":`), task)
 	return change{name: "_meta", within: patch{{name: coreRelatedTask, value: append(value, '}')}}}
 }

@@ -9,6 +9,7 @@ import (
 	"unicode"
 
 	"berth/internal/journal"
+	"berth/internal/jsonscan"
 	"berth/internal/mcp"
 	"berth/internal/seal"
 	"berth/proxy/inbound"
@@ -194,7 +195,7 @@ func cut(s string) string {
 
 // clean is the other half.
 func clean(s string) string {
-	if journal.IsPlain(s) {
+	if jsonscan.IsVerbatim(s) {
 		return s
 	}
 	return strings.Map(func(r rune) rune {

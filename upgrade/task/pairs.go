@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"maps"
 	"slices"
+
+	"berth/internal/mcp"
 )
 
 // Pairs are names of headers and their values, in turn: a list, for a map of lists is made, copied and gone through for
@@ -76,7 +78,7 @@ func (w *writer) values(p Pairs, name string) {
 		if i > 0 {
 			*w = append(*w, ',')
 		}
-		*w = quoted(*w, p[i+1])
+		*w = mcp.AppendString(*w, p[i+1])
 	}
 	*w = append(*w, ']')
 }

@@ -1,6 +1,10 @@
 package task
 
-import "strconv"
+import (
+	"strconv"
+
+	"berth/internal/mcp"
+)
 
 // StoredCall stands before the body of a call in the store, on a line of its own.
 type StoredCall struct {
@@ -44,8 +48,8 @@ func (e *Envelope) Encode() []byte {
 
 // write writes it as a value.
 func (e *Envelope) write(w *writer) {
-	*w = append(quoted(append(*w, `{"Host":`...), e.Host), `,"Query":`...)
-	*w = quoted(*w, e.Query)
+	*w = append(mcp.AppendString(append(*w, `{"Host":`...), e.Host), `,"Query":`...)
+	*w = mcp.AppendString(*w, e.Query)
 	w.pairs("Header", e.Header)
 	w.name("Bare")
 	*w = append(strconv.AppendBool(*w, e.Bare), '}')

@@ -5,10 +5,7 @@ import (
 	"strconv"
 	"time"
 
-	"berth/internal/journal"
 	"berth/internal/mcp"
-
-	"github.com/go-json-experiment/json/jsontext"
 )
 
 // writer is a JSON object that is being written, to behind its last member.
@@ -23,7 +20,7 @@ func (w *writer) name(name string) {
 // quotedName begins a member whose name may need some.
 func (w *writer) quotedName(name string) {
 	w.part()
-	*w = append(quoted(*w, name), ':')
+	*w = append(mcp.AppendString(*w, name), ':')
 }
 
 // part parts a member from the one before.
@@ -41,17 +38,8 @@ func (w *writer) open(name string) {
 func (w *writer) text(name, value string) {
 	if value != "" {
 		w.name(name)
-		*w = quoted(*w, value)
+		*w = mcp.AppendString(*w, value)
 	}
-}
-
-// quoted has what is no UTF-8 be the replacement character, as encoding/json does. Nearly all values are plain.
-func quoted(to []byte, value string) []byte {
-	if journal.IsPlain(value) {
-		return append(append(append(to, '"'), value...), '"')
-	}
-	to, _ = jsontext.AppendQuote(to, value)
-	return to
 }
 
 func (w *writer) number(name string, value int64) {
@@ -129,7 +117,7 @@ func texts[T ~string](w *writer, name string, of []T) {
 		if i > 0 {
 			*w = append(*w, ',')
 		}
-		*w = quoted(*w, string(one))
+		*w = mcp.AppendString(*w, string(one))
 	}
 	*w = append(*w, ']')
 }

@@ -1,8 +1,8 @@
-package journal
+package jsonscan
 
-// IsPlain reports whether s is printable ASCII that JSON has as it is. It looks at eight bytes at a time; the last eight may
+// IsVerbatim reports whether s is printable ASCII that stands in a JSON string as it is. It looks at eight bytes at a time; the last eight may
 // be looked at twice.
-func IsPlain(s string) bool {
+func IsVerbatim(s string) bool {
 	n := len(s)
 	switch {
 	case n >= 8:
@@ -35,7 +35,7 @@ func fourOf(s string) uint32 {
 	return uint32(s[0]) | uint32(s[1])<<8 | uint32(s[2])<<16 | uint32(s[3])<<24
 }
 
-// anyEscaped reports whether one of eight bytes is none that IsPlain lets pass. The highest bit of a byte tells: of
+// anyEscaped reports whether one of eight bytes is none that IsVerbatim lets pass. The highest bit of a byte tells: of
 // x-0x20 that x was less, of x+1 that it was more than '~', and of x-1 that it was zero, which an exclusive or makes of one
 // that is looked for. Bytes above may borrow or carry from one that was found, and no other.
 func anyEscaped(eight uint64) bool {
