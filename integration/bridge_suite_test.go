@@ -2,6 +2,7 @@ package integration
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -114,14 +115,18 @@ var hurriedChecks = map[string]string{
 	"sep-2663-mrtr-synchronous-before-task-creation":         "the 2 s of its rule",
 }
 
-// runSuite has the suite judge url. Where processes have to start it may do so twice.
+// runSuite has the suite judge url. Where processes have to start, a scenario that gave one too
+// little time is judged once more, alone: the other ones leave calls behind that wait for
+// answers, which keep a process each.
 func (r reach) runSuite(t testing.TB, set scenarioSet, url string) []check {
 	t.Helper()
 	verdicts := runSuite(t, set, url)
 	for _, v := range verdicts {
 		if limit, ok := hurriedChecks[v.ID]; ok && v.Status == "FAILURE" && r.path == "" {
-			t.Logf("no answer within %s: once more", limit)
-			return runSuite(t, set, url)
+			t.Logf("%s: no answer within %s: once more", v.Scenario, limit)
+			again := runSuite(t, set.only(v.Scenario), url)
+			verdicts = slices.DeleteFunc(verdicts, func(first check) bool { return first.Scenario == v.Scenario })
+			return append(verdicts, again...)
 		}
 	}
 	return verdicts

@@ -17,8 +17,17 @@ import (
 type scenarioSet struct {
 	name string
 
-	// runs are the suite's command lines, without the URL.
+	// version is the --spec-version of its runs; none for scenarios of an extension.
+	version string
+
+	// runs are the suite's command lines, without the URL and the version.
 	runs [][]string
+}
+
+// only is the set's one scenario of that name.
+func (s scenarioSet) only(scenario string) scenarioSet {
+	s.runs = [][]string{{"--scenario", scenario}}
+	return s
 }
 
 // tasksScenarios are the suite's scenarios of the Tasks extension. They take no
@@ -45,7 +54,7 @@ func tasksSet(name string) scenarioSet {
 }
 
 func coreSet(name, version string) scenarioSet {
-	return scenarioSet{name: name, runs: [][]string{{"--suite", "all", "--spec-version", version}}}
+	return scenarioSet{name: name, version: version, runs: [][]string{{"--suite", "all"}}}
 }
 
 // suiteRunWithin bounds one command line of the suite; it bounds each scenario itself.
@@ -75,6 +84,9 @@ func runSuite(t testing.TB, set scenarioSet, url string) []check {
 	t.Helper()
 	results := t.TempDir()
 	for _, args := range set.runs {
+		if set.version != "" {
+			args = append(args, "--spec-version", set.version)
+		}
 		runSuiteOnce(t, results, url, args)
 	}
 	return readVerdicts(t, results)
