@@ -86,6 +86,7 @@ func TestBridgedRoundsReachDifferentBerths(t *testing.T) {
 // A berth that dies between two rounds takes no call with it that can be resumed; of the others
 // the client is told.
 func TestBridgedCallOutlivesTheBerthThatBeganIt(t *testing.T) {
+	t.Parallel()
 	eachOf(t, acrossBerths, func(t *testing.T, r reach) {
 		b := startBridgeBerths(t, r, 2)
 		call := asksTwice(newAskingClient(t), "outlives")
@@ -198,6 +199,7 @@ func (c *bridgeChurn) insist(t testing.TB, send func() (round, error), got *roun
 // Three berths, of which one dies every ten seconds: each tool runs once. Where streams resume
 // each call comes to its end; where they do not, whoever loses one is told.
 func TestBridgedCallsThatAskTwiceEndOnceWhateverBerthsDo(t *testing.T) {
+	t.Parallel()
 	eachOf(t, acrossBerths, func(t *testing.T, r reach) {
 		c := &bridgeChurn{bridgeBerths: startBridgeBerths(t, r, 3), client: newAskingClient(t)}
 		c.run(t)

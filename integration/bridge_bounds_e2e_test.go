@@ -43,6 +43,7 @@ func TestBridgedQuestionOfALaterRoundIsOpenForItsTime(t *testing.T) {
 // What a question's time ends, it ends wherever its client went, the berth that began the call
 // being dead.
 func TestBridgedQuestionOfADeadBerthDoesNotStayOpen(t *testing.T) {
+	t.Parallel()
 	eachOf(t, acrossBerths, func(t *testing.T, r reach) {
 		b := &bridgeBerths{site: r.startLegacy(t, 1), store: sharedStore(t)}
 		b.site.bridge = "question = \"1s\"\n"

@@ -23,6 +23,7 @@ func goBrokenCalls(library string) driver {
 // A server that dies in mid-call has often opened its event stream by then. Clients take a
 // stream that just ends for one that goes on.
 func TestClientsAreToldOfServersThatDie(t *testing.T) {
+	t.Parallel()
 	const calls = 3
 	for name, client := range map[string]driver{
 		"SDK v1": brokenCalls("v1"), "SDK v2": brokenCalls("v2"),

@@ -128,6 +128,7 @@ const churnCalls = 300
 
 // Whenever they are killed, no call is run twice, and what is lost says so.
 func TestCallsThatAskEndOnceWheneverBerthsDie(t *testing.T) {
+	t.Parallel()
 	for _, r := range resumable {
 		t.Run(r.name, func(t *testing.T) {
 			t.Parallel()
@@ -143,6 +144,7 @@ func TestCallsThatAskEndOnceWheneverBerthsDie(t *testing.T) {
 // Berths that are shut down leave their calls to the others: nobody loses any, whenever
 // that is.
 func TestCallsThatAskOutliveARollingRestart(t *testing.T) {
+	t.Parallel()
 	for _, r := range resumable[:2] {
 		t.Run(r.name, func(t *testing.T) {
 			t.Parallel()

@@ -20,7 +20,8 @@
 //
 // setup/setup.sh installs the parts; `make test` and `make e2e` run it. Where a part
 // is missing, the tests that need it are skipped and name it; with CI=true or
-// BERTH_REQUIRE_PARTS=1 they fail. Tests of the long tier carry the build tag e2e.
+// BERTH_REQUIRE_PARTS=1 they fail. Tests of the long tier carry the build tag e2e;
+// `make e2e` runs these and not those of `make test` again.
 // BERTH_BINARY names a berth to test in place of one built from this source.
 // BERTH_TEST_HTTP1=net/http has each berth serve with --http1 net/http. The
 // flag -update writes the golden verdicts anew, from runs without berth.

@@ -87,6 +87,7 @@ func opened(t testing.TB, at addresses) []*os.File {
 // A service manager holds the sockets: two berths have them side by side, or one after the other, and no
 // call is refused.
 func TestBerthIsReplacedUnderAServiceManager(t *testing.T) {
+	t.Parallel()
 	t.Run("side by side", func(t *testing.T) {
 		t.Parallel()
 		fleet, at := startLocalFleet(t, nil).fleet, freeAddresses(t)

@@ -64,6 +64,7 @@ var longTask = []string{"--tool", "slow_compute", "--args", `{"seconds":600,"lab
 // The table of README.md: what the same fleet of three loses behind what may stand in
 // front of it.
 func TestProbeTable(t *testing.T) {
+	t.Parallel()
 	fronts := []struct {
 		name  string
 		start func(t testing.TB, f *localFleet) string

@@ -39,6 +39,7 @@ const faultCalls = 12
 // What began before a fault of Redis, in it and after it comes back right: the fleet
 // knows its own tasks and sessions.
 func TestFaultsOfRedisLoseNothing(t *testing.T) {
+	t.Parallel()
 	for _, fault := range redisFaults {
 		for _, m := range matrix {
 			t.Run(fault.name+"/"+m.name, func(t *testing.T) {

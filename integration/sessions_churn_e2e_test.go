@@ -161,6 +161,7 @@ func (c *sessionChurn) wantSeen(t testing.TB, tasks int) {
 // One berth dies every ten seconds, with calls under way that ask their clients, and no
 // client loses anything.
 func TestCallsOfSessionsOutliveBerthsThatDieAllTheTime(t *testing.T) {
+	t.Parallel()
 	for _, server := range []askingServer{askingServers[0], askingServers[2]} {
 		t.Run(server.name, func(t *testing.T) {
 			t.Parallel()

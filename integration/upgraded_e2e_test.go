@@ -24,6 +24,7 @@ func TestTasklessServerAloneGivesGoldenVerdicts(t *testing.T) {
 }
 
 func TestTasklessServerPassesTheTaskScenariosWithEveryStore(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		name    string
 		answers answers
@@ -48,6 +49,7 @@ func redisStore(t testing.TB) string { return redistest.Start(t).URL() }
 
 // Any berth does for any request of a task's life.
 func TestTasklessServerPassesTheTaskScenariosThroughThreeBerths(t *testing.T) {
+	t.Parallel()
 	for _, answers := range []answers{jsonAnswers, sseAnswers} {
 		t.Run(string(answers), func(t *testing.T) {
 			t.Parallel()
