@@ -6,8 +6,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime"
-	"strconv"
 	"testing"
 
 	"berth/internal/h1/h1test"
@@ -18,15 +16,8 @@ var update = flag.Bool("update", false, "write the golden verdicts anew, from ru
 // berthBinary is the program under test. TestMain sets it before any test runs.
 var berthBinary string
 
-// atOnce is how many tests run at the same time, unless -parallel says it.
-var atOnce = runtime.GOMAXPROCS(0)
-
 func TestMain(m *testing.M) {
 	serveInstance()
-	if err := flag.Set("test.parallel", strconv.Itoa(atOnce)); err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		os.Exit(1)
-	}
 	flag.Parse()
 	os.Exit(runWithBerth(m))
 }
