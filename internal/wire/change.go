@@ -13,6 +13,17 @@ func (h *Header) Append(f Field) {
 	}
 }
 
+// AppendSome appends some of other's fields as they are.
+func (h *Header) AppendSome(other *Header, from, to int) {
+	some := other.fields[from:to]
+	h.fields, h.marks = append(h.fields, some...), h.marks|other.marks
+	if len(h.withheld) > 0 {
+		for i := range some {
+			h.release(some[i].Name)
+		}
+	}
+}
+
 // Set replaces the values of a name by one, where the first of them stood.
 func (h *Header) Set(name, value string) { h.Put(Field{Name: name, Value: value}) }
 
