@@ -35,7 +35,12 @@ func (h *Header) Put(f Field) {
 		return
 	}
 	h.fields[at] = f
-	h.drop(at+1, func(other Field) bool { return other.Name == f.Name })
+	for i := at + 1; i < len(h.fields); i++ {
+		if h.fields[i].Name == f.Name {
+			h.drop(i, func(other Field) bool { return other.Name == f.Name })
+			return
+		}
+	}
 }
 
 // Take replaces the values of a name by those that other has.
