@@ -72,7 +72,7 @@ func (k *known) complete(text string, parts []part) {
 			k.host, k.hostLine = value, i
 			continue
 		}
-		k.fields.Append(wire.Field{Name: l.usual.name, Value: value, Judged: true})
+		k.fields.Append(wire.Field{Name: l.usual.name, Value: value, Judged: true, Usual: l.usual.number})
 	}
 }
 

@@ -31,17 +31,17 @@ func (p *Parser) lay(head []byte) {
 			}
 			continue
 		}
-		name, value := "", text[part.value-offset:part.end-offset]
+		f := wire.Field{Value: text[part.value-offset : part.end-offset], Judged: true}
 		if part.usual != nil {
-			name = part.usual.name
+			f.Name, f.Usual = part.usual.name, part.usual.number
 		} else {
-			name = text[part.name-offset : part.nameEnd-offset]
+			f.Name = text[part.name-offset : part.nameEnd-offset]
 		}
-		if name == "Host" && p.known.ofRequest {
-			p.host = value
+		if f.Name == "Host" && p.known.ofRequest {
+			p.host = f.Value
 			continue
 		}
-		p.header.Append(wire.Field{Name: name, Value: value, Judged: true})
+		p.header.Append(f)
 	}
 }
 
