@@ -52,7 +52,7 @@ func (c *lentContext) Done() <-chan struct{} {
 // lentClient is a connection without one: it lends its request, and takes the answer. Nothing of it costs memory.
 type lentClient struct {
 	request wire.Request
-	asked   []string // the header, as names and values
+	asked   *wire.Header // the header
 	url     url.URL
 	message []byte
 	body    bytes.Reader
@@ -66,12 +66,16 @@ type lentClient struct {
 
 func newLentClient(method, name, params string) *lentClient {
 	c := &lentClient{answer: new(wire.Header), message: []byte(modernMessage(method, params))}
-	c.asked = []string{
+	c.asked = new(wire.Header)
+	fields := []string{
 		"User-Agent", "node", "Accept", "application/json, text/event-stream", "Content-Type", "application/json",
 		"Mcp-Protocol-Version", "2026-07-28", "Mcp-Method", method, "Content-Length", strconv.Itoa(len(c.message)),
 	}
 	if name != "" {
-		c.asked = append(c.asked, "Mcp-Name", name)
+		fields = append(fields, "Mcp-Name", name)
+	}
+	for i := 0; i < len(fields); i += 2 {
+		c.asked.Append(wire.Field{Name: fields[i], Value: fields[i+1], Judged: true, Usual: wire.UsualOf(fields[i])}) // as a parser has it
 	}
 	c.request.Header = new(wire.Header)
 	return c
@@ -83,9 +87,7 @@ var lentPeer = netip.MustParseAddr("127.0.0.1")
 func (c *lentClient) ask(p *proxy.Proxy) (whole bool) {
 	c.answer.Forget()
 	c.request.Header.Forget()
-	for i := 0; i < len(c.asked); i += 2 {
-		c.request.Header.Add(c.asked[i], c.asked[i+1])
-	}
+	c.request.Header.AppendSome(c.asked, 0, len(c.asked.Fields()))
 	c.body.Reset(c.message)
 	c.url = url.URL{Path: "/mcp"}
 	c.request = wire.Request{

@@ -13,6 +13,17 @@ func (h *Header) Append(f Field) {
 	}
 }
 
+// AppendSome appends some of other's fields as they are.
+func (h *Header) AppendSome(other *Header, from, to int) {
+	some := other.fields[from:to]
+	h.fields, h.marks = append(h.fields, some...), h.marks|other.marks
+	if len(h.withheld) > 0 {
+		for i := range some {
+			h.release(some[i].Name)
+		}
+	}
+}
+
 // Set replaces the values of a name by one, where the first of them stood.
 func (h *Header) Set(name, value string) { h.Put(Field{Name: name, Value: value}) }
 
@@ -24,7 +35,12 @@ func (h *Header) Put(f Field) {
 		return
 	}
 	h.fields[at] = f
-	h.drop(at+1, func(other Field) bool { return other.Name == f.Name })
+	for i := at + 1; i < len(h.fields); i++ {
+		if h.fields[i].Name == f.Name {
+			h.drop(i, func(other Field) bool { return other.Name == f.Name })
+			return
+		}
+	}
 }
 
 // Take replaces the values of a name by those that other has.

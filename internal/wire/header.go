@@ -14,6 +14,9 @@ type Field struct {
 	// Judged says that Name was found to be a token, and Value text without blanks around it (RFC 9110, 5.1, 5.5): who
 	// writes the field need not look.
 	Judged bool
+
+	// Usual is Name's number, if whoever has made the field has said so; 0: it may be any.
+	Usual Usual
 }
 
 // Own is a field of berth's own words, which are fit to be written.

@@ -102,6 +102,19 @@ func TestWhatIsWithheld(t *testing.T) {
 	}
 }
 
+func TestSomeOfAnothersFields(t *testing.T) {
+	other := NewHeader("A", "1", "Bc", "2", "Def", "3", "A", "4")
+	h := NewHeader("X", "0")
+	h.Withhold("Def")
+	h.AppendSome(other, 1, 3)
+	if got := h.Lists(); len(got) != 3 || h.Get("Bc") != "2" || h.Get("Def") != "3" || len(h.Withheld()) > 0 {
+		t.Errorf("got %v", got)
+	}
+	if h.Set("Bc", "5"); other.Get("Bc") != "2" {
+		t.Error("the other header has changed")
+	}
+}
+
 func TestAClonesFieldsAreItsOwn(t *testing.T) {
 	h := sample()
 	clone := h.Clone()

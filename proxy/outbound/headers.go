@@ -71,7 +71,8 @@ func (w *Way) pass(h, client *wire.Header) {
 	sent, n := h.Spare(len(said) + added)[:len(said)], 0
 	for i := range said {
 		f := &said[i]
-		if inbound.IsHopByHop(f.Name) || len(listed) > 0 && slices.Contains(listed, f.Name) || w.withholds(f.Name, principal) {
+		goes := passed[f.Usual] && f.Name != principal || !inbound.IsHopByHop(f.Name) && !w.withholds(f.Name, principal)
+		if !goes || len(listed) > 0 && slices.Contains(listed, f.Name) {
 			continue
 		}
 		sent[n] = *f
@@ -80,9 +81,25 @@ func (w *Way) pass(h, client *wire.Header) {
 	h.Use(sent[:n])
 }
 
+// passed are the names of headers that go upstream unless Connection lists them, or they say who calls.
+var passed = wire.UsualsThat(func(name string) bool { return !inbound.IsHopByHop(name) && !isDoubtful(name) })
+
+// isDoubtful reports whether it depends on more than that what becomes of a header with this name.
+func isDoubtful(name string) bool {
+	switch name {
+	case mcp.HeaderSession, mcp.HeaderLastEvent, "Content-Length":
+		return true
+	}
+	return inbound.IsForwarding(name) || hasUnderscore(name)
+}
+
 // withholds reports whether a header of the client's does not go upstream. principal is the one that names who calls, "" for
 // none.
 func (w *Way) withholds(name, principal string) bool {
+	isWhoCalls := !w.Trusted && name == principal
+	if !isDoubtful(name) {
+		return isWhoCalls
+	}
 	switch name {
 	case mcp.HeaderSession:
 		// Only a session that was found to be the caller's own may be acted in.
@@ -92,7 +109,7 @@ func (w *Way) withholds(name, principal string) bool {
 	case "Content-Length":
 		return true // that is the sender's to say
 	}
-	return !w.Trusted && (inbound.IsForwarding(name) || name == principal) || isLookalike(name, principal)
+	return isWhoCalls || !w.Trusted && inbound.IsForwarding(name) || isLookalike(name, principal)
 }
 
 // isModernAlone: a modern GET or DELETE is about no session, and resumes nothing (2026-07-28,
@@ -131,9 +148,11 @@ func (w *Way) addForwarded(h *wire.Header) {
 // isLookalike reports whether a name has underscores that many servers read as if
 // they were hyphens: a client must not set Mcp_Name beside Mcp-Name.
 func isLookalike(name, principalHeader string) bool {
-	if strings.IndexByte(name, '_') < 0 {
+	if !hasUnderscore(name) {
 		return false
 	}
 	meant := textproto.CanonicalMIMEHeaderKey(strings.ReplaceAll(name, "_", "-"))
 	return strings.HasPrefix(meant, "Mcp-") || inbound.IsForwarding(meant) || strings.EqualFold(meant, principalHeader)
 }
+
+func hasUnderscore(name string) bool { return strings.IndexByte(name, '_') >= 0 }

@@ -9,10 +9,11 @@
 // Each line is judged when its line feed is there, so a wrong one is known before the next one comes. Absolute targets
 // are taken, and their authority counts more than Host (RFC 9112, 3.2.2), as they are with net/http.
 //
-// Names are made canonical where they lie. A head costs one string; a Parser keeps the rest from one to the next, and
-// what it returns is good until then, but for strings, which may be kept.
+// Names are made canonical where they lie. A head costs one string at most, and a second one where lines are kept of it; a Parser keeps
+// the rest from one to the next, and what it returns is good until then, but for strings, which may be kept.
 //
-// Most heads say nearly what the one before said. Of one of at most 2 KiB a Parser keeps the string: a field line that stands
-// in the next head byte for byte is not judged again, unless it may be a caller's own, which is never compared with
-// what another one said. What is found is a function of the line alone, so that it is the same whoever said it first.
+// Most heads say nearly what others said. Of one of them a Parser keeps the lines that messages of many have in common, in at most
+// 2 KiB, with all that was found of them: such lines are compared with the next head as many at once as stood together, and what
+// stands there byte for byte is not judged again. What is found is a function of these lines alone, so that it is the same whoever
+// said them first. A line that may be a caller's own is neither kept nor compared.
 package head

@@ -9,13 +9,6 @@ import (
 	"golang.org/x/net/http/httpguts"
 )
 
-// field is where a field lies in its head.
-type field struct {
-	usual                     *slot // its name's; nil: the name is not usual
-	name, nameEnd, value, end uint32
-	recurs                    bool // the next head may be compared with the line: see repeat
-}
-
 // field judges a field line (RFC 9112, 5), which begins at a byte of the head, and makes its name canonical. A token for a
 // name rules out folded lines and blanks before the colon.
 func (p *Parser) field(line []byte, begin int) error {
@@ -39,10 +32,14 @@ func (p *Parser) field(line []byte, begin int) error {
 	if !grammar.IsText(line[value:end]) {
 		return errControl
 	}
-	p.now.fields = append(p.now.fields, field{
-		usual, uint32(begin), uint32(begin + length), uint32(begin + value), uint32(begin + end), plain && usual != nil && usual.recurs,
+	recurs := plain && usual != nil && usual.recurs
+	p.parts = append(p.parts, part{
+		usual: usual, name: uint32(begin), nameEnd: uint32(begin + length), value: uint32(begin + value), end: uint32(begin + end), recurs: recurs,
 	})
-	p.pass(usual)
+	p.news = p.news || recurs
+	if usual != nil {
+		p.pass(usual)
+	}
 	switch {
 	case usual == nil:
 		return p.frame.unusual(line[:length], line[value:end])
@@ -64,38 +61,20 @@ func trim(line []byte, begin int) (value, end int) {
 	return value, end
 }
 
-// message puts the fields of a head that was judged into the header. Of a request's, Host is not among them.
-func (p *Parser) message(m *Message, text string, request bool) (host string, err error) {
+// message says what a head that was laid says as a whole.
+func (p *Parser) message(m *Message) error {
 	m.Header, m.Minor, m.Length, m.Close = &p.header, 1, p.frame.length, p.frame.http10
 	if p.frame.http10 {
 		m.Minor = 0
 	}
-	judged, connection := p.now.fields, false
-	fields := p.header.Spare(len(judged))
-	for i := range judged {
-		f := &judged[i]
-		name, value := "", text[f.value:f.end]
-		if f.usual != nil {
-			name = f.usual.name
-		} else {
-			name = text[f.name:f.nameEnd]
-		}
-		if name == "Host" && request {
-			host = value
-			continue
-		}
-		connection = connection || name == "Connection"
-		fields = append(fields, wire.Field{Name: name, Value: value, Judged: true})
-	}
-	p.header.Use(fields)
-	if connection {
+	if p.header.Has("Connection") {
 		m.Close = p.closes()
 	}
 	if m.Length != Chunked {
-		return host, nil
+		return nil
 	}
 	p.header.Del("Transfer-Encoding")
-	return host, dropTrailer(m.Header)
+	return dropTrailer(m.Header)
 }
 
 // closes reports whether the connection ends with the message, of which it says something.

@@ -1,68 +1,59 @@
 package head
 
-// lines are the field lines of a head.
-type lines struct {
-	text   string // of the head; "": it is not kept
-	fields []field
-}
-
-// mostKept is how long a head is at most that the next one is compared with.
-const mostKept = 2 << 10
-
-func (l *lines) keep(text string) {
-	if len(text) <= mostKept {
-		l.text = text
-	}
-}
-
-// repeat takes lines over from the head before, with all that was found of them, as long as the next one stands there byte for
-// byte. What is a caller's own is never compared with what another one said: those fields do not recur.
+// repeat takes over known lines, with all that was found of them, that stand byte for byte where the head goes on: all that stood
+// together, or as many of them as do here.
 func (p *Parser) repeat(b []byte) error {
-	text, fields, at := p.last.text, p.last.fields, uint32(p.at)
-	if text == "" {
+	lines := p.known.lines
+	if p.next >= len(lines) || lines[p.next].run == p.next {
 		return nil
 	}
-	for p.next < len(fields) {
-		f := &fields[p.next]
-		line := text[f.name : f.end+2]
-		end := int(at) + len(line)
-		if !f.recurs || end > len(b) || string(b[at:end]) != line {
-			break
+	come, text, from := b[p.at:], p.known.text, p.next
+	begin, to := lines[from].begin, lines[from].run
+	if !begins(come, text[begin:lines[to-1].end]) {
+		for to = from; begins(come, text[begin:lines[to].end]); to++ { // one of them differs
 		}
-		p.next++
-		moved := at - f.name // in either direction
-		p.now.fields = append(p.now.fields, field{f.usual, at, f.nameEnd + moved, f.value + moved, f.end + moved, true})
-		if f.usual.frames != nil {
-			if err := f.usual.frames(&p.frame, b[f.value+moved:f.end+moved]); err != nil {
-				return err
-			}
+		if to == from {
+			return nil
 		}
-		at = uint32(end)
 	}
-	p.at, p.sought = int(at), max(p.sought, int(at))
+	for i := lines[from].frames; i < to; {
+		l := &lines[i]
+		if err := l.usual.frames(&p.frame, come[l.value-begin:l.end-2-begin]); err != nil {
+			return err
+		}
+		if i++; i < to {
+			i = lines[i].frames
+		}
+	}
+	p.parts = append(p.parts, part{name: uint32(p.at), from: from, to: to})
+	p.at += int(lines[to-1].end - begin)
+	p.next, p.sought = to, max(p.sought, p.at)
 	return nil
 }
 
-// expected is usualName for a line that bears the same name as the one that stands there in the head before.
+// begins reports whether b begins with a text.
+func begins(b []byte, text string) bool { return len(b) >= len(text) && string(b[:len(text)]) == text }
+
+// expected is usualName for a line that bears the same name as the known one that is next.
 func (p *Parser) expected(line []byte) (name *slot, end int) {
-	if p.next >= len(p.last.fields) {
+	if p.next >= len(p.known.lines) {
 		return nil, 0
 	}
-	name = p.last.fields[p.next].usual
-	if name == nil || len(line) <= len(name.spelt) || line[len(name.spelt)] != ':' || string(line[:len(name.spelt)]) != name.spelt {
+	name = p.known.lines[p.next].usual
+	if len(line) <= len(name.spelt) || line[len(name.spelt)] != ':' || string(line[:len(name.spelt)]) != name.spelt {
 		return nil, 0
 	}
 	return name, len(name.spelt)
 }
 
-// ahead is how far a name is looked for in the head before: heads differ by a few lines, and who sends many others pays
+// ahead is how far a name is looked for among the known lines: heads differ by a few lines, and who sends many others pays
 // no more for each.
 const ahead = 8
 
-// pass goes on in the head before to where it goes on behind a field of this name.
+// pass goes on to the known line behind the next one of this name.
 func (p *Parser) pass(usual *slot) {
-	for i := p.next; i < min(p.next+ahead, len(p.last.fields)); i++ {
-		if p.last.fields[i].usual == usual {
+	for i := p.next; i < min(p.next+ahead, len(p.known.lines)); i++ {
+		if p.known.lines[i].usual == usual {
 			p.next = i + 1
 			return
 		}

@@ -4,17 +4,9 @@ import (
 	"bytes"
 	"slices"
 	"strings"
-)
 
-// usual are the names that most messages bear. One that is spelt as here, in lower case, or as in spellings, is found as it
-// lies in its head: it is a token, and canonical is how it stands here.
-var usual = []string{
-	"Accept", "Accept-Encoding", "Accept-Language", "Access-Control-Allow-Origin", "Access-Control-Expose-Headers", "Authorization",
-	"Baggage", "Cache-Control", "Connection", "Content-Length", "Content-Type", "Cookie", "Date", "Etag", "Forwarded", "Host", "Keep-Alive",
-	"Last-Event-Id", "Mcp-Method", "Mcp-Name", "Mcp-Protocol-Version", "Mcp-Session-Id", "Origin", "Referer", "Sec-Fetch-Dest",
-	"Sec-Fetch-Mode", "Sec-Fetch-Site", "Server", "Traceparent", "Tracestate", "Transfer-Encoding", "User-Agent", "Vary", "Via",
-	"X-Accel-Buffering", "X-Forwarded-For", "X-Forwarded-Host", "X-Forwarded-Proto", "X-Powered-By", "X-Request-Id",
-}
+	"berth/internal/wire"
+)
 
 // spellings are others that clients and servers are known for.
 var spellings = []string{"ETag", "Last-Event-ID", "MCP-Protocol-Version", "MCP-Session-Id", "X-Request-ID"}
@@ -28,6 +20,7 @@ var own = []string{
 // slot is a spelling, and the name that it is.
 type slot struct {
 	spelt, name string
+	number      wire.Usual
 	frames      heed // nil: the field says neither where the message ends nor whom it is for
 	recurs      bool // messages of many say the same: the name is none of own
 }
@@ -35,33 +28,26 @@ type slot struct {
 // slots are a power of two, and so many that a spelling is nearly always found where it is looked for first.
 const slots = 512
 
+// spelt are the spellings of the names that most messages bear. One that is spelt as there, in lower case, or as in spellings, is found
+// as it lies in its head: it is a token, and canonical is how it stands there.
 var spelt = func() (table [slots]slot) {
-	add := func(text string) {
+	add := func(text, name string, number wire.Usual) {
 		at := slotOf([]byte(text))
 		for table[at].spelt != "" && table[at].spelt != text {
 			at = (at + 1) % slots
 		}
-		name := named(text)
-		table[at] = slot{spelt: text, name: name, frames: framing([]byte(name)), recurs: !slices.Contains(own, name)}
+		table[at] = slot{text, name, number, framing([]byte(name)), !slices.Contains(own, name)}
 	}
-	for _, name := range usual {
-		add(name)
-		add(strings.ToLower(name))
+	for number, name := range wire.UsualNames() {
+		add(name, name, number)
+		add(strings.ToLower(name), name, number)
 	}
-	for _, name := range spellings {
-		add(name)
+	for _, text := range spellings {
+		name := wire.CanonicalName(text)
+		add(text, name, wire.UsualOf(name))
 	}
 	return table
 }()
-
-func named(text string) string {
-	for _, name := range usual {
-		if strings.EqualFold(name, text) {
-			return name
-		}
-	}
-	return ""
-}
 
 // slotOf is where a name is looked for, which has one character at least.
 func slotOf(name []byte) int {

@@ -9,12 +9,16 @@ import (
 
 // What is found at a glance is what would be found letter by letter.
 func TestUsualNamesAreThoseThatTheyAre(t *testing.T) {
-	for _, name := range append(usual, spellings...) {
+	names := spellings
+	for _, name := range wire.UsualNames() {
+		names = append(names, name)
+	}
+	for _, name := range names {
 		for _, spelling := range []string{name, strings.ToLower(name)} {
 			letters := []byte(spelling + ": x")
 			end := canonicalize(letters)
 			got, at := usualName([]byte(spelling + ": x"))
-			if got == nil || got.name != string(letters[:end]) || at != end || got.name != wire.CanonicalName(spelling) {
+			if got == nil || got.name != string(letters[:end]) || at != end || got.name != wire.CanonicalName(spelling) || got.number != wire.UsualOf(got.name) {
 				t.Errorf("%s: got %v, %d, want %q, %d", spelling, got, at, letters[:end], end)
 			}
 		}

@@ -13,15 +13,23 @@ import (
 // Parser reads heads, one after the other. The zero value is ready.
 type Parser struct {
 	header wire.Header
-	now    lines
-	last   lines  // of the head before
-	next   int    // of last's fields, the one that is expected
+	host   string // what Host says; of a request
+
+	known known
+	spare known  // room for what is known next
+	parts []part // of the head
+	next  int    // of the known lines, the one that is expected
+	news  bool   // some line that may recur is not known
+
+	strange int // heads with news, one after the other
+
 	at     int    // bytes of the head that were judged
 	sought int    // bytes of it in which no other line ends
 	waits  func() // is called before the connection is read; nil: nobody is
 
 	frame    frame
 	asked    requestLine
+	answered statusLine
 	request  Request
 	response Response
 }
@@ -29,7 +37,7 @@ type Parser struct {
 // Request reads a request's head of at most limit bytes. It calls waits, unless that is nil, each time before it has src read on. The
 // error is io.EOF if the connection ended before the head, and io.ErrUnexpectedEOF if it did within.
 func (p *Parser) Request(src *buffer.Reader, limit int, waits func()) (*Request, error) {
-	p.begin()
+	p.begin(true)
 	p.waits = waits
 	p.request = Request{}
 	line, err := p.first(src, limit)
@@ -40,8 +48,7 @@ func (p *Parser) Request(src *buffer.Reader, limit int, waits func()) (*Request,
 		return nil, err
 	}
 	p.frame.http10 = p.asked.http10
-	text, err := p.rest(src, limit)
-	if err != nil {
+	if err := p.rest(src, limit); err != nil {
 		return nil, err
 	}
 	if err := p.frame.completeRequest(); err != nil {
@@ -52,60 +59,71 @@ func (p *Parser) Request(src *buffer.Reader, limit int, waits func()) (*Request,
 	if r.URL, err = p.asked.url(); err != nil {
 		return nil, err
 	}
-	host, err := p.message(&r.Message, text, true)
-	if err != nil {
+	if err := p.message(&r.Message); err != nil {
 		return nil, err
 	}
 	if r.Length == NoLength {
 		r.Length = 0
 	}
 	if r.Host = r.URL.Host; r.Host == "" {
-		r.Host = host
+		r.Host = p.host
 	}
-	if p.frame.host && !httpguts.ValidHostHeader(host) {
+	if p.frame.host && !p.hostFits() {
 		return nil, errHost
 	}
 	return r, nil
 }
 
+// hostFits reports whether what Host says is one (RFC 9110, 7.2).
+func (p *Parser) hostFits() bool {
+	isKnown := p.host == p.known.host
+	if isKnown && p.known.hostFits {
+		return true
+	}
+	fits := httpguts.ValidHostHeader(p.host)
+	if isKnown {
+		p.known.hostFits = fits
+	}
+	return fits
+}
+
 // Response reads the head of an answer, of at most limit bytes, with errors as Request has them.
 func (p *Parser) Response(src *buffer.Reader, limit int) (*Response, error) {
-	p.begin()
+	p.begin(false)
 	p.response = Response{}
 	line, err := p.first(src, limit)
 	if err != nil {
 		return nil, err
 	}
-	end := len(line)
-	status, err := p.statusLine(line)
-	if err != nil {
+	if err := p.answered.read(line); err != nil {
 		return nil, err
 	}
-	text, err := p.rest(src, limit)
-	if err != nil {
+	p.frame.http10 = p.answered.http10
+	if err := p.rest(src, limit); err != nil {
 		return nil, err
 	}
 	r := &p.response
-	if r.Status = status; end > phrase {
-		r.Phrase = text[phrase:end]
-	}
-	_, err = p.message(&r.Message, text, false)
-	return r, err
+	r.Status, r.Phrase = p.answered.status, p.answered.phrase
+	return r, p.message(&r.Message)
 }
 
 // Forget lets go of the last head, but for what the next one is compared with.
 func (p *Parser) Forget() {
 	p.header.Forget()
-	p.request, p.response, p.waits = Request{}, Response{}, nil
+	p.request, p.response, p.waits, p.host = Request{}, Response{}, nil, ""
 }
 
 // Stand lets go of what the next head would be compared with, and of its room. The last head stays: it is for who keeps
 // that for long.
-func (p *Parser) Stand() { p.now, p.last = lines{}, lines{} }
+func (p *Parser) Stand() { p.known, p.spare, p.parts = known{}, known{}, nil }
 
-func (p *Parser) begin() {
+func (p *Parser) begin(request bool) {
 	p.header.Forget()
-	p.now, p.last, p.next = lines{fields: p.last.fields[:0]}, p.now, 0
+	if p.known.ofRequest != request {
+		p.known.empty(request)
+		p.spare.empty(request)
+	}
+	p.parts, p.next, p.news, p.host = p.parts[:0], 0, false, ""
 	p.at, p.sought, p.waits = 0, 0, nil
 	p.frame = frame{length: NoLength}
 }
@@ -143,39 +161,47 @@ func (p *Parser) first(src *buffer.Reader, limit int) (line []byte, err error) {
 	}
 }
 
-// rest reads the fields and takes the head from src.
-func (p *Parser) rest(src *buffer.Reader, limit int) (text string, err error) {
+// rest reads the fields, and takes the head from src.
+func (p *Parser) rest(src *buffer.Reader, limit int) error {
 	for {
-		b := come(src, limit)
-		for {
-			if err := p.repeat(b); err != nil {
-				return "", err
-			}
-			begin := p.at
-			line, err := p.line(b)
-			switch {
-			case err != nil:
-				return "", err
-			case line == nil:
-			case len(line) > 0:
-				if err := p.field(line, begin); err != nil {
-					return "", err
-				}
-				continue
-			default:
-				text = string(b[:p.at])
-				p.now.keep(text)
-				p.last.text = ""
-				_, err = src.Discard(p.at)
-				return text, err
-			}
-			break
+		whole, err := p.fields(come(src, limit))
+		switch {
+		case err != nil:
+			return err
+		case whole:
+			_, err = src.Discard(p.at)
+			return err
 		}
 		if err := p.wait(src, limit); err != nil {
-			return "", err
+			return err
 		}
 	}
 }
+
+// fields judges the fields that have come of a head. It reports whether that is whole.
+func (p *Parser) fields(come []byte) (whole bool, err error) {
+	for {
+		if err := p.repeat(come); err != nil {
+			return false, err
+		}
+		begin := p.at
+		if ends(come[begin:]) {
+			p.at += len("\r\n")
+			p.lay(come[:p.at])
+			return true, nil
+		}
+		line, err := p.line(come)
+		if line == nil || err != nil {
+			return false, err
+		}
+		if err := p.field(line, begin); err != nil {
+			return false, err
+		}
+	}
+}
+
+// ends reports whether no field comes next.
+func ends(come []byte) bool { return len(come) >= 2 && come[0] == '\r' && come[1] == '\n' }
 
 // wait has more of the head come.
 func (p *Parser) wait(src *buffer.Reader, limit int) error {
