@@ -211,7 +211,7 @@ type Payloads struct{ Arguments, Outcome, Asks json.RawMessage }
 
 // Payloads returns what there is of a task's. The error wraps storage.ErrUnavailable.
 func (t *Tasks) Payloads(ctx context.Context, of *task.Task) (p Payloads, err error) {
-	c, _, lost := t.ledger.Records.LoadCall(ctx, of.ID)
+	c, _, lost := t.runner.LoadCall(ctx, of.ID)
 	switch {
 	case errors.Is(lost, storage.ErrUnavailable):
 		return p, lost

@@ -25,7 +25,7 @@ const StoreTime = 5 * time.Second
 
 // InTime bounds one step. What is in memory waits for nobody.
 func (l *Ledger) InTime(ctx context.Context) (context.Context, context.CancelFunc) {
-	if !l.Store.Shared() && !l.Store.Durable() {
+	if l.Dies() {
 		return ctx, func() {}
 	}
 	return context.WithTimeout(ctx, StoreTime)
@@ -200,6 +200,10 @@ func Unavailable(err error) error {
 
 // Alone reports whether this process has a store for itself that outlives it.
 func (l *Ledger) Alone() bool { return !l.Store.Shared() && l.Store.Durable() }
+
+// Dies reports whether the store dies with this process, and is its own: what a holder knows of a task is as safe with the
+// holder as it is there.
+func (l *Ledger) Dies() bool { return !l.Store.Shared() && !l.Store.Durable() }
 
 // Left is how long the task is to live.
 func (l *Ledger) Left(t *task.Task) time.Duration { return l.Clock.until(t.Expires()) }
