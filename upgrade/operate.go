@@ -28,6 +28,9 @@ func (t *Tasks) Found(ctx context.Context, most int) (ids []string, all int, err
 func (t *Tasks) ReadSome(ctx context.Context, ids []string) (some []task.Task, whole bool, err error) {
 	entries, whole, err := t.ledger.Records.GetSome(ctx, ids)
 	for _, e := range entries {
+		if held, alone := t.runner.StandingAlone(e.ID); alone {
+			e = held
+		}
 		some = append(some, *e.Task)
 	}
 	return some, whole, err
