@@ -81,7 +81,7 @@ func (r *Runner) Hold(e ledger.Entry, c *task.Call) *Held {
 func (r *Runner) newHeld(e ledger.Entry, c *task.Call) *Held {
 	h := &Held{
 		r: r, l: r.ledger, caller: e.Caller, whose: e.Principal, pool: e.Pool, made: e.Created, size: c.Size(), call: task.Pack(c), token: e.Call,
-		ID: e.ID, Expires: r.ledger.Expires(e.Task), done: make(chan struct{}), mu: make(gate, 1), entry: e, sure: time.Now(),
+		ID: e.ID, Expires: r.ledger.Expires(e.Task), done: make(chan struct{}), mu: gate{next: make(chan struct{}, 1)}, entry: e, sure: time.Now(),
 	}
 	h.round = round{Held: h, due: e.Due(), stream: stream{round: &h.round}}
 	h.stored = h.l.StoresCall(e.Task) || e.Answered // it was stored as it paused
