@@ -73,7 +73,7 @@ func (l *Ledger) Parting(steps []storage.Step, t *task.Task, stored bool) []stor
 	if !l.Alone() { // then it stands in All
 		steps = append(steps, keeping(l.Lists.KeptWith(t.ID), t.ID, time.Until(l.Expires(t))+Spare))
 	}
-	return append(steps, storage.Removing(l.Lists.TasksOf(l.Holder), t.ID))
+	return append(steps, storage.Removing(l.tasks, t.ID))
 }
 
 // IsSmall reports whether a call of so many bytes is kept whole, however much is escaped and sealed of it.
