@@ -28,6 +28,9 @@ func (t *Tasks) Found(ctx context.Context, most int) (ids []string, all int, err
 func (t *Tasks) ReadSome(ctx context.Context, ids []string) (some []task.Task, whole bool, err error) {
 	entries, whole, err := t.ledger.Records.GetSome(ctx, ids)
 	for _, e := range entries {
+		if held, alone := t.runner.StandingAlone(e.ID); alone {
+			e = held
+		}
 		some = append(some, *e.Task)
 	}
 	return some, whole, err
@@ -211,7 +214,7 @@ type Payloads struct{ Arguments, Outcome, Asks json.RawMessage }
 
 // Payloads returns what there is of a task's. The error wraps storage.ErrUnavailable.
 func (t *Tasks) Payloads(ctx context.Context, of *task.Task) (p Payloads, err error) {
-	c, _, lost := t.ledger.Records.LoadCall(ctx, of.ID)
+	c, _, lost := t.runner.LoadCall(ctx, of.ID)
 	switch {
 	case errors.Is(lost, storage.ErrUnavailable):
 		return p, lost

@@ -134,10 +134,8 @@ func (t *Tasks) find(ctx context.Context, id string, who task.Asker) (ledger.Ent
 // read returns the record of a task. While the store is away a holder answers for what it holds, and
 // where nobody else changes records always.
 func (t *Tasks) read(ctx context.Context, id string) (ledger.Entry, error) {
-	if !t.ledger.Store.Shared() {
-		if h := t.runner.Calls.Get(id); h != nil && h.ChangesAlone() {
-			return h.Standing(), nil
-		}
+	if e, alone := t.runner.StandingAlone(id); alone {
+		return e, nil
 	}
 	e, err := t.ledger.Read(ctx, id)
 	if err == nil {

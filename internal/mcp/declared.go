@@ -30,9 +30,33 @@ const (
 
 // Declares returns what the client declares with the call: a modern request for itself, initialize
 // for its session. "" if it says nothing.
-func (c *Call) Declares() Declared {
+func (c *Call) Declares() Declared { return DeclaredIn(c.capabilities) }
+
+// declaration is what was read of the capabilities that text is.
+type declaration struct {
+	text     string
+	declared Declared
+}
+
+// declarations are those that were read last: clients declare the same with each call.
+var declarations = newMemory[declaration](1 << 6)
+
+// DeclaredIn is what a client declares with these capabilities, a raw JSON object.
+func DeclaredIn(capabilities []byte) Declared {
+	place := declarations.place(uint64(len(capabilities)), wordAt(capabilities, len(capabilities)/2))
+	if known := place.Load(); known != nil && known.text == string(capabilities) {
+		return known.declared
+	}
+	declared := readDeclared(capabilities)
+	if len(capabilities) <= maxSelf && declarations.isFree(place) {
+		place.Store(&declaration{string(capabilities), declared})
+	}
+	return declared
+}
+
+func readDeclared(capabilities []byte) Declared {
 	var names []string
-	err := members(c.capabilities, nil, func(name []byte, value jsontext.Value) error {
+	err := members(capabilities, nil, func(name []byte, value jsontext.Value) error {
 		if kind := value.Kind(); kind == 'n' || kind == 'f' {
 			return nil
 		}
@@ -56,12 +80,6 @@ func (c *Call) Declares() Declared {
 		return asksNothing
 	}
 	return Declared(strings.Join(names, " "))
-}
-
-// DeclaredIn is what a client declares with these capabilities, a raw JSON object.
-func DeclaredIn(capabilities []byte) Declared {
-	c := Call{capabilities: capabilities}
-	return c.Declares()
 }
 
 func modes(elicitation jsontext.Value) (names []string) {

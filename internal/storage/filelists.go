@@ -134,3 +134,11 @@ func liveMembers(tx *bbolt.Tx, list string, now time.Time) (standing []namedReco
 	})
 	return standing, nil
 }
+
+// lifeLeft is how long what expires then is alive, at least the shortest life; 0: for good.
+func lifeLeft(expires, now time.Time) time.Duration {
+	if expires.IsZero() {
+		return 0
+	}
+	return max(expires.Sub(now), time.Millisecond)
+}

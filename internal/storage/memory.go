@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"container/heap"
 	"context"
+	"math"
 	"sync"
 	"time"
 )
@@ -21,28 +22,40 @@ type memoryEngine struct {
 	lists   map[string]*memoryList
 	queue   expiryQueue
 	arrived uint64 // members so far
+
+	begun time.Time
 }
 
+// moment is a time since the engine was made: what has no pointer costs the collector nothing, and there is one in each
+// entry.
+type moment time.Duration
+
+// never is when expires what does not.
+const never moment = 0
+
+// moment is the time.
+func (m *memoryEngine) moment() moment { return moment(time.Since(m.begun)) }
+
 func newMemoryEngine() *memoryEngine {
-	return &memoryEngine{entries: map[string]*entry{}, lists: map[string]*memoryList{}}
+	return &memoryEngine{entries: map[string]*entry{}, lists: map[string]*memoryList{}, begun: time.Now()}
 }
 
 func (m *memoryEngine) Get(_ context.Context, key string) (Record, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	return m.find(key, time.Now()).told()
+	return m.find(key, m.moment()).told()
 }
 
 func (m *memoryEngine) getInto(_ context.Context, key, _ []byte) (Record, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	return m.find(string(key), time.Now()).told()
+	return m.find(string(key), m.moment()).told()
 }
 
 func (m *memoryEngine) PutIfAbsent(_ context.Context, key string, value []byte, ttl time.Duration) (Record, bool, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	now := time.Now()
+	now := m.moment()
 	if standing := m.find(key, now); standing != nil {
 		return standing.record, false, nil
 	}
@@ -52,7 +65,7 @@ func (m *memoryEngine) PutIfAbsent(_ context.Context, key string, value []byte, 
 func (m *memoryEngine) Swap(_ context.Context, key string, version uint64, value []byte, ttl time.Duration) (Record, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	now := time.Now()
+	now := m.moment()
 	standing := m.find(key, now)
 	if standing == nil {
 		return Record{}, ErrNotFound
@@ -66,7 +79,7 @@ func (m *memoryEngine) Swap(_ context.Context, key string, version uint64, value
 func (m *memoryEngine) Put(_ context.Context, key string, value []byte, ttl time.Duration) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	now := time.Now()
+	now := m.moment()
 	m.write(key, m.find(key, now), bytes.Clone(value), now, ttl)
 	return nil
 }
@@ -74,7 +87,7 @@ func (m *memoryEngine) Put(_ context.Context, key string, value []byte, ttl time
 func (m *memoryEngine) Delete(_ context.Context, key string) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if standing := m.find(key, time.Now()); standing != nil {
+	if standing := m.find(key, m.moment()); standing != nil {
 		m.remove(standing)
 	}
 	return nil
@@ -93,7 +106,7 @@ func (m *memoryEngine) Close() error {
 	return nil
 }
 
-func (m *memoryEngine) collect(now time.Time) {
+func (m *memoryEngine) collect(now moment) {
 	for range collectPerOperation {
 		if len(m.queue) == 0 || m.queue[0].live(now) {
 			break
@@ -102,7 +115,7 @@ func (m *memoryEngine) collect(now time.Time) {
 	}
 }
 
-func (m *memoryEngine) find(key string, now time.Time) *entry {
+func (m *memoryEngine) find(key string, now moment) *entry {
 	m.collect(now)
 	standing := m.entries[key]
 	if standing != nil && !standing.live(now) {
@@ -113,7 +126,7 @@ func (m *memoryEngine) find(key string, now time.Time) *entry {
 }
 
 // write keeps value, which is its own from now on.
-func (m *memoryEngine) write(key string, standing *entry, value []byte, now time.Time, ttl time.Duration) Record {
+func (m *memoryEngine) write(key string, standing *entry, value []byte, now moment, ttl time.Duration) Record {
 	if standing == nil {
 		standing = &entry{key: key, place: -1}
 		m.entries[key] = standing
@@ -125,12 +138,12 @@ func (m *memoryEngine) write(key string, standing *entry, value []byte, now time
 	return standing.record
 }
 
-func (m *memoryEngine) schedule(e *entry, expires time.Time) {
+func (m *memoryEngine) schedule(e *entry, expires moment) {
 	e.expires = expires
 	switch {
-	case e.place < 0 && !expires.IsZero():
+	case e.place < 0 && expires != never:
 		heap.Push(&m.queue, e)
-	case e.place >= 0 && expires.IsZero():
+	case e.place >= 0 && expires == never:
 		heap.Remove(&m.queue, e.place)
 	case e.place >= 0:
 		heap.Fix(&m.queue, e.place)
@@ -151,11 +164,11 @@ func (m *memoryEngine) remove(e *entry) {
 	}
 }
 
-func deadline(now time.Time, ttl time.Duration) time.Time {
+func deadline(now moment, ttl time.Duration) moment {
 	if ttl <= 0 {
-		return time.Time{}
+		return never
 	}
-	return now.Add(time.Duration(milliseconds(ttl)) * time.Millisecond)
+	return now + min(moment(milliseconds(ttl))*moment(time.Millisecond), math.MaxInt64-now)
 }
 
 type entry struct {
@@ -163,8 +176,8 @@ type entry struct {
 	record  Record
 	list    *memoryList // of a member, else nil
 	arrived uint64      // of a member: its number in the order of arrival
-	expires time.Time   // zero: never
-	place   int         // in the expiry queue; -1 if it never expires
+	expires moment
+	place   int // in the expiry queue; -1 if it never expires
 }
 
 // told is the record of e, which is nil if there is none.
@@ -175,7 +188,7 @@ func (e *entry) told() (Record, error) {
 	return e.record, nil
 }
 
-func (e *entry) live(now time.Time) bool { return e.expires.IsZero() || now.Before(e.expires) }
+func (e *entry) live(now moment) bool { return e.expires == never || now < e.expires }
 
 // expiryQueue is a container/heap of the entries that expire, the next one first.
 type expiryQueue []*entry
@@ -184,7 +197,7 @@ type expiryQueue []*entry
 func (q expiryQueue) Len() int { return len(q) }
 
 // Less puts the entry that expires first on top.
-func (q expiryQueue) Less(i, j int) bool { return q[i].expires.Before(q[j].expires) }
+func (q expiryQueue) Less(i, j int) bool { return q[i].expires < q[j].expires }
 
 // Swap exchanges two entries and tells them their places.
 func (q expiryQueue) Swap(i, j int) {

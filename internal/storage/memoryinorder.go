@@ -1,14 +1,11 @@
 package storage
 
-import (
-	"context"
-	"time"
-)
+import "context"
 
 func (m *memoryEngine) inOrder(ctx context.Context, steps []Step) (done int, standing Record, err error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	now := time.Now()
+	now := m.moment()
 	for i := range steps {
 		if standing, stood := m.step(ctx, &steps[i], now); stood {
 			return i, standing, nil
@@ -18,7 +15,7 @@ func (m *memoryEngine) inOrder(ctx context.Context, steps []Step) (done int, sta
 }
 
 // step does one step, unless it reports that another record stands in its way, or none. The caller has the lock.
-func (m *memoryEngine) step(ctx context.Context, s *Step, now time.Time) (standing Record, stood bool) {
+func (m *memoryEngine) step(ctx context.Context, s *Step, now moment) (standing Record, stood bool) {
 	switch s.kind {
 	case stepKeep:
 		m.collect(now)
@@ -38,7 +35,7 @@ func (m *memoryEngine) step(ctx context.Context, s *Step, now time.Time) (standi
 }
 
 // record writes a record, unless it reports that another one stands in its way, or none. The caller has the lock.
-func (m *memoryEngine) record(s *Step, now time.Time) (standing Record, stood bool) {
+func (m *memoryEngine) record(s *Step, now moment) (standing Record, stood bool) {
 	e := m.find(s.key, now)
 	switch {
 	case s.kind == writeIfAbsent && e != nil, s.kind == writeIfVersion && e != nil && e.record.Version != s.version:

@@ -18,7 +18,7 @@ type memoryList struct {
 func (m *memoryEngine) AddMember(_ context.Context, list, member string, ttl time.Duration, most int) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	now := time.Now()
+	now := m.moment()
 	m.collect(now)
 	standing := m.listOf(list)
 	if before := standing.members[member]; before != nil {
@@ -37,7 +37,7 @@ func (m *memoryEngine) AddMember(_ context.Context, list, member string, ttl tim
 func (m *memoryEngine) KeepMembers(_ context.Context, list string, members ...Member) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	now := time.Now()
+	now := m.moment()
 	for _, member := range members {
 		m.collect(now)
 		m.keep(list, member, now)
@@ -46,11 +46,11 @@ func (m *memoryEngine) KeepMembers(_ context.Context, list string, members ...Me
 }
 
 // keep makes member one of list anew. One that is there for good, and is to be, stays where it is.
-func (m *memoryEngine) keep(list string, member Member, now time.Time) {
+func (m *memoryEngine) keep(list string, member Member, now moment) {
 	standing := m.lists[list]
 	if standing != nil && standing.members[member.Name] != nil {
 		before := standing.members[member.Name]
-		if before.expires.IsZero() && member.Left <= 0 {
+		if before.expires == never && member.Left <= 0 {
 			return
 		}
 		m.remove(before)
@@ -67,7 +67,7 @@ func (m *memoryEngine) listOf(list string) *memoryList {
 }
 
 // enlist makes member one of a list that it is not in.
-func (m *memoryEngine) enlist(list *memoryList, member string, expires time.Time) {
+func (m *memoryEngine) enlist(list *memoryList, member string, expires moment) {
 	m.lists[list.name] = list
 	m.arrived++
 	e := &entry{key: member, list: list, arrived: m.arrived, place: -1}
@@ -78,7 +78,7 @@ func (m *memoryEngine) enlist(list *memoryList, member string, expires time.Time
 func (m *memoryEngine) RemoveMember(_ context.Context, list, member string) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.collect(time.Now())
+	m.collect(m.moment())
 	m.delist(list, member)
 	return nil
 }
@@ -92,7 +92,7 @@ func (m *memoryEngine) delist(list, member string) {
 func (m *memoryEngine) Members(_ context.Context, list string) ([]string, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	now := time.Now()
+	now := m.moment()
 	m.collect(now)
 	standing := m.lists[list]
 	if standing == nil {
@@ -109,7 +109,7 @@ func (m *memoryEngine) Members(_ context.Context, list string) ([]string, error)
 func (m *memoryEngine) Listing(_ context.Context, list string, most int) (Listing, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	now := time.Now()
+	now := m.moment()
 	m.collect(now)
 	standing := m.lists[list]
 	if standing == nil {
@@ -117,24 +117,24 @@ func (m *memoryEngine) Listing(_ context.Context, list string, most int) (Listin
 	}
 	first := standing.firstLive(now)
 	listing := Listing{Size: standing.ordered.Len() - first}
-	if endless := standing.ordered.Search(func(e *entry) bool { return e.expires.IsZero() }); endless > first {
-		listing.Last = lifeLeft(standing.ordered.At(endless-1).expires, now)
+	if endless := standing.ordered.Search(func(e *entry) bool { return e.expires == never }); endless > first {
+		listing.Last = standing.ordered.At(endless - 1).left(now)
 	}
 	for place, e := range standing.ordered.From(first) {
 		if place-first >= most {
 			break
 		}
-		listing.Members = append(listing.Members, Member{Name: e.key, Left: lifeLeft(e.expires, now)})
+		listing.Members = append(listing.Members, Member{Name: e.key, Left: e.left(now)})
 	}
 	return listing, nil
 }
 
-// lifeLeft is how long what expires then is alive, at least the shortest life; 0: for good.
-func lifeLeft(expires, now time.Time) time.Duration {
-	if expires.IsZero() {
+// left is how long a member is alive that is, at least the shortest life; 0: for good.
+func (e *entry) left(now moment) time.Duration {
+	if e.expires == never {
 		return 0
 	}
-	return max(expires.Sub(now), time.Millisecond)
+	return max(time.Duration(e.expires-now), time.Millisecond)
 }
 
 func (l *memoryList) add(e *entry) {
@@ -148,19 +148,19 @@ func (l *memoryList) remove(e *entry) {
 }
 
 // firstLive is the place of the first that has not expired: none of those behind it has.
-func (l *memoryList) firstLive(now time.Time) int {
+func (l *memoryList) firstLive(now moment) int {
 	return l.ordered.Search(func(e *entry) bool { return e.live(now) })
 }
 
 func order(a, b *entry) int {
 	switch {
-	case a.expires.IsZero() != b.expires.IsZero():
-		if a.expires.IsZero() {
+	case (a.expires == never) != (b.expires == never):
+		if a.expires == never {
 			return 1
 		}
 		return -1
-	case !a.expires.Equal(b.expires):
-		return a.expires.Compare(b.expires)
+	case a.expires != b.expires:
+		return cmp.Compare(a.expires, b.expires)
 	}
 	return cmp.Compare(a.arrived, b.arrived)
 }

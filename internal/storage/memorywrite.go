@@ -1,14 +1,11 @@
 package storage
 
-import (
-	"context"
-	"time"
-)
+import "context"
 
 func (m *memoryEngine) each(_ context.Context, writes []Write) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	now := time.Now()
+	now := m.moment()
 	for i := range writes {
 		w := &writes[i]
 		standing := m.find(w.Key, now)

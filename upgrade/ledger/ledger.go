@@ -25,7 +25,7 @@ const StoreTime = 5 * time.Second
 
 // InTime bounds one step. What is in memory waits for nobody.
 func (l *Ledger) InTime(ctx context.Context) (context.Context, context.CancelFunc) {
-	if !l.Store.Shared() && !l.Store.Durable() {
+	if l.Dies() {
 		return ctx, func() {}
 	}
 	return context.WithTimeout(ctx, StoreTime)
@@ -45,6 +45,7 @@ type Store interface {
 type Ledger struct {
 	Store      Store
 	Holder     string // this process
+	tasks      string // the list of its tasks
 	Records    Records
 	Lists      Lists
 	Asks       Asks
@@ -71,6 +72,7 @@ func New(s Store, holder string, keys *seal.Keyring, life time.Duration, kept Bo
 		Store: s, Holder: cmp.Or(holder, task.NewName(16)), Records: Records{s, keys, outbox}, Outbox: outbox, Lists: Lists{s}, Asks: Asks{Lists{s}}, Once: OnceKeys{s},
 		Clock: &Clock{store: s}, Backlog: newBacklog(), Quota: newQuota(kept), IDs: task.NewIDs(keys),
 	}
+	l.tasks = l.Lists.TasksOf(l.Holder)
 	outbox.clock, l.Queues, l.Pauses = l.Clock, newQueues(l.Lists), &Pauses{store: s}
 	l.Overlooked = &Overlooked{l: l, met: map[string]overlooked{}}
 	l.Notices = newNotices(s, l.Holder, l.Queues, l.Pauses)
@@ -129,7 +131,15 @@ func (l *Ledger) listAs(ctx context.Context, holder, id string, life time.Durati
 
 // heldBy are the steps by which a task is listed as a holder's, and the holder, for life.
 func (l *Ledger) heldBy(holder, id string, life time.Duration) [2]storage.Step {
-	return [...]storage.Step{storage.Keeping(l.Lists.Holders(), holder, 0), keeping(l.Lists.TasksOf(holder), id, life+Spare)}
+	return [...]storage.Step{storage.Keeping(l.Lists.Holders(), holder, 0), keeping(l.tasksOf(holder), id, life+Spare)}
+}
+
+// tasksOf is that of Lists, whose name for this process's own is made once.
+func (l *Ledger) tasksOf(holder string) string {
+	if holder == l.Holder {
+		return l.tasks
+	}
+	return l.Lists.TasksOf(holder)
 }
 
 func (l *Ledger) inOrder(ctx context.Context, steps ...storage.Step) error {
@@ -200,6 +210,10 @@ func Unavailable(err error) error {
 
 // Alone reports whether this process has a store for itself that outlives it.
 func (l *Ledger) Alone() bool { return !l.Store.Shared() && l.Store.Durable() }
+
+// Dies reports whether the store dies with this process, and is its own: what a holder knows of a task is as safe with the
+// holder as it is there.
+func (l *Ledger) Dies() bool { return !l.Store.Shared() && !l.Store.Durable() }
 
 // Left is how long the task is to live.
 func (l *Ledger) Left(t *task.Task) time.Duration { return l.Clock.until(t.Expires()) }

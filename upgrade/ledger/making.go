@@ -16,15 +16,10 @@ func (l *Ledger) Make(ctx context.Context, t *task.Task, c *task.Call, life time
 	if err := l.mayTakeOn(ctx); err != nil {
 		return NoEntry(), err
 	}
-	kept, err := l.Records.encodeCall(ctx, t.ID, c, life)
-	if err != nil {
-		return NoEntry(), err
-	}
 	held := l.heldBy(l.Holder, t.ID, l.Left(t))
 	steps := l.listed(append(make([]storage.Step, 0, makingSteps), held[:]...), t, life)
-	if len(kept) <= storage.StepBlob {
-		steps = append(steps, storage.PuttingBlob(CallKey(t.ID), kept, life+Spare))
-	} else if err := l.Records.putCall(ctx, t.ID, kept, life); err != nil {
+	steps, err := l.called(ctx, steps, t, c, life)
+	if err != nil {
 		return NoEntry(), err
 	}
 	steps = append(steps, storage.Making(TaskKey(t.ID), t.Encode(), life+Spare))
@@ -38,6 +33,25 @@ func (l *Ledger) Make(ctx context.Context, t *task.Task, c *task.Call, life time
 	return parse(standing)
 }
 
+// called adds to others the step by which a new task's call is stored, or stores it where it is too large for one.
+func (l *Ledger) called(ctx context.Context, to []storage.Step, t *task.Task, c *task.Call, life time.Duration) ([]storage.Step, error) {
+	if !l.StoresCall(t) {
+		return to, nil
+	}
+	kept, err := l.Records.encodeCall(ctx, t.ID, c, life)
+	switch {
+	case err != nil:
+		return nil, err
+	case len(kept) <= storage.StepBlob:
+		return append(to, storage.PuttingBlob(CallKey(t.ID), kept, life+Spare)), nil
+	}
+	return to, l.Records.putCall(ctx, t.ID, kept, life)
+}
+
+// StoresCall reports whether the call of a new task is stored with its record. Where the store dies with this process, and
+// nobody needs the call while it is held but its holder, that one stores it if it lets go of a task that may go on.
+func (l *Ledger) StoresCall(t *task.Task) bool { return !l.Dies() || t.Call != "" }
+
 // partingSteps is how many Parting adds at most, makingSteps how many Make takes.
 const (
 	partingSteps = 5
@@ -45,21 +59,21 @@ const (
 )
 
 // Parting adds to others the steps by which this process lets go of a task that has ended, whose call is small and lives in no
-// session: everybody is told, and where it is listed is put right.
-func (l *Ledger) Parting(steps []storage.Step, t *task.Task) []storage.Step {
+// session: everybody is told, and where it is listed is put right. stored says that the call is in the store.
+func (l *Ledger) Parting(steps []storage.Step, t *task.Task, stored bool) []storage.Step {
 	if t.Principal != "" && !t.Terms.Unlisted {
 		steps = append(steps, storage.Removing(l.Lists.LiveOf(t.Pool, t.Principal), t.ID))
 	}
 	if l.Store.Shared() {
 		steps = append(steps, l.Notices.telling(t.ID))
 	}
-	if !t.MayRerun() {
+	if stored && !t.MayRerun() {
 		steps = append(steps, storage.Deleting(CallKey(t.ID)))
 	}
 	if !l.Alone() { // then it stands in All
 		steps = append(steps, keeping(l.Lists.KeptWith(t.ID), t.ID, time.Until(l.Expires(t))+Spare))
 	}
-	return append(steps, storage.Removing(l.Lists.TasksOf(l.Holder), t.ID))
+	return append(steps, storage.Removing(l.tasks, t.ID))
 }
 
 // IsSmall reports whether a call of so many bytes is kept whole, however much is escaped and sealed of it.

@@ -38,13 +38,20 @@ type Usage struct {
 	Held  int64
 }
 
-// kept is what one task keeps.
+// kept is what one task keeps. There is one for each that stands: what points to little costs the collector little.
 type kept struct {
-	id, caller string
-	bytes      int64 // beside the record
-	held       int64
-	expires    time.Time
-	place      int // in the queue of those that expire
+	*account // of its caller
+	id       string
+	bytes    int64 // beside the record
+	held     int64
+	expires  time.Time
+	place    int // in the queue of those that expire
+}
+
+// account is what the tasks of a caller keep. It is there as long as there are some.
+type account struct {
+	caller string
+	Usage
 }
 
 // Quota counts what the tasks of this process keep, by caller. What has expired is given
@@ -53,13 +60,13 @@ type Quota struct {
 	mu     sync.Mutex // guards the fields below
 	bounds Bounds
 	all    Usage
-	by     map[string]Usage
+	by     map[string]*account
 	tasks  map[string]*kept
 	queue  expiring
 }
 
 func newQuota(b Bounds) *Quota {
-	return &Quota{bounds: b, by: map[string]Usage{}, tasks: map[string]*kept{}}
+	return &Quota{bounds: b, by: map[string]*account{}, tasks: map[string]*kept{}}
 }
 
 // SetBounds changes the bounds. What is kept stays, be it more than they allow.
@@ -78,14 +85,14 @@ func (q *Quota) Admit(id, caller string, n int64, expires time.Time) error {
 	if why := q.full(caller, n); why != "" {
 		return &task.Refusal{Err: ErrTooMuchKept, Reason: why}
 	}
-	q.put(&kept{id: id, caller: caller, bytes: n, held: n, expires: expires})
+	q.put(&kept{account: q.accountOf(caller), id: id, bytes: n, held: n, expires: expires})
 	return nil
 }
 
 // full returns which bound keeps a caller from making a task with n bytes of arguments, ""
 // if none does. The caller has the lock.
 func (q *Quota) full(caller string, n int64) string {
-	own, b := q.by[caller], q.bounds
+	own, b := q.usage(caller), q.bounds
 	size := n + recordSize
 	switch {
 	case b.TasksPerCaller > 0 && own.Tasks >= b.TasksPerCaller:
@@ -108,7 +115,7 @@ func (q *Quota) full(caller string, n int64) string {
 // while they have no more than free, and else who has less than an even share. 0 is any number.
 func (q *Quota) fits(caller string, own, all, most, free int64) bool {
 	callers := int64(len(q.by))
-	if q.by[caller].Tasks == 0 {
+	if q.by[caller] == nil {
 		callers++
 	}
 	return most == 0 || all <= free || own <= most/callers && all <= most+most/2
@@ -122,7 +129,7 @@ func (q *Quota) Count(id, caller string, bytes, held int64, expires time.Time) {
 		q.resize(k, max(k.bytes, bytes), held)
 		return
 	}
-	q.put(&kept{id: id, caller: caller, bytes: bytes, held: held, expires: expires})
+	q.put(&kept{account: q.accountOf(caller), id: id, bytes: bytes, held: held, expires: expires})
 }
 
 // AsHeld stands for as many bytes as a task holds already.
@@ -150,7 +157,7 @@ func (q *Quota) Take(id string, n, held int64) bool {
 
 // mayKeep reports whether there is room for a task to keep n bytes. The caller has the lock.
 func (q *Quota) mayKeep(k *kept, n int64) bool {
-	more, own, b := n-k.bytes, q.by[k.caller], q.bounds
+	more, own, b := n-k.bytes, k.Usage, q.bounds
 	return n <= smallOutcome || more <= 0 ||
 		(b.BytesPerCaller == 0 || own.Bytes+more <= b.BytesPerCaller) && q.fits(k.caller, own.Bytes+more, q.all.Bytes+more, b.Bytes, b.Bytes)
 }
@@ -158,7 +165,7 @@ func (q *Quota) mayKeep(k *kept, n int64) bool {
 // mayHold reports whether there is room for n bytes of a task to be held. What its caller alone
 // bounds leaves his only call alone. The caller has the lock.
 func (q *Quota) mayHold(k *kept, n int64) bool {
-	more, own, b := n-k.held, q.by[k.caller], q.bounds
+	more, own, b := n-k.held, k.Usage, q.bounds
 	return more <= 0 ||
 		(b.HeldPerCaller == 0 || own.Held == k.held || own.Held+more <= b.HeldPerCaller) && q.fits(k.caller, own.Held+more, q.all.Held+more, b.Held, b.Held/2)
 }
@@ -210,7 +217,7 @@ func (q *Quota) Total() Usage {
 func (q *Quota) AboveEven(caller string) bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	own := q.by[caller].Bytes
+	own := q.usage(caller).Bytes
 	return own > 0 && own*int64(len(q.by)) >= q.all.Bytes
 }
 
@@ -225,27 +232,43 @@ func (q *Quota) expire(now time.Time) {
 func (q *Quota) put(k *kept) {
 	q.tasks[k.id] = k
 	heap.Push(&q.queue, k)
-	q.add(k.caller, Usage{1, k.bytes + recordSize, k.held})
+	q.add(k.account, Usage{1, k.bytes + recordSize, k.held})
 }
 
 func (q *Quota) resize(k *kept, bytes, held int64) {
-	q.add(k.caller, Usage{0, bytes - k.bytes, held - k.held})
+	q.add(k.account, Usage{0, bytes - k.bytes, held - k.held})
 	k.bytes, k.held = bytes, held
 }
 
 func (q *Quota) remove(k *kept) {
 	delete(q.tasks, k.id)
 	heap.Remove(&q.queue, k.place)
-	q.add(k.caller, Usage{-1, -k.bytes - recordSize, -k.held})
+	q.add(k.account, Usage{-1, -k.bytes - recordSize, -k.held})
 }
 
-func (q *Quota) add(caller string, more Usage) {
-	own := q.by[caller].plus(more)
-	if q.all = q.all.plus(more); own.Tasks == 0 {
-		delete(q.by, caller)
-		return
+// accountOf is the account of a caller, who is about to have a task.
+func (q *Quota) accountOf(caller string) *account {
+	own := q.by[caller]
+	if own == nil {
+		own = &account{caller: caller}
+		q.by[caller] = own
 	}
-	q.by[caller] = own
+	return own
+}
+
+// usage is what the tasks of a caller keep.
+func (q *Quota) usage(caller string) Usage {
+	if own := q.by[caller]; own != nil {
+		return own.Usage
+	}
+	return Usage{}
+}
+
+func (q *Quota) add(own *account, more Usage) {
+	q.all, own.Usage = q.all.plus(more), own.plus(more)
+	if own.Tasks == 0 {
+		delete(q.by, own.caller)
+	}
 }
 
 func (u Usage) plus(more Usage) Usage {

@@ -62,6 +62,12 @@ func (r Records) Get(ctx context.Context, id string) (Entry, error) {
 	return parse(record)
 }
 
+// Stands reports whether the record is as e says. If nobody can say, it is not.
+func (r Records) Stands(ctx context.Context, e Entry) bool {
+	record, err := r.store.Get(ctx, TaskKey(e.ID))
+	return err == nil && record.Version == e.Version
+}
+
 func parse(record storage.Record) (Entry, error) {
 	t, err := task.Decode(record.Value)
 	if err != nil {

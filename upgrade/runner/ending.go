@@ -85,6 +85,11 @@ func (rd *round) ended(ctx context.Context) {
 func (rd *round) store(ctx context.Context, op *task.Op, outcome []byte) error {
 	ctx, cancel := rd.l.InTime(ctx)
 	defer cancel()
+	if op.End == task.Failed && rd.record().Terms.Rerun {
+		if err := rd.storeCall(ctx); err != nil {
+			return err
+		}
+	}
 	if len(outcome) <= storage.StepBlob {
 		return rd.storeAtOnce(ctx, op, outcome)
 	}
@@ -113,7 +118,7 @@ func (rd *round) storeAtOnce(ctx context.Context, op *task.Op, outcome []byte) e
 	defer rd.mu.Unlock()
 	amid := &ledger.Amid{Before: []storage.Step{rd.l.Records.Keeping(rd.ID, op.Outcome, outcome, time.Until(rd.Expires))}}
 	if rd.entry.Session == "" && ledger.IsSmall(rd.size) && rd.givenUp() == nil {
-		amid.After = rd.l.Parting
+		amid.After = func(steps []storage.Step, t *task.Task) []storage.Step { return rd.l.Parting(steps, t, rd.stored) }
 	}
 	_, err := rd.stepAmid(ctx, op, amid)
 	rd.parted = amid.Whole

@@ -51,6 +51,7 @@ type Held struct {
 	mu      gate         // held while a step is taken; guards the fields below
 	entry   ledger.Entry // as this process last saw the record
 	sure    time.Time    // when that was
+	stored  bool         // the call is in the store
 	repairs int          // how often the record was put right, or was to be
 	slot    slot
 	notes   notes
@@ -80,9 +81,10 @@ func (r *Runner) Hold(e ledger.Entry, c *task.Call) *Held {
 func (r *Runner) newHeld(e ledger.Entry, c *task.Call) *Held {
 	h := &Held{
 		r: r, l: r.ledger, caller: e.Caller, whose: e.Principal, pool: e.Pool, made: e.Created, size: c.Size(), call: task.Pack(c), token: e.Call,
-		ID: e.ID, Expires: r.ledger.Expires(e.Task), done: make(chan struct{}), mu: make(gate, 1), entry: e, sure: time.Now(),
+		ID: e.ID, Expires: r.ledger.Expires(e.Task), done: make(chan struct{}), mu: gate{next: make(chan struct{}, 1)}, entry: e, sure: time.Now(),
 	}
 	h.round = round{Held: h, due: e.Due(), stream: stream{round: &h.round}}
+	h.stored = h.l.StoresCall(e.Task) || e.Answered // it was stored as it paused
 	h.slot.h, h.notes.h = h, h
 	h.room = r.Unsaved.Room(h.caller, h.Expires)
 	h.ctx, h.end = context.WithCancelCause(context.Background())

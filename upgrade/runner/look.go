@@ -177,6 +177,7 @@ func (h *Held) putBack(ctx context.Context) error {
 		if err := l.Records.KeepCall(ctx, t.ID, h.call.Unpack(), life); err != nil {
 			return err
 		}
+		h.stored = true
 	}
 	if err := l.Once.Settle(ctx, t, life); err != nil && !errors.Is(err, ledger.ErrKeyTaken) {
 		return err

@@ -1,8 +1,6 @@
 package runner
 
 import (
-	"context"
-
 	"berth/routing"
 	"berth/upgrade/task"
 )
@@ -57,17 +55,4 @@ func (r *Runner) upstreamOf(t *task.Task) *routing.Upstream {
 		return nil
 	}
 	return pool.Routing.Find(t.Upstream)
-}
-
-// CallOf returns the call of a task as this berth can send it without its client: with
-// the envelope that was kept, or with none where the pool authorises calls itself.
-func (r *Runner) CallOf(ctx context.Context, t *task.Task) (*task.Call, error) {
-	c, open, err := r.ledger.Records.LoadCall(ctx, t.ID)
-	if err != nil {
-		return nil, err
-	}
-	if pool := r.Pool(t.Pool); !open && (pool == nil || !pool.OwnCredentials) {
-		return nil, task.ErrNoCredentials
-	}
-	return c, nil
 }

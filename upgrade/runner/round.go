@@ -153,6 +153,9 @@ func (rd *round) commit(ctx context.Context, u *routing.Upstream) ([]byte, error
 	op := rd.l.Op(task.Dispatch)
 	op.Upstream, op.Round = u.Name, t.Round
 	rd.sent = mcp.ID(body)
+	if rd.stepAlone(ctx, op) {
+		return body, nil
+	}
 	return body, rd.must(ctx, op)
 }
 
@@ -332,6 +335,11 @@ func (rd *round) pauseFor(ctx context.Context, asks []mcp.Input, state []byte) (
 	}
 	if !rd.l.Quota.Take(rd.ID, t.Size+more, held) {
 		return false, task.ErrNotKept
+	}
+	if len(asks) > 0 { // else it is this process that goes on
+		if err := rd.insist(ctx, rd.storeCall); err != nil {
+			return false, rd.cause(ctx, err)
+		}
 	}
 	if err := rd.must(ctx, op); err != nil {
 		return false, err

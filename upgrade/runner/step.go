@@ -10,21 +10,6 @@ import (
 	"berth/upgrade/task"
 )
 
-// gate is a mutex that is held while others are waited for.
-type gate chan struct{}
-
-func (g gate) Lock()   { g <- struct{}{} }
-func (g gate) Unlock() { <-g }
-
-func (g gate) TryLock() bool {
-	select {
-	case g <- struct{}{}:
-		return true
-	default:
-		return false
-	}
-}
-
 // Standing returns the record as this process last saw it, with its version.
 func (h *Held) Standing() ledger.Entry {
 	h.mu.Lock()

@@ -36,10 +36,7 @@ func (t *Task) Encode() []byte {
 	w.raw("progress_token", t.ProgressToken)
 	w.text("event", t.Event)
 	w.raw("progress", t.Progress)
-	list(&w, "said", t.Said, func(w *writer, s *Said) {
-		w.number("n", int64(s.N))
-		w.raw("message", s.Message)
-	})
+	w.said(t.Said)
 	w.text("holder", t.Holder)
 	w.flag("left", t.Left)
 	w.number("round", int64(t.Round))
@@ -47,12 +44,7 @@ func (t *Task) Encode() []byte {
 	w.text("follows", t.Follows)
 	w.flag("handed", t.Handed)
 	w.time("withheld", t.Withheld)
-	list(&w, "asks", t.Asks, func(w *writer, a *Ask) {
-		w.text("key", a.Key)
-		w.text("upstream", a.Upstream)
-		w.raw("request", a.Request)
-		w.raw("answer", a.Answer)
-	})
+	w.asks(t.Asks)
 	texts(&w, "asked", t.Asked)
 	w.flag("answered", t.Answered)
 	w.raw("request_state", t.RequestState)
@@ -83,10 +75,7 @@ func (w *writer) terms(t *Terms) {
 	w.flag("unlisted", t.Unlisted)
 	w.number("slots", int64(t.Slots))
 	w.text("queue", t.Queue)
-	list(w, "webhooks", t.Webhooks, func(w *writer, hook *Webhook) {
-		w.text("to", hook.Name)
-		texts(w, "on", hook.Events)
-	})
+	w.webhooks(t.Webhooks)
 	*w = append(*w, '}')
 }
 
@@ -96,5 +85,34 @@ func (w *writer) again(a *Again) {
 		w.text("id", a.ID)
 		w.time("at", a.At)
 		*w = append(*w, '}')
+	}
+}
+
+func (w *writer) said(all []Said) {
+	for i := range all {
+		w.element("said", i)
+		w.number("n", int64(all[i].N))
+		w.raw("message", all[i].Message)
+		w.close(i == len(all)-1)
+	}
+}
+
+func (w *writer) asks(all []Ask) {
+	for i := range all {
+		w.element("asks", i)
+		w.text("key", all[i].Key)
+		w.text("upstream", all[i].Upstream)
+		w.raw("request", all[i].Request)
+		w.raw("answer", all[i].Answer)
+		w.close(i == len(all)-1)
+	}
+}
+
+func (w *writer) webhooks(all []Webhook) {
+	for i := range all {
+		w.element("webhooks", i)
+		w.text("to", all[i].Name)
+		texts(w, "on", all[i].Events)
+		w.close(i == len(all)-1)
 	}
 }

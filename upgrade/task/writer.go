@@ -90,19 +90,19 @@ func (w *writer) raw(name string, value json.RawMessage) {
 	}
 }
 
-func list[T any](w *writer, name string, of []T, write func(w *writer, one *T)) {
-	for i := range of {
-		if i == 0 {
-			w.name(name)
-			*w = append(*w, '[')
-		} else {
-			*w = append(*w, ',')
-		}
-		*w = append(*w, '{')
-		write(w, &of[i])
-		*w = append(*w, '}')
+// element opens an element of a list of objects, and close closes it. A function in their place that is given would have each
+// writer be an allocation.
+func (w *writer) element(list string, i int) {
+	if i == 0 {
+		w.name(list)
+		*w = append(*w, '[', '{')
+		return
 	}
-	if len(of) > 0 {
+	*w = append(*w, ',', '{')
+}
+
+func (w *writer) close(last bool) {
+	if *w = append(*w, '}'); last {
 		*w = append(*w, ']')
 	}
 }
