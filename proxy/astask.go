@@ -113,5 +113,5 @@ func (r rootOfTask) StreamHeaders(response *wire.Response) {
 func (r rootOfTask) Observe(u *routing.Upstream, piece exchange.Piece) ([]byte, error) {
 	var says peeked
 	says.peek(r.x.Call, piece.Message, false)
-	return r.x.observe(u, piece, &says, true)
+	return r.x.observe(u, &piece, &says, true)
 }

@@ -197,7 +197,7 @@ func (s *stream) take(a *arrival) (done bool, err error) {
 	if says.Method == "" && len(a.piece.Message) > 0 || s.x.Drafts {
 		s.flush() // to record what it tells may take its time
 	}
-	instead, failure := s.x.observe(s.u, a.piece, &says, whole && mcp.MayBeMessage(a.piece.Message) && s.x.MustBeClear)
+	instead, failure := s.x.observe(s.u, &a.piece, &says, whole && mcp.MayBeMessage(a.piece.Message) && s.x.MustBeClear)
 	if failure != nil {
 		s.refuse(failure)
 		return true, nil
@@ -210,7 +210,7 @@ func (s *stream) take(a *arrival) (done bool, err error) {
 		s.resumes = cmp.Or(a.piece.EventID(), s.resumes)
 	}
 	s.x.out.Early.Observe(a.piece, &says.Answer)
-	s.x.poll.Complete(&polls.Response{Status: s.x.out.Status, Header: s.x.out.Header(), Piece: a.piece, Says: &says.Answer, Illegal: says.err})
+	s.x.poll.Complete(&polls.Response{Status: s.x.out.Status, Header: s.x.out.Header(), Message: a.piece.Message, Cut: a.piece.Cut, Says: &says.Answer, Illegal: says.err})
 	raw := a.piece.Raw
 	if s.between {
 		raw = s.x.announced.Event(a.piece, s.x.way().Tagged(a.piece))

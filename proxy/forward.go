@@ -53,7 +53,7 @@ func (x *request) dispatch() error {
 // deliver sends the request, which was routed, to whom that says.
 func (x *request) deliver() error {
 	known := x.untag() || x.answersFormer()
-	if known {
+	if known && x.IsResponse() {
 		err := x.p.sessions.MayReply(x.ctx, x.way(), &x.decision)
 		if known = !errors.Is(err, upgrade.ErrUnknown); known && err != nil {
 			return err

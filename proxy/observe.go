@@ -33,7 +33,7 @@ func (p *peeked) peek(c *inbound.Call, message []byte, cut bool) {
 // piece is released. instead, if not nil, is a message of our own to give to the
 // client in its place; an error means that it must be withheld. strict says that
 // an answer which cannot be understood is one of these.
-func (x *request) observe(u *routing.Upstream, piece exchange.Piece, says *peeked, strict bool) (instead []byte, err error) {
+func (x *request) observe(u *routing.Upstream, piece *exchange.Piece, says *peeked, strict bool) (instead []byte, err error) {
 	x.change.Done()
 	if len(piece.Message) == 0 {
 		return nil, nil

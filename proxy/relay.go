@@ -35,7 +35,9 @@ func (x *request) relayAnswer(u *routing.Upstream, response *wire.Response) erro
 		return fault.OddSession
 	}
 	x.recorder.Head(response)
-	x.p.sessions.Answered(x.way(), &x.decision, response.Status)
+	if x.IsResponse() {
+		x.p.sessions.Answered(x.way(), &x.decision, response.Status)
+	}
 	if x.asking != "" && response.Status/100 == 2 {
 		x.rec.Does(audit.Answered, x.asking)
 	}
@@ -75,7 +77,7 @@ func (x *request) relayBody(u *routing.Upstream, response *wire.Response, shape 
 	}
 	var says peeked
 	says.peek(x.Call, piece.Message, piece.Cut)
-	instead, failure := x.observe(u, piece, &says, isStrict(x.Call, response))
+	instead, failure := x.observe(u, &piece, &says, isStrict(x.Call, response))
 	if failure != nil {
 		return failure
 	}
@@ -86,13 +88,14 @@ func (x *request) relayBody(u *routing.Upstream, response *wire.Response, shape 
 	if x.out.Early.IsOpen() {
 		return x.out.EndEarly(x.ID, response, reader, piece)
 	}
-	if err := x.recorder.BindSession(x.way(), u, "", x.announced.Promised()); err != nil {
+	way := x.way()
+	if err := x.recorder.BindSession(way, u, "", x.announced.Promised()); err != nil {
 		return err
 	}
-	copyHeaders(x.way(), x.out, response)
+	copyHeaders(way, x.out, response)
 	piece = x.announced.Body(piece, response)
 	if x.poll != nil {
-		x.poll.Complete(&polls.Response{Status: response.Status, Header: x.out.Header(), Piece: piece, Says: &says.Answer, Illegal: says.err, Last: true})
+		x.poll.Complete(&polls.Response{Status: response.Status, Header: x.out.Header(), Message: piece.Message, Cut: piece.Cut, Says: &says.Answer, Illegal: says.err, Last: true})
 	}
 	x.out.WriteHeader(response.Status)
 	err = x.out.CopyPieces(reader, piece, response.ContentLength < 0)

@@ -49,13 +49,22 @@ func (s *Scanner) Text() []byte { return s.text }
 func (s *Scanner) At() int { return s.at }
 
 // Again passes over text, if that stands next: a scanner that stood alike has read it before, up to behind a value, and it
-// is ASCII.
+// is ASCII. Where it does not stand next, a scanner that has not moved is as it was.
 func (s *Scanner) Again(text string) bool {
 	if s.fault != nil || len(s.text)-s.at < len(text) || string(s.text[s.at:s.at+len(text)]) != text {
 		return false
 	}
 	s.at += len(text)
 	s.more = true
+	return true
+}
+
+// Into is Again up to before a value, which stands in so many objects and arrays.
+func (s *Scanner) Into(text string, depth int) bool {
+	if !s.Again(text) {
+		return false
+	}
+	s.depth = depth
 	return true
 }
 

@@ -87,8 +87,11 @@ func (a *Answer) peek(data []byte, cut bool, subscribed *Subscribed, asked strin
 	var r answerReader
 	r.Over(data)
 	r.cut, r.subscribed, r.asked = cut, subscribed, asked
-	r.readMessage(a)
-	r.End()
+	if !r.recall(a) {
+		r.readMessage(a)
+		r.End()
+		r.remember(a)
+	}
 	r.finish(a)
 	if err := r.Err(); !cut || !errors.Is(err, io.ErrUnexpectedEOF) {
 		return err

@@ -18,6 +18,13 @@ type answerReader struct {
 	params Task   // params.taskId …
 	core   Task   // result.task.taskId …
 
+	number  memberSet // of the last name, wherever that stands
+	seen    memberSet // of the message
+	inside  memberSet // of the objects in it
+	strange bool      // they have others
+	from    int       // where the result begins
+	gaps    gaps      // what differs between messages like this one
+
 	subscribed *Subscribed // nil: it is no message on a subscription's stream
 }
 
@@ -52,7 +59,12 @@ func (r *answerReader) next(o *answerObject) bool {
 		name, _ := nameOf(&r.Scanner)
 		number = memberNames.Of(name)
 	}
-	o.member = memberSet(number) & o.known
+	r.number = memberSet(number)
+	r.strange = r.strange || number == 0
+	if r.Depth() > 1 {
+		r.inside |= r.number
+	}
+	o.member = r.number & o.known
 	if o.seen&o.member&^memberToolFailed != 0 {
 		name, _ := nameOf(&r.Scanner)
 		r.Fail(ambiguousError{reasonDuplicateKey, string(name)})
@@ -83,6 +95,7 @@ func (r *answerReader) readMessage(a *Answer) {
 			r.value()
 		}
 	}
+	r.seen = o.seen
 }
 
 func (r *answerReader) readParams() {
@@ -111,10 +124,7 @@ func (r *answerReader) readResult(a *Answer) []byte {
 	if !r.atObject() {
 		return nil
 	}
-	from := r.At()
-	if r.recall(a) {
-		return r.since(from)
-	}
+	r.from = r.At()
 	o := r.open(resultMembers)
 	for r.next(&o) {
 		switch o.member {
@@ -134,8 +144,7 @@ func (r *answerReader) readResult(a *Answer) []byte {
 			r.readTask(&r.result, o.member)
 		}
 	}
-	r.remember(a, from)
-	return r.since(from)
+	return r.since(r.from)
 }
 
 // readError returns what it has read, as readResult does.
@@ -238,6 +247,9 @@ func (r *answerReader) value() []byte {
 	if r.cut && isNumber(value) && r.At() == len(r.Text()) {
 		r.Fail(io.ErrUnexpectedEOF)
 		return nil
+	}
+	if r.number&differing != 0 {
+		r.gaps.add(&r.Scanner, r.number, value)
 	}
 	return value
 }

@@ -10,15 +10,15 @@ import "berth/internal/wire"
 // What has no place in its protocol version at all (a batch, a response, a task
 // call or a subscription without an id, which could not be answered) is refused before (-32600).
 func Classify(msg *Message, h *wire.Header) *Error {
-	version, hasVersion, ok := single(h, HeaderVersion)
-	name := mirroredName(h)
+	said := routingOf(h)
+	version, hasVersion := said.version.value, said.version.present
 	for i := range msg.Calls {
-		msg.Calls[i].decode(version, name.value)
+		msg.Calls[i].decode(version, said.name.value)
 	}
-	if !ok {
+	if said.version.differs {
 		return errMismatch("several MCP-Protocol-Version values")
 	}
-	modern := setEras(msg, version, hasVersion, h)
+	modern := setEras(msg, &said)
 	if msg.Batch && (modern || !AllowsBatches(version)) {
 		return errInvalid("this protocol version has no batches", "")
 	}
@@ -33,21 +33,21 @@ func Classify(msg *Message, h *wire.Header) *Error {
 		if c.Era == EraLegacy {
 			continue
 		}
-		if err := checkNames(c, h, &name); err != nil {
+		if err := checkNames(c, &said); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func setEras(msg *Message, version string, hasVersion bool, h *wire.Header) (modern bool) {
+func setEras(msg *Message, said *routing) (modern bool) {
 	for i := range msg.Calls {
 		c := &msg.Calls[i]
-		c.Version = version
-		if !hasVersion {
+		c.Version = said.version.value
+		if !said.version.present {
 			c.Version = c.metaVersion
 		}
-		c.Era = era(c, h)
+		c.Era = era(c, said.method.present)
 		modern = modern || c.Era == EraModern
 	}
 	return modern
@@ -55,13 +55,13 @@ func setEras(msg *Message, version string, hasVersion bool, h *wire.Header) (mod
 
 // era decides by the version that a message claims. One that has not the form of a revision is
 // modern if it stands in `_meta`, or the method is mirrored: only modern clients do that.
-func era(c *Call, h *wire.Header) Era {
+func era(c *Call, mirrored bool) Era {
 	switch {
 	case IsModern(c.Version), IsModern(c.metaVersion):
 		return EraModern
 	case isRevision(c.Version), c.Version == "" && !c.hasMetaVersion:
 		return EraLegacy
-	case c.hasMetaVersion, h.Has(HeaderMethod):
+	case c.hasMetaVersion, mirrored:
 		return EraModern
 	}
 	return EraLegacy
@@ -80,30 +80,18 @@ func checkForm(c *Call) *Error {
 	return nil
 }
 
-// headerName is Mcp-Name, as far as it is clear.
-type headerName struct {
-	value          string
-	present, clear bool
-}
-
-func mirroredName(h *wire.Header) (n headerName) {
-	n.value, n.present, n.clear = single(h, HeaderName)
-	return n
-}
-
-func checkNames(c *Call, h *wire.Header, raw *headerName) *Error {
-	method, present, ok := single(h, HeaderMethod)
-	if !ok || present && method != c.Method {
+func checkNames(c *Call, said *routing) *Error {
+	if said.method.differs || said.method.present && said.method.value != c.Method {
 		return errMismatch("Mcp-Method is not the method in the body")
 	}
-	if !raw.clear {
+	if said.name.differs {
 		return errMismatch("several Mcp-Name values")
 	}
 	field := nameField(c.Method)
-	if !raw.present || field == "" {
+	if !said.name.present || field == "" {
 		return nil
 	}
-	name, ok := decodeName(raw.value)
+	name, ok := decodeName(said.name.value)
 	if !ok {
 		return errMismatch("Mcp-Name holds no valid base64")
 	}

@@ -13,8 +13,9 @@
 // Cost: a client's message is walked once, without building a tree (its params once more
 // where they stand before the method), and nothing of it is copied but the strings that
 // berth goes by and no header says as well. An answer is walked once, and only its first MaxPeek bytes.
-// What clients and servers repeat byte for byte is compared, and not walked again: what a client says of itself (self.go) and
-// the result of a poll of a task at work (told.go). At most 1.5 MiB are kept of these.
+// What clients and servers repeat byte for byte is compared, and not walked again: all of a request but its id, its task's and
+// its arguments, all of an answer but its id, its task and its content (form.go), and what a client says of itself (self.go).
+// At most 1.5 MiB are kept of these.
 // The answer to a held call is read whole, and its result copied once for each time that
 // it is shown.
 package mcp

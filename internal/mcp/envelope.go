@@ -67,6 +67,9 @@ type callReader struct {
 // peek reads the message in data and reports whether that is known to be ASCII: anything beyond is still to be looked at for
 // its UTF-8. On failure the call bears the id, if that could be read.
 func (c *Call) peek(data []byte) (ascii bool, err error) {
+	if ascii, known := c.recallForm(data); known {
+		return ascii, nil
+	}
 	r := callReader{call: c}
 	r.Over(data)
 	if r.Kind() != '{' {
@@ -91,7 +94,10 @@ func (c *Call) peek(data []byte) (ascii bool, err error) {
 	if c.Kind, err = r.env.check(c.ID); err != nil {
 		return false, err
 	}
-	return r.IsASCII(), r.fill()
+	if err = r.fill(); err == nil {
+		c.rememberForm(&r)
+	}
+	return r.IsASCII(), err
 }
 
 func (r *callReader) notObject() error {
@@ -110,6 +116,7 @@ func (r *callReader) member(member memberSet) {
 		r.env.versed = string(value) == `"2.0"` || isString(value, "2.0")
 	case memberID:
 		r.env.id = r.Value()
+		r.gaps.add(&r.Scanner, member, r.env.id)
 	case memberMethod:
 		r.call.Method, _ = textOf(&r.Scanner, r.Value(), "")
 	case memberParams:

@@ -53,10 +53,12 @@ func (c *Call) readParams(r *reader) error {
 			o.note(c.readListen(r))
 		case o.member&name != 0:
 			c.raw.name = r.Value()
+			r.gaps.add(&r.Scanner, o.member, c.raw.name)
 		default:
 			c.setParam(r, o.member)
 		}
 	}
+	r.inside |= o.seen
 	return o.fault
 }
 
@@ -66,6 +68,9 @@ func (c *Call) setParam(r *reader, member memberSet) {
 	switch member {
 	case memberTaskID:
 		c.raw.taskID, c.HasTaskID = value, true
+		r.gaps.add(&r.Scanner, member, value)
+	case memberArguments:
+		r.gaps.add(&r.Scanner, member, value)
 	case memberCursor:
 		c.Cursor, c.badCursor = textOf(&r.Scanner, value, "")
 	case memberState:
@@ -103,14 +108,21 @@ func (c *Call) readMeta(r *reader) error {
 		case memberTraceState:
 			c.Trace.State, _ = textOf(&r.Scanner, r.Value(), "")
 		case memberToken:
-			if token := r.Value(); isToken(token) {
-				c.ProgressToken = token
-			}
+			token := r.Value()
+			c.setToken(token)
+			r.gaps.add(&r.Scanner, memberToken, token)
 		default:
 			r.Value()
 		}
 	}
+	r.inside |= o.seen
 	return o.fault
+}
+
+func (c *Call) setToken(token []byte) {
+	if isToken(token) {
+		c.ProgressToken = token
+	}
 }
 
 // readCapabilities looks among what the client declares for the Tasks extension.

@@ -14,6 +14,10 @@ type reader struct {
 	jsonscan.Scanner
 	lead  int   // where the comma and the blanks before the last name begin
 	names names // of the members of all objects that are being read
+
+	gaps    gaps      // what differs between messages like this one
+	inside  memberSet // the known members of params and _meta
+	strange bool      // there were others, anywhere
 }
 
 // maxMembers bounds the members of an object: the search for duplicates is quadratic, and no real
@@ -71,6 +75,7 @@ func (r *reader) next(o *object) bool {
 		}
 		return true
 	}
+	r.strange = r.strange || r.names.count > o.first
 	r.names.count = o.first
 	return false
 }

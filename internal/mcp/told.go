@@ -2,49 +2,50 @@ package mcp
 
 import "strings"
 
-// told is what was read of the result of a poll, which is the same one for as long as its task is at work and nothing happens
-// to it. An outcome is told once, and nothing of it is kept.
-type told struct {
-	text       string
-	task       Task
-	resultType string
-}
+// results are the forms of answers to polls, by the task: they are the same but for the id for as long as the task is at work and
+// nothing happens to it, so that there is no gap but that. An outcome is told once, and nothing of it is kept.
+var results = newMemory[answerForm](1 << 11)
 
-// results are those that were read last, by the task.
-var results = newMemory[told](1 << 11)
-
-// maxTold is how many bytes are kept of a result, at most.
+// maxTold is how many bytes are kept of such an answer, at most.
 const maxTold = 512
 
-// recall passes over the result that comes next, if it is known to be what is told of the task asked.
-func (r *answerReader) recall(a *Answer) bool {
+// recallTold returns the form of what is told of the task asked, nil if it is not known.
+func (r *answerReader) recallTold() *answerForm {
 	if r.asked == "" {
-		return false
+		return nil
 	}
-	known := results.place(wordsOf(r.asked)).Load()
-	if known == nil || known.task.ID != r.asked || !r.Again(known.text) {
-		return false
+	f := results.place(wordsOf(r.asked)).Load()
+	if f == nil || f.told.ID != r.asked {
+		return nil
 	}
-	a.ResultType, r.result = known.resultType, known.task
-	r.result.ID = r.asked
-	return true
+	return f
 }
 
-// remember keeps the result that was read from there on, if it tells that the task asked is at work, and nothing else.
-func (r *answerReader) remember(a *Answer, from int) {
-	if r.asked == "" || r.result.ID != r.asked || r.result.Status != "working" {
+// rememberTold keeps the message that was read, if it tells that the task asked is at work. These are its gaps.
+func (r *answerReader) rememberTold(a *Answer, g *gaps) {
+	if r.asked == "" || r.result.ID != r.asked || r.result.Status != "working" || len(r.Text()) > maxTold {
 		return
 	}
-	text, place := r.since(from), results.place(wordsOf(r.asked))
-	switch {
-	case text == nil, r.core != Task{}, !r.IsASCII(), len(text)+len(r.asked)+len(a.ResultType) > maxTold:
-		return
-	case a.ToolFailed, a.RequestState != "", a.NextCursor != "", a.Version != "", !results.isFree(place):
+	place := results.place(wordsOf(r.asked))
+	if r.core != (Task{}) || !results.isFree(place) {
 		return
 	}
-	task := r.result
-	task.ID, task.Status = strings.Clone(task.ID), "working" // and no parts of a request
-	place.Store(&told{string(text), task, strings.Clone(a.ResultType)})
+	told := r.result.withoutID()
+	told.ID = strings.Clone(r.asked) // and no part of a request
+	if f := r.form(a, g.ofID(), told); f != nil {
+		place.Store(f)
+	}
+}
+
+// ofID are the gaps of the id of a message alone.
+func (g *gaps) ofID() *gaps {
+	own := new(gaps)
+	for i := range min(g.count, maxGaps) {
+		if one := g.of[i]; one.isID() {
+			own.of[0], own.count = one, 1
+		}
+	}
+	return own
 }
 
 // wordsOf are those in which the ids of tasks differ.

@@ -37,7 +37,7 @@ func (a *Answer) Read(reader *exchange.Reader, shape exchange.Shape, response *w
 // Body returns an answer in JSON, or its first piece, as the client is to get it. Its headers
 // have been copied.
 func (a *Answer) Body(piece exchange.Piece, response *wire.Response) exchange.Piece {
-	message, changed := a.completed(piece)
+	message, changed := a.completed(&piece)
 	if !changed {
 		return piece
 	}
@@ -53,7 +53,7 @@ func (a *Answer) Event(piece exchange.Piece, raw []byte) []byte {
 	if !piece.Between {
 		return raw
 	}
-	message, changed := a.completed(piece)
+	message, changed := a.completed(&piece)
 	if !changed {
 		return raw
 	}
@@ -62,7 +62,7 @@ func (a *Answer) Event(piece exchange.Piece, raw []byte) []byte {
 
 // Observe notes whose tasks an answer to initialize promises, before the session that it hands
 // out is bound.
-func (a *Answer) Observe(piece exchange.Piece) {
+func (a *Answer) Observe(piece *exchange.Piece) {
 	if a == nil || a.method != mcp.MethodInitialize {
 		return
 	}
@@ -86,7 +86,7 @@ func (a *Answer) Promised() string {
 
 // completed returns the message of a piece with what it lacks, unless that made it larger
 // than an answer may be.
-func (a *Answer) completed(piece exchange.Piece) (message []byte, changed bool) {
+func (a *Answer) completed(piece *exchange.Piece) (message []byte, changed bool) {
 	if a == nil || piece.Cut {
 		return nil, false
 	}

@@ -2,14 +2,12 @@ package audit
 
 import (
 	"strings"
-	"sync/atomic"
 
 	"berth/internal/mcp"
 	"berth/internal/series"
 )
 
-// head is what begins the lines of most requests alike: its texts are compared with those of a line before, and not written
-// anew.
+// head is what begins the lines of most requests alike.
 type head struct {
 	http, path, method, pool, version string // as they came
 	era                               mcp.Era
@@ -21,7 +19,19 @@ func headOf(r *Record) head {
 	return head{c.HTTP.Method, c.HTTP.URL.Path, method(c), c.PoolName(), c.Version(), c.Era()}
 }
 
-// fill adds it to a line.
+// write adds it to a line.
+func (h *head) write(l *line, known *portions[head]) {
+	number := h.number()
+	if known.again(l, number, h) {
+		return
+	}
+	from := l.length()
+	h.fill(l)
+	if known.mayKeep(l, number, h.size()) {
+		known.keep(number, h.clone(), l.text.Since(from))
+	}
+}
+
 func (h *head) fill(l *line) {
 	l.put("http", h.http)
 	l.put("path", h.path)
@@ -31,43 +41,17 @@ func (h *head) fill(l *line) {
 	l.add("version", h.version)
 }
 
-// isShort reports whether it may be kept.
-func (h *head) isShort() bool {
-	return len(h.http)+len(h.path)+len(h.method)+len(h.pool)+len(h.version) <= clipped
+// number is its place among portions.
+func (h *head) number() uint {
+	return series.PlaceOf(h.pool) + 3*series.PlaceOf(h.method) + 7*series.PlaceOf(h.version)
+}
+
+// size is that of its texts which others have worded.
+func (h *head) size() int {
+	return len(h.http) + len(h.path) + len(h.method) + len(h.pool) + len(h.version)
 }
 
 // clone pins no request.
-func (h head) clone() head {
-	h.http, h.path, h.method, h.version = strings.Clone(h.http), strings.Clone(h.path), strings.Clone(h.method), strings.Clone(h.version)
-	return h
-}
-
-// heads are some that were written, each as its line has it. The zero value has none. Its methods may be called concurrently.
-type heads struct {
-	written [64]atomic.Pointer[writtenHead] // by a number of what they say
-	missed  atomic.Uint32
-}
-
-type writtenHead struct {
-	head
-	text string
-}
-
-// keptAfter is how many heads are not found until one is kept in another's place: what comes in turns, or is made up, costs
-// no memory then.
-const keptAfter = 64
-
-// write adds a head to a line.
-func (k *heads) write(l *line, h *head) {
-	place := &k.written[(series.PlaceOf(h.pool)+3*series.PlaceOf(h.method)+7*series.PlaceOf(h.version))%uint(len(k.written))]
-	known := place.Load()
-	if known != nil && known.head == *h {
-		l.text.Again(known.text)
-		return
-	}
-	at := l.text.Len()
-	h.fill(l)
-	if h.isShort() && (known == nil || k.missed.Add(1)%keptAfter == 0) {
-		place.Store(&writtenHead{h.clone(), l.text.Since(at)})
-	}
+func (h *head) clone() head {
+	return head{strings.Clone(h.http), strings.Clone(h.path), strings.Clone(h.method), h.pool, strings.Clone(h.version), h.era}
 }

@@ -54,32 +54,17 @@ func (r *Record) warnOfCut(took time.Duration) {
 
 // fill adds what docs/access.md lists.
 func (l *line) fill(r *Record, e end) {
-	if begins := headOf(r); l.text != nil {
-		r.reporter.heads.write(l, &begins)
-	} else {
-		begins.fill(l)
-	}
+	known, begins, went, sent := &r.reporter.known, headOf(r), fateOf(r, e), senderOf(r)
+	begins.write(l, &known.heads)
 	l.addSubject(r)
-	if r.Source != "" {
-		l.set("source", string(r.Source))
-	}
-	l.add("upstream", r.Upstream)
-	l.add("moved_from", r.MovedFrom)
-	l.count("status", int64(r.Status))
-	if r.Code != 0 {
-		l.count("code", int64(r.Code))
-	}
-	l.set("outcome", e.outcome)
+	went.write(l, &known.fates)
 	l.time("ms", e.took)
 	l.count("bytes", r.Written)
 	if !r.Begun.IsZero() {
 		l.time("first_ms", r.Begun.Sub(r.Started))
 	}
-	if r.attempts > 0 {
-		l.count("attempts", int64(r.attempts))
-	}
-	l.add("holder", r.Holder)
-	l.addCaller(r)
+	sent.write(l, &known.senders)
+	l.addContext(r)
 	l.add("error", r.errorText())
 }
 
@@ -88,6 +73,14 @@ func (l *line) add(name, value string) {
 	if value != "" {
 		l.put(name, value)
 	}
+}
+
+// length is how much of it is written.
+func (l *line) length() int {
+	if l.text == nil {
+		return 0
+	}
+	return l.text.Len()
 }
 
 // put adds what a client, an upstream or an operator may have worded.
@@ -140,10 +133,8 @@ func (l *line) addSubject(r *Record) {
 	l.add("task", cmp.Or(c.TaskID, r.Task))
 }
 
-// addCaller adds who sent the request, and in which session and trace.
-func (l *line) addCaller(r *Record) {
-	l.add("client", r.call.Address())
-	l.add("agent", r.call.HTTP.Header.Get("User-Agent"))
+// addContext adds in which session and trace the request was sent.
+func (l *line) addContext(r *Record) {
 	if session := cmp.Or(r.call.Session, r.Session); session != "" {
 		l.set("session", seal.Digest(session))
 	}

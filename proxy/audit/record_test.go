@@ -23,6 +23,7 @@ import (
 	"berth/proxy/fault"
 	"berth/proxy/inbound"
 	"berth/routing"
+	"berth/sticky"
 
 	sdkmetric "go.opentelemetry.io/otel/sdk/metric"
 )
@@ -102,8 +103,8 @@ func TestALineTellsWhatTheRecordWasTold(t *testing.T) {
 	}
 }
 
-// How a line begins is not taken from another that begins differently.
-func TestALineBeginsAsItsRequestDoes(t *testing.T) {
+// Nothing of a line is taken from another whose request differs.
+func TestALineSaysWhatItsRequestIs(t *testing.T) {
 	var plain, waits bytes.Buffer
 	lines := journal.New(&waits)
 	for _, access := range []*slog.Logger{slog.New(slog.NewJSONHandler(&plain, nil)), lines.Patient(slog.LevelInfo)} {
@@ -114,8 +115,13 @@ func TestALineBeginsAsItsRequestDoes(t *testing.T) {
 			call.HTTP.URL.Path = []string{"/mcp", "/mcq", "/\"\x00", strings.Repeat("a", clipped)}[i/2%4]
 			call.Message.Calls[0].Era = []mcp.Era{mcp.EraModern, mcp.EraLegacy}[i%2]
 			call.Message.Calls[0].Version = []string{"1", "2"}[i/5%2]
+			call.From = netip.AddrFrom4([4]byte{192, 0, 2, byte(i / 3 % 2)})
+			call.HTTP.Header.Set("User-Agent", []string{"node", "bode", "\x00", strings.Repeat("a", clipped+i/2%3)}[i/3%4])
 			var r Record
 			reporter.Begin(&r, call)
+			r.Source, r.Upstream, r.MovedFrom = []sticky.Source{"", "a", "b"}[i/2%3], []string{"a", "b", "é"}[i/3%3], []string{"", "c"}[i/4%2]
+			r.Status, r.Code, r.Meant = []int{200, 264}[i/5%2], []int{0, -1}[i/6%2], []int{200, 502}[i/7%2]
+			r.attempts, r.Holder = i/3%3, []string{"", "h"}[i/5%2]
 			r.Close(time.Now())
 		}
 	}

@@ -37,7 +37,7 @@ type Options struct {
 // called concurrently.
 type Reporter struct {
 	access slog.Handler // nil: none
-	heads  heads        // of its lines
+	known  known        // of its lines
 	warn   *slog.Logger
 	last   *Decisions
 	tracer trace.Tracer
@@ -55,6 +55,13 @@ type Reporter struct {
 	streams metric.Int64UpDownCounter
 	crossed metric.Int64Counter
 	drops   metric.Int64Counter
+}
+
+// known are the portions of lines that were written.
+type known struct {
+	heads   portions[head]
+	fates   portions[fate]
+	senders portions[sender]
 }
 
 // New returns a reporter for requests to the endpoints.

@@ -30,14 +30,13 @@ func (x *Call) CredentialSum() [sha256.Size]byte {
 // DigestOf is equal for headers that are equal byte by byte, but for the names that are
 // left out.
 func DigestOf(h *wire.Header, without func(name string) bool) [sha256.Size]byte {
-	var room [UsualFields]wire.Field
+	var room [UsualFields]*wire.Field
 	fields := Sorted(room[:0], h, without)
 	if len(fields) == 0 {
 		return ofNothing
 	}
 	all := make([]byte, 0, 512) // as most need; more is zeroed in vain
-	for i := range fields {
-		f := &fields[i]
+	for _, f := range fields {
 		all = append(append(append(append(all, f.Name...), 0), f.Value...), 0) // neither holds a NUL
 	}
 	return sha256.Sum256(all)
@@ -48,8 +47,8 @@ var ofNothing = sha256.Sum256(nil)
 // UsualFields are as many as most requests have beside those that are left out: room for them costs no allocation.
 const UsualFields = 16
 
-// Sorted appends the fields of h in the order of their names, but for those that are left out.
-func Sorted(fields []wire.Field, h *wire.Header, without func(name string) bool) []wire.Field {
+// Sorted appends the fields of h, which stay its own, in the order of their names, but for those that are left out.
+func Sorted(fields []*wire.Field, h *wire.Header, without func(name string) bool) []*wire.Field {
 	inOrder, all := true, h.Fields()
 	for i := range all {
 		f := &all[i]
@@ -57,10 +56,10 @@ func Sorted(fields []wire.Field, h *wire.Header, without func(name string) bool)
 			continue
 		}
 		inOrder = inOrder && (len(fields) == 0 || fields[len(fields)-1].Name <= f.Name)
-		fields = append(fields, *f)
+		fields = append(fields, f)
 	}
 	if !inOrder {
-		slices.SortStableFunc(fields, func(a, b wire.Field) int { return strings.Compare(a.Name, b.Name) })
+		slices.SortStableFunc(fields, func(a, b *wire.Field) int { return strings.Compare(a.Name, b.Name) })
 	}
 	return fields
 }

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"time"
 
-	"berth/internal/exchange"
 	"berth/internal/mcp"
 	"berth/internal/wire"
 	"berth/proxy/inbound"
@@ -15,7 +14,8 @@ import (
 type Response struct {
 	Status  int
 	Header  *wire.Header // as the leader's client gets it
-	Piece   exchange.Piece
+	Message []byte       // the piece's, or its beginning
+	Cut     bool         // it is only the beginning
 	Says    *mcp.Answer
 	Illegal error // why it is no message that can be read
 	Last    bool  // nothing comes after it
@@ -36,7 +36,7 @@ func (p *Poll) Complete(r *Response) {
 	}
 	var answer *Answer
 	if r.fits(p.call) {
-		answer = &Answer{bytes.Clone(r.Piece.Message), r.Says.ErrorCode, reply.CrossOrigin(r.Header)}
+		answer = &Answer{bytes.Clone(r.Message), r.Says.ErrorCode, reply.CrossOrigin(r.Header)}
 	}
 	p.complete(answer, keep)
 	p.over = true
@@ -44,13 +44,13 @@ func (p *Poll) Complete(r *Response) {
 
 // responds reports whether r is, or begins, a response at all.
 func (r *Response) responds() bool {
-	return r.Piece.Cut || mcp.MayBeMessage(r.Piece.Message) && (r.Illegal != nil || r.Says.Method == "")
+	return r.Cut || mcp.MayBeMessage(r.Message) && (r.Illegal != nil || r.Says.Method == "")
 }
 
 // fits reports whether r is a response to c that others may be given.
 func (r *Response) fits(c *inbound.Call) bool {
 	switch {
-	case r.Piece.Cut, !r.responds(), r.Illegal != nil, r.Status != wire.StatusOK, !bytes.Equal(r.Says.ID, c.ID):
+	case r.Cut, !r.responds(), r.Illegal != nil, r.Status != wire.StatusOK, !bytes.Equal(r.Says.ID, c.ID):
 		return false
 	}
 	return r.Says.IsError || r.Says.Task.ID == c.Single().TaskID

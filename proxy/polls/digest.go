@@ -48,7 +48,7 @@ func (p *Poll) digest() digest {
 	add(p.owner)
 	add(c.HTTP.Host)
 	add(c.HTTP.URL.RawQuery)
-	var room [inbound.UsualFields]wire.Field
+	var room [inbound.UsualFields]*wire.Field
 	for _, f := range inbound.Sorted(room[:0], c.HTTP.Header, inbound.IsOfOneRequest) {
 		add(f.Name)
 		add(f.Value)

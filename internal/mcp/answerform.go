@@ -1,0 +1,142 @@
+package mcp
+
+import (
+	"strings"
+	"sync/atomic"
+
+	"berth/internal/jsonscan"
+)
+
+// answerForm is the form of results. Its gaps are the id, what a tool has said, the task that is told of, and when that was made
+// and has changed.
+type answerForm struct {
+	form
+	from, to   spot // of the result
+	toolFailed bool
+	resultType string
+	told, core Task // by the result, and by the task in it
+}
+
+// spot is a place in a run of a form.
+type spot struct{ run, at int }
+
+// answerForms are those that were read last.
+var answerForms = newMemory[alike[answerForm]](1 << 6)
+
+func placeOfAnswerForm(data []byte) *atomic.Pointer[alike[answerForm]] {
+	return answerForms.place(wordsBehind(resultMark, data))
+}
+
+var resultMark = []byte(`"result":{"`)
+
+// differing are the members of a response that are gaps of its form.
+const differing = memberID | memberTaskID | memberStatusMessage | memberCreated | memberUpdated | memberContent | memberStructured
+
+// recall reads the message, if its form is known.
+func (r *answerReader) recall(a *Answer) bool {
+	if r.cut || r.subscribed != nil {
+		return false
+	}
+	var found gaps
+	if f := r.recallTold(); f != nil && r.take(a, f, &found) {
+		return true
+	}
+	all := placeOfAnswerForm(r.Text()).Load()
+	if all == nil {
+		return false
+	}
+	for _, f := range all {
+		if f == nil {
+			break
+		}
+		if r.take(a, f, &found) {
+			r.rememberTold(a, &found)
+			return true
+		}
+	}
+	return false
+}
+
+// take reads the message, if it has the form f, and finds its gaps.
+func (r *answerReader) take(a *Answer, f *answerForm, found *gaps) bool {
+	s := jsonscan.New(r.Text())
+	found.count = 0
+	return f.fits(&s, found) && r.fill(a, f, found)
+}
+
+// fill has a be what stands in the message, which has the form f. A task's id that is not plain is not f's to read.
+func (r *answerReader) fill(a *Answer, f *answerForm, found *gaps) (ok bool) {
+	data, result, core, id := r.Text(), f.told, f.core, []byte(nil)
+	for i := range found.count {
+		g := &found.of[i]
+		value := g.value(data)
+		switch {
+		case g.isID():
+			id = value
+		case g.member != memberTaskID:
+		case !g.plain || !isText(value):
+			return false
+		case g.depth == 2:
+			result.ID = known(value[1:len(value)-1], r.asked)
+		default:
+			core.ID = known(value[1:len(value)-1], r.asked)
+		}
+	}
+	r.result, r.core = result, core
+	a.ID, a.HasResult, a.ToolFailed, a.ResultType = id, true, f.toolFailed, f.resultType
+	r.from = f.from.in(found)
+	a.Result = data[r.from:f.to.in(found)]
+	return true
+}
+
+// isID reports whether it is that of the id of a message.
+func (g *gap) isID() bool { return g.member == memberID && g.depth == 1 }
+
+// in is where the spot is in a text with these gaps.
+func (s spot) in(found *gaps) int {
+	if s.run == 0 {
+		return s.at
+	}
+	return int(found.of[s.run-1].to) + s.at
+}
+
+// spotOf is where a place in a text with these gaps is.
+func spotOf(at int, g *gaps) (s spot) {
+	for s.at = at; s.run < g.count && int(g.of[s.run].to) <= at; s.run++ {
+		s.at = at - int(g.of[s.run].to)
+	}
+	return s
+}
+
+// remember has messages like the one that was read be known, if it is a result in which nothing stands but what most have.
+func (r *answerReader) remember(a *Answer) {
+	const usual = memberResultType | memberOwnTask | memberToolFailed | memberTaskID | memberStatus | memberStatusMessage |
+		memberTTLMs | memberTTL | memberKeepAlive | memberCreated | memberUpdated | memberInterval | memberContent | memberStructured | memberMeta
+	if r.cut || r.Err() != nil || r.seen != memberID|memberResult || a.Result == nil || r.strange || r.inside&^usual != 0 {
+		return
+	}
+	if place := placeOfAnswerForm(r.Text()); hasRoom(&answerForms, place) {
+		if f := r.form(a, &r.gaps, r.result.withoutID()); f != nil {
+			remember(place, f)
+		}
+	}
+	r.rememberTold(a, &r.gaps)
+}
+
+// form is that of the message, which was read, with these gaps: told is what its result tells of a task. nil: none is kept.
+func (r *answerReader) form(a *Answer, g *gaps, told Task) *answerForm {
+	text, ok := formOf(r.Text(), g)
+	if !ok {
+		return nil
+	}
+	return &answerForm{
+		form: text, from: spotOf(r.from, g), to: spotOf(r.from+len(a.Result), g),
+		toolFailed: a.ToolFailed, resultType: strings.Clone(a.ResultType), told: told, core: r.core.withoutID(),
+	}
+}
+
+// withoutID is t as all messages of its form have it.
+func (t Task) withoutID() Task {
+	t.ID, t.Status = "", strings.Clone(t.Status)
+	return t
+}

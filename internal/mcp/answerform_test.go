@@ -1,0 +1,124 @@
+package mcp
+
+import (
+	"fmt"
+	"reflect"
+	"strings"
+	"testing"
+)
+
+const usualView = `"taskId":"task-00000001","status":"working","statusMessage":"half","createdAt":"2026-07-28T10:30:00Z",` +
+	`"lastUpdatedAt":"2026-07-28T10:40:00Z","ttlMs":60000,"keepAlive":5,"pollIntervalMs":1000`
+
+// An answer is read alike whether one like it was read before or not, whatever of it has changed, and whoever asks.
+func TestAnAnswerIsReadAlikeAgain(t *testing.T) {
+	for _, body := range []string{
+		`{"jsonrpc":"2.0","id":1,"result":{` + usualView + `,"resultType":"complete"}}`,
+		`{"jsonrpc":"2.0","id":1,"result": {"resultType":"task",` + usualView + `} ,"x":1}`,
+		`{"result":{` + usualView + `},"jsonrpc":"2.0","id":"1"} `,
+		`{"jsonrpc":"2.0","id":1,"result":{"task":{` + usualView + `},"_meta":{}}}`,
+		`{"jsonrpc":"2.0","id":1,"result":{"content":[{"id":2,"taskId":"t"}],"structuredContent":{"id":3},"isError":true}}`,
+		`{"jsonrpc":"2.0","id":1,"result":{"id":2,"content":[]}}`,
+	} {
+		for i := range len(body) {
+			for _, put := range []string{
+				"", `"`, "{", "}", ",", "x", "1", " ", `\`, `\u0041`, "é", `"x":1,`, "null", `"isError":true,`, `"taskId":2,`, `"nextCursor":"2",`, `"error":{},`, `"id":2,`, "[[",
+			} {
+				changed := body[:i] + put + body[i+1:]
+				for _, asked := range []string{"task-00000001", ""} {
+					for known, cut := range map[string]bool{"task-00000001": false, "task-00000002": false, "": true} {
+						forgetForms()
+						want, wantErr := peekedTo(asked, changed, cut)
+						forgetForms()
+						_, _ = peekedTo(known, body, false)
+						if got, err := peekedTo(asked, changed, cut); !reflect.DeepEqual(got, want) || !reflect.DeepEqual(err, wantErr) {
+							t.Fatalf("%s\ngot %+v, %v\nwant %+v, %v", changed, got, err, want, wantErr)
+						}
+					}
+				}
+			}
+		}
+	}
+}
+
+func peekedTo(asked, message string, cut bool) (a Answer, err error) {
+	err = a.PeekTo(asked, []byte(message), cut)
+	return a, err
+}
+
+// What an answer says of its task is read of each.
+func TestWhatAFormLeavesOpenIsReadOfEachAnswer(t *testing.T) {
+	forgetForms()
+	for i := range 3 {
+		task, id := fmt.Sprintf("task-%08d", i), fmt.Sprint(i)
+		message := `{"jsonrpc":"2.0","id":` + id + `,"result":{"resultType":"task",` + strings.Replace(usualView, "task-00000001", task, 1) + `}}`
+		a, err := peekedTo("", message, false)
+		if err != nil || string(a.ID) != id || a.Task.ID != task || a.Dialect != DialectExtension || string(a.Result) != message[strings.Index(message, `{"resultType"`):len(message)-1] {
+			t.Errorf("got %+v, %v", a, err)
+		}
+		if kept := keptAnswers(); len(kept) != 1 || strings.Contains(fmt.Sprintf("%+v", kept), "task-") {
+			t.Fatalf("kept %+v", kept)
+		}
+	}
+}
+
+func keptAnswers() (kept []answerForm) {
+	for i := range answerForms.places {
+		if all := answerForms.places[i].Load(); all != nil {
+			for _, f := range all {
+				if f != nil {
+					kept = append(kept, *f)
+				}
+			}
+		}
+	}
+	return kept
+}
+
+// What is told of a task is kept while that is at work, whichever way it was read, and of no other task.
+func TestWhatIsToldOfATaskAtWorkIsKept(t *testing.T) {
+	forgetForms()
+	for i, status := range []string{"working", "working", "completed"} {
+		task := fmt.Sprintf("task-%08d", i)
+		view := strings.Replace(strings.Replace(usualView, "task-00000001", task, 1), "working", status, 1)
+		_, _ = peekedTo(task, `{"jsonrpc":"2.0","id":1,"result":{`+view+`}}`, false)
+		f := results.place(wordsOf(task)).Load()
+		if kept := f != nil && f.told.ID == task; kept != (status == "working") {
+			t.Errorf("%s: kept: %v", status, kept)
+		}
+	}
+	if a, _ := peekedTo("task-00000000", `{"jsonrpc":"2.0","id":9,"result":{`+usualView+`}}`, false); a.Task.ID != "task-00000001" || string(a.ID) != "9" {
+		t.Errorf("got %+v", a)
+	}
+}
+
+// What is kept of an answer is nothing that it says to one client alone, and not large.
+func TestOnlyWhatMostAnswersHaveIsKept(t *testing.T) {
+	const before = `{"jsonrpc":"2.0","id":1,"result":`
+	for name, rest := range map[string]string{
+		"a cursor":           `{"taskId":"t","nextCursor":"c"}}`,
+		"a state":            `{"taskId":"t","requestState":"s"}}`,
+		"a version":          `{"protocolVersion":"v"}}`,
+		"an outcome":         `{"taskId":"t","status":"completed","result":{}}}`,
+		"an unknown member":  `{"taskId":"t","x":1}}`,
+		"one beside":         `{"taskId":"t"},"x":1}`,
+		"an error beside":    `{"taskId":"t"},"error":null}`,
+		"a request":          `{"taskId":"t"},"method":"m"}`,
+		"what is not ASCII":  `{"taskId":"t","status":"é"}}`,
+		"what is long":       `{"taskId":"t","status":"` + strings.Repeat("x", maxForm) + `"}}`,
+		"a faulty result":    `{"taskId":"t","ttl":1,"ttl":1}}`,
+		"no object":          `1}`,
+		"a result cut short": `{"taskId":"t",`,
+	} {
+		forgetForms()
+		_, _ = peekedTo("t", before+rest, false)
+		for i := range results.places {
+			if results.places[i].Load() != nil {
+				t.Errorf("%s: it is kept of its task", name)
+			}
+		}
+		if kept := keptAnswers(); len(kept) > 0 {
+			t.Errorf("%s: kept %+v", name, kept)
+		}
+	}
+}

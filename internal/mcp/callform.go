@@ -1,0 +1,88 @@
+package mcp
+
+import (
+	"bytes"
+	"sync/atomic"
+
+	"berth/internal/jsonscan"
+)
+
+// callForm is the form of requests. Its gaps are the id, the token of the progress, the id of the task, and the name and the
+// arguments of the tool.
+type callForm struct {
+	form
+	call Call // what was read, but for the gaps; it aliases no message
+}
+
+// callForms are those that were read last.
+var callForms = newMemory[alike[callForm]](1 << 6)
+
+func placeOfCallForm(data []byte) *atomic.Pointer[alike[callForm]] {
+	return callForms.place(wordsBehind(methodMark, data))
+}
+
+var methodMark = []byte(`"method":"`)
+
+// recallForm is peek of a message whose form is known; false of any other.
+func (c *Call) recallForm(data []byte) (ascii, known bool) {
+	all := placeOfCallForm(data).Load()
+	if all == nil {
+		return false, false
+	}
+	for _, f := range all {
+		if f == nil {
+			break
+		}
+		s, found := jsonscan.New(data), gaps{}
+		if f.fits(&s, &found) && f.fill(c, data, &found) {
+			return s.IsASCII(), true
+		}
+	}
+	return false, false
+}
+
+// fill has c be what stands in data, which has the form f. What it says in a gap may be a fault, which is not f's to tell.
+func (f *callForm) fill(c *Call, data []byte, found *gaps) (ok bool) {
+	*c = f.call
+	for i := range found.count {
+		switch g := &found.of[i]; g.member {
+		case memberID:
+			c.ID = g.value(data)
+		case memberName:
+			c.raw.name = g.value(data)
+		case memberTaskID:
+			c.raw.taskID = g.value(data)
+		case memberToken:
+			c.setToken(g.value(data))
+		}
+	}
+	if ok = isToken(c.ID); !ok {
+		*c = Call{}
+	}
+	return ok
+}
+
+// rememberForm has messages like the one that was read be known, if nothing stands in it but what most requests have.
+func (c *Call) rememberForm(r *callReader) {
+	const usual = memberMeta | memberName | memberTaskID | memberArguments |
+		memberMetaVersion | memberMetaClient | memberMetaCapabilities | memberToken
+	if c.Kind != KindRequest || !r.passed || r.strange || r.inside&^usual != 0 {
+		return
+	}
+	place := placeOfCallForm(r.Text())
+	if !hasRoom(&callForms, place) {
+		return
+	}
+	if f, ok := formOf(r.Text(), &r.gaps); ok {
+		remember(place, &callForm{f, c.withoutGaps()})
+	}
+}
+
+// withoutGaps is c as all messages of its form have it.
+func (c *Call) withoutGaps() Call {
+	kept := *c
+	kept.ID, kept.ProgressToken = nil, nil
+	kept.raw = rawCall{version: bytes.Clone(c.raw.version)}
+	kept.capabilities = bytes.Clone(c.capabilities)
+	return kept
+}

@@ -1,0 +1,53 @@
+package audit
+
+import (
+	"strings"
+
+	"berth/internal/series"
+)
+
+// sender is who sent a request, and how often it was sent on.
+type sender struct {
+	attempts              int
+	holder, client, agent string
+}
+
+// senderOf is that of a request.
+func senderOf(r *Record) sender {
+	return sender{r.attempts, r.Holder, r.call.Address(), r.call.HTTP.Header.Get("User-Agent")}
+}
+
+// write adds it to a line.
+func (s *sender) write(l *line, known *portions[sender]) {
+	number := s.number()
+	if known.again(l, number, s) {
+		return
+	}
+	from := l.length()
+	s.fill(l)
+	if known.mayKeep(l, number, s.size()) {
+		known.keep(number, s.clone(), l.text.Since(from))
+	}
+}
+
+func (s *sender) fill(l *line) {
+	if s.attempts > 0 {
+		l.count("attempts", int64(s.attempts))
+	}
+	l.add("holder", s.holder)
+	l.add("client", s.client)
+	l.add("agent", s.agent)
+}
+
+// number is its place among portions.
+func (s *sender) number() uint {
+	return uint(s.attempts) + 3*series.PlaceOf(s.client) + 7*series.PlaceOf(s.agent)
+}
+
+// size is that of its texts which others have worded.
+func (s *sender) size() int { return len(s.holder) + len(s.client) + len(s.agent) }
+
+// clone pins no request.
+func (s *sender) clone() sender {
+	return sender{s.attempts, strings.Clone(s.holder), strings.Clone(s.client), strings.Clone(s.agent)}
+}
