@@ -8,11 +8,7 @@ import (
 )
 
 // forget has nothing be known.
-func forget[T any](m *memory[T]) {
-	for i := range m.places {
-		m.places[i].Store(nil)
-	}
-}
+func forget[T any](m *memory[T]) { *m = newMemory[T](len(m.places)) }
 
 // forgetClients has nothing be known of clients and their messages.
 func forgetClients() {
