@@ -7,8 +7,8 @@ import (
 	"berth/internal/jsonscan"
 )
 
-// answerForm is the form of results. Its gaps are the id, what a tool has said, the task that is told of, and when that was made
-// and has changed.
+// answerForm is the form of results. Its gaps are the id, what a tool has said, the task that is told of, when that was made and
+// has changed, and what is said beside.
 type answerForm struct {
 	form
 	from, to   spot // of the result
@@ -30,7 +30,7 @@ func placeOfAnswerForm(data []byte) *atomic.Pointer[alike[answerForm]] {
 var resultMark = []byte(`"result":{"`)
 
 // differing are the members of a response that are gaps of its form.
-const differing = memberID | memberTaskID | memberStatusMessage | memberCreated | memberUpdated | memberContent | memberStructured
+const differing = memberID | memberTaskID | memberStatusMessage | memberCreated | memberUpdated | memberContent | memberStructured | memberMeta
 
 // recall reads the message, if its form is known.
 func (r *answerReader) recall(a *Answer) bool {

@@ -1,6 +1,7 @@
 package mcp
 
 import (
+	"cmp"
 	"fmt"
 	"reflect"
 	"strings"
@@ -36,6 +37,35 @@ func TestAnAnswerIsReadAlikeAgain(t *testing.T) {
 						}
 					}
 				}
+			}
+		}
+	}
+}
+
+// An answer that few servers give is read alike each time, whatever stands in it where.
+func TestAnOddAnswerIsReadAlikeEachTime(t *testing.T) {
+	const before = `{"jsonrpc":"2.0","id":1,`
+	for _, messages := range [][2]string{
+		{`"taskId":"x","result":{"content":[]}}`},
+		{`"taskId":"x","result":{"taskId":"task-00000001","status":"working"}}`},
+		{`"result":{"task":{"taskId":"y"}},"taskId":"x"}`},
+		{`"result":{"task":{"taskId":"y"}}}`},
+		{`"result":{` + usualView + `,"task":{"taskId":"x"}}}`},
+		{`"result":{"taskId":"x"}}`, `"result":{"taskId":2}}`},
+		{`"result":{"taskId":"x"}}`, `"result":{"taskId":"\u0041"}}`},
+		{`"result":{"taskId":"x","_meta":{"taskId":"y"}}}`, `"result":{"taskId":"x","_meta":2}}`},
+		{`"result":{"taskId":"x"}}`, `"result":{"taskId":"x"}}x`},
+	} {
+		for _, asked := range []string{"task-00000001", ""} {
+			forgetForms()
+			for _, message := range []string{messages[0], messages[0], cmp.Or(messages[1], messages[0])} {
+				got, err := peekedTo(asked, before+message, false)
+				forms, told := answerForms.places, results.places
+				forgetForms()
+				if want, wantErr := peekedTo(asked, before+message, false); !reflect.DeepEqual(got, want) || !reflect.DeepEqual(err, wantErr) {
+					t.Errorf("%s\ngot %+v, %v\nwant %+v, %v", message, got, err, want, wantErr)
+				}
+				answerForms.places, results.places = forms, told
 			}
 		}
 	}
@@ -109,6 +139,8 @@ func TestOnlyWhatMostAnswersHaveIsKept(t *testing.T) {
 		"a faulty result":    `{"taskId":"t","ttl":1,"ttl":1}}`,
 		"no object":          `1}`,
 		"a result cut short": `{"taskId":"t",`,
+		"more that differs":  `{"taskId":"t","statusMessage":"m","createdAt":"c","lastUpdatedAt":"u","content":[],"structuredContent":{}}}`,
+		"a task beside":      `{"content":[]},"taskId":"x"}`,
 	} {
 		forgetForms()
 		_, _ = peekedTo("t", before+rest, false)

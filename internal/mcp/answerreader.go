@@ -21,7 +21,7 @@ type answerReader struct {
 	number  memberSet // of the last name, wherever that stands
 	seen    memberSet // of the message
 	inside  memberSet // of the objects in it
-	strange bool      // they have others
+	strange bool      // they have others, or the message has
 	from    int       // where the result begins
 	gaps    gaps      // what differs between messages like this one
 
@@ -60,9 +60,11 @@ func (r *answerReader) next(o *answerObject) bool {
 		number = memberNames.Of(name)
 	}
 	r.number = memberSet(number)
-	r.strange = r.strange || number == 0
 	if r.Depth() > 1 {
 		r.inside |= r.number
+		r.strange = r.strange || number == 0
+	} else {
+		r.strange = r.strange || r.number&(messageMembers|memberJSONRPC) == 0
 	}
 	o.member = r.number & o.known
 	if o.seen&o.member&^memberToolFailed != 0 {

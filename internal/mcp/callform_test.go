@@ -24,11 +24,11 @@ func formBodies() []string {
 // A request is read alike whether one like it was read before or not, whatever of it has changed.
 func TestARequestIsReadAlikeAgain(t *testing.T) {
 	for _, body := range formBodies() {
-		for i := range len(body) {
+		for i := range len(body) + 1 {
 			for _, put := range []string{
 				"", `"`, "{", "}", ",", "x", "1", " ", `\`, `\u0041`, "é", "\x80", `"x":1,`, "null", "[]", `"id":2,`, `"taskId":2,`, `"arguments":2,`, `"progressToken":{},`,
 			} {
-				changed := []byte(body[:i] + put + body[i+1:])
+				changed := []byte(body[:i] + put + body[min(i+1, len(body)):])
 				forgetClients()
 				want, wantID, wantRefused := peeked(changed)
 				forgetClients()
@@ -100,6 +100,7 @@ func TestOnlyWhatMostRequestsHaveIsKept(t *testing.T) {
 		"a task of its own":      `"params":{"task":{}}`,
 		"no object":              `"params":1`,
 		"beyond ASCII":           `"params":{"_meta":{"` + metaClientInfo + `":{"name":"é"}}}`,
+		"the same, before more":  `"params":{"_meta":{"` + metaClientInfo + `":{"name":"é"}},"arguments":{}}`,
 		"a name in two readings": `"params":{"name":"n","Name":"n"}`,
 		"large":                  `"params":{"_meta":{"` + metaClientInfo + `":"` + strings.Repeat("x", maxForm) + `"}}`,
 	} {

@@ -68,6 +68,9 @@ func TestANamesNumberChangesNothingOfWhatGoesUpstream(t *testing.T) {
 			if !slices.Equal(got, want) || slices.Contains(got, "Connection") || slices.Contains(got, "Mcp_Name") {
 				t.Errorf("trusted %t, by %v, listed %q:\n got %q\nwant %q", w.Trusted, w.Endpoint.Identifier, listed, got, want)
 			}
+			if slices.Contains(got, "Content-Length") || !w.Trusted && slices.Contains(got, "X-Forwarded-For") {
+				t.Errorf("trusted %t: %q goes upstream", w.Trusted, got)
+			}
 		}
 	})
 }

@@ -147,6 +147,16 @@ func TestWhatIsKeptOfAHead(t *testing.T) {
 	if p.known.text != kept {
 		t.Errorf("kept %d bytes", len(p.known.text))
 	}
+	for range strange {
+		found(&p, first+kept+"Etag: e\r\n"+strings.Repeat("Via:\r\n", mostLines)+"\r\n", 1<<10)
+	}
+	if p.Forget(); p.known.text != kept || len(p.known.lines) > mostLines || cap(p.spare.lines) > mostLines || p.parts != nil {
+		t.Errorf("kept %d lines", cap(p.spare.lines))
+	}
+	found(&p, "GET /?key=k HTTP/1.1\r\n"+kept+"\r\n", 1<<10)
+	if p.Forget(); p.asked != (requestLine{}) {
+		t.Errorf("kept %+v", p.asked)
+	}
 	found(&p, first+kept+"\r\n", 1<<10)
 	for i := range strange {
 		if p.known.text != kept {

@@ -28,8 +28,11 @@ type line struct {
 	frames            int    // the first line from here on that frames, or one behind all
 }
 
-// mostKept is how long the lines are at most that the next head is compared with.
-const mostKept = 2 << 10
+// Of a head that is longer the next one is compared with no line.
+const (
+	mostKept  = 2 << 10 // bytes of the lines that may recur
+	mostLines = 128     // lines in all
+)
 
 // give adds the fields of some lines to a header.
 func (k *known) give(h *wire.Header, from, to int) {

@@ -111,6 +111,12 @@ func (p *Parser) Response(src *buffer.Reader, limit int) (*Response, error) {
 func (p *Parser) Forget() {
 	p.header.Forget()
 	p.request, p.response, p.waits, p.host = Request{}, Response{}, nil, ""
+	if p.asked.text == "" {
+		p.asked = requestLine{}
+	}
+	if cap(p.parts) > mostLines {
+		p.parts = nil
+	}
 }
 
 // Stand lets go of what the next head would be compared with, and of its room. The last head stays: it is for who keeps

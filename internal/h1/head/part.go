@@ -82,8 +82,8 @@ func (p *Parser) isToLearn() bool {
 // learn has the lines of a head be known. They are copied, but for those that may be a caller's own: who keeps what they say keeps
 // nothing of the head beside it.
 func (p *Parser) learn(head []byte) {
-	size := p.recurring()
-	if size > mostKept {
+	size, lines := p.recurring()
+	if size > mostKept || lines > mostLines {
 		return
 	}
 	before, parts, next := &p.known, p.parts, &p.spare
@@ -123,10 +123,11 @@ func (p *Parser) join(from, to int) {
 	p.parts = append(p.parts, part{from: from, to: to})
 }
 
-// recurring is how many bytes the lines of the head have that may recur.
-func (p *Parser) recurring() (size int) {
+// recurring is how many bytes the lines of the head have that may recur, and how many lines it has.
+func (p *Parser) recurring() (size, lines int) {
 	for i := range p.parts {
 		part := &p.parts[i]
+		lines += max(part.to-part.from, 1)
 		switch {
 		case part.to > 0:
 			size += int(p.known.lines[part.to-1].end - p.known.lines[part.from].begin)
@@ -134,5 +135,5 @@ func (p *Parser) recurring() (size int) {
 			size += int(part.end+2) - int(part.name)
 		}
 	}
-	return size
+	return size, lines
 }

@@ -3,13 +3,14 @@ package head
 import (
 	"bytes"
 	"net/url"
+	"strings"
 
 	"berth/internal/h1/grammar"
 )
 
 // requestLine is the request line that was read last. Most clients ask for one target alone, in one way.
 type requestLine struct {
-	text           string
+	text           string // "": it is not kept
 	method, target string // parts of it
 	http10         bool
 
@@ -39,7 +40,10 @@ func (r *requestLine) read(line []byte) error {
 		return err
 	}
 	text := string(line)
-	*r = requestLine{text: text, method: text[:method], target: text[method+1 : target], http10: http10}
+	*r = requestLine{method: text[:method], target: text[method+1 : target], http10: http10}
+	if len(text) <= mostKept && strings.IndexByte(r.target, '?') < 0 { // a query may be a caller's own
+		r.text = text
+	}
 	return nil
 }
 
