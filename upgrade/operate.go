@@ -26,14 +26,29 @@ func (t *Tasks) Found(ctx context.Context, most int) (ids []string, all int, err
 // ReadSome returns those of these tasks that there are, and whether all could be read. The error wraps
 // storage.ErrUnavailable.
 func (t *Tasks) ReadSome(ctx context.Context, ids []string) (some []task.Task, whole bool, err error) {
+	ahead := t.ahead(ids)
 	entries, whole, err := t.ledger.Records.GetSome(ctx, ids)
 	for _, e := range entries {
-		if held, alone := t.runner.StandingAlone(e.ID); alone {
+		if held, ok := ahead[e.ID]; ok && held.Version >= e.Version {
 			e = held
 		}
 		some = append(some, *e.Task)
 	}
 	return some, whole, err
+}
+
+// ahead is what holders know of these tasks, where the store may not have been told yet: it dies with them.
+func (t *Tasks) ahead(ids []string) map[string]ledger.Entry {
+	if !t.ledger.Dies() {
+		return nil
+	}
+	held := map[string]ledger.Entry{}
+	for _, id := range ids {
+		if e, alone := t.runner.StandingAlone(id); alone {
+			held[id] = e
+		}
+	}
+	return held
 }
 
 // Read returns a task. Errors: ErrUnknown, or one that wraps storage.ErrUnavailable.
