@@ -15,8 +15,8 @@ type Parser struct {
 	header wire.Header
 	host   string // what Host says; of a request
 
-	known known
-	spare known  // room for what is known next
+	known *known // nil: none was read since Stand
+	spare *known // room for what is known next
 	parts []part // of the head
 	next  int    // of the known lines, the one that is expected
 	news  bool   // some line that may recur is not known
@@ -121,10 +121,14 @@ func (p *Parser) Forget() {
 
 // Stand lets go of what the next head would be compared with, and of its room. The last head stays: it is for who keeps
 // that for long.
-func (p *Parser) Stand() { p.known, p.spare, p.parts = known{}, known{}, nil }
+func (p *Parser) Stand() { p.known, p.spare, p.parts = nil, nil, nil }
 
 func (p *Parser) begin(request bool) {
 	p.header.Forget()
+	if p.known == nil {
+		both := new([2]known)
+		p.known, p.spare = &both[0], &both[1]
+	}
 	if p.known.ofRequest != request {
 		p.known.empty(request)
 		p.spare.empty(request)

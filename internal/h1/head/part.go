@@ -86,7 +86,7 @@ func (p *Parser) learn(head []byte) {
 	if size > mostKept || lines > mostLines {
 		return
 	}
-	before, parts, next := &p.known, p.parts, &p.spare
+	before, parts, next := p.known, p.parts, p.spare
 	var text strings.Builder
 	text.Grow(size)
 	p.parts = parts[:0] // there are as many at most
