@@ -64,7 +64,6 @@ func (k *known) complete(text string, parts []part) {
 		}
 		k.lines[i].frames = frames
 	}
-	k.fields.Grow(len(k.lines))
 	for i := range k.lines {
 		l := &k.lines[i]
 		l.field = len(k.fields.Fields())

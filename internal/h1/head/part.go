@@ -21,7 +21,6 @@ func (p *Parser) lay(head []byte) {
 	if p.isToLearn() {
 		p.learn(head)
 	}
-	p.header.Grow(p.lines())
 	text, offset := p.unknown(head)
 	for i := range p.parts {
 		part := &p.parts[i]
@@ -44,14 +43,6 @@ func (p *Parser) lay(head []byte) {
 		}
 		p.header.Append(f)
 	}
-}
-
-// lines is how many lines the head has.
-func (p *Parser) lines() (n int) {
-	for i := range p.parts {
-		n += max(p.parts[i].to-p.parts[i].from, 1)
-	}
-	return n
 }
 
 // unknown is the head from its first to its last line that is not known, and where that begins.
@@ -91,8 +82,8 @@ func (p *Parser) isToLearn() bool {
 // learn has the lines of a head be known. They are copied, but for those that may be a caller's own: who keeps what they say keeps
 // nothing of the head beside it.
 func (p *Parser) learn(head []byte) {
-	size := p.recurring()
-	if size > mostKept || p.lines() > mostLines {
+	size, lines := p.recurring()
+	if size > mostKept || lines > mostLines {
 		return
 	}
 	before, parts, next := p.known, p.parts, p.spare
@@ -132,10 +123,11 @@ func (p *Parser) join(from, to int) {
 	p.parts = append(p.parts, part{from: from, to: to})
 }
 
-// recurring is how many bytes the lines of the head have that may recur.
-func (p *Parser) recurring() (size int) {
+// recurring is how many bytes the lines of the head have that may recur, and how many lines it has.
+func (p *Parser) recurring() (size, lines int) {
 	for i := range p.parts {
 		part := &p.parts[i]
+		lines += max(part.to-part.from, 1)
 		switch {
 		case part.to > 0:
 			size += int(p.known.lines[part.to-1].end - p.known.lines[part.from].begin)
@@ -143,5 +135,5 @@ func (p *Parser) recurring() (size int) {
 			size += int(part.end+2) - int(part.name)
 		}
 	}
-	return size
+	return size, lines
 }
