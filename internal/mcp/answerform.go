@@ -41,14 +41,7 @@ func (r *answerReader) recall(a *Answer) bool {
 	if f := r.recallTold(); f != nil && r.take(a, f, &found) {
 		return true
 	}
-	all := placeOfAnswerForm(r.Text()).Load()
-	if all == nil {
-		return false
-	}
-	for _, f := range all {
-		if f == nil {
-			break
-		}
+	for _, f := range those(placeOfAnswerForm(r.Text())) {
 		if r.take(a, f, &found) {
 			r.rememberTold(a, &found)
 			return true

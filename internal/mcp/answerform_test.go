@@ -86,23 +86,10 @@ func TestWhatAFormLeavesOpenIsReadOfEachAnswer(t *testing.T) {
 		if err != nil || string(a.ID) != id || a.Task.ID != task || a.Dialect != DialectExtension || string(a.Result) != message[strings.Index(message, `{"resultType"`):len(message)-1] {
 			t.Errorf("got %+v, %v", a, err)
 		}
-		if kept := keptAnswers(); len(kept) != 1 || strings.Contains(fmt.Sprintf("%+v", kept), "task-") {
+		if kept := keptIn(&answerForms); len(kept) != 1 || strings.Contains(fmt.Sprintf("%+v", kept), "task-") {
 			t.Fatalf("kept %+v", kept)
 		}
 	}
-}
-
-func keptAnswers() (kept []answerForm) {
-	for i := range answerForms.places {
-		if all := answerForms.places[i].Load(); all != nil {
-			for _, f := range all {
-				if f != nil {
-					kept = append(kept, *f)
-				}
-			}
-		}
-	}
-	return kept
 }
 
 // What is told of a task is kept while that is at work, whichever way it was read, and of no other task.
@@ -149,7 +136,7 @@ func TestOnlyWhatMostAnswersHaveIsKept(t *testing.T) {
 				t.Errorf("%s: it is kept of its task", name)
 			}
 		}
-		if kept := keptAnswers(); len(kept) > 0 {
+		if kept := keptIn(&answerForms); len(kept) > 0 {
 			t.Errorf("%s: kept %+v", name, kept)
 		}
 	}

@@ -25,14 +25,7 @@ var methodMark = []byte(`"method":"`)
 
 // recallForm is peek of a message whose form is known; false of any other.
 func (c *Call) recallForm(data []byte) (ascii, known bool) {
-	all := placeOfCallForm(data).Load()
-	if all == nil {
-		return false, false
-	}
-	for _, f := range all {
-		if f == nil {
-			break
-		}
+	for _, f := range those(placeOfCallForm(data)) {
 		s, found := jsonscan.New(data), gaps{}
 		if f.fits(&s, &found) && f.fill(c, data, &found) {
 			return s.IsASCII(), true

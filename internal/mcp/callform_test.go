@@ -50,7 +50,7 @@ func TestWhatAFormLeavesOpenIsReadOfEachRequest(t *testing.T) {
 		if refused != nil || string(gotID) != id || string(m.Calls[0].raw.taskID) != task || string(m.Calls[0].ProgressToken) != id {
 			t.Errorf("got %s, %+v, %v", gotID, m.Calls[0], refused)
 		}
-		if kept := keptForms(); len(kept) != 1 || strings.Contains(fmt.Sprintf("%+v", kept), "task-") {
+		if kept := keptIn(&callForms); len(kept) != 1 || strings.Contains(fmt.Sprintf("%+v", kept), "task-") {
 			t.Fatalf("kept %+v", kept)
 		}
 	}
@@ -73,19 +73,6 @@ func TestAKnownFormBoundsDepthAlike(t *testing.T) {
 	}
 }
 
-func keptForms() (kept []callForm) {
-	for i := range callForms.places {
-		if all := callForms.places[i].Load(); all != nil {
-			for _, f := range all {
-				if f != nil {
-					kept = append(kept, *f)
-				}
-			}
-		}
-	}
-	return kept
-}
-
 // What is kept of a request is nothing that may be of one alone, and not large.
 func TestOnlyWhatMostRequestsHaveIsKept(t *testing.T) {
 	const before, after = `{"jsonrpc":"2.0","id":1,"method":"tools/call",`, `}`
@@ -106,7 +93,7 @@ func TestOnlyWhatMostRequestsHaveIsKept(t *testing.T) {
 	} {
 		forgetClients()
 		_, _, _ = peeked([]byte(before + rest + after))
-		if kept := keptForms(); len(kept) > 0 {
+		if kept := keptIn(&callForms); len(kept) > 0 {
 			t.Errorf("%s: kept %+v", name, kept)
 		}
 	}
@@ -120,7 +107,7 @@ func TestFormsOfOneMethodStandBesideEachOther(t *testing.T) {
 			_, _, _ = peeked(fmt.Appendf(nil, `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"_meta":{"%s":{"name":"%d"}}}}`, metaClientInfo, name))
 		}
 	}
-	if kept := keptForms(); len(kept) != len(alike[callForm]{}) {
+	if kept := keptIn(&callForms); len(kept) != len(alike[callForm]{}) {
 		t.Errorf("kept %d, want %d", len(kept), len(alike[callForm]{}))
 	}
 }

@@ -89,6 +89,19 @@ func (f *form) fits(s *jsonscan.Scanner, found *gaps) bool {
 // alike are the forms that are known of messages which begin alike, the last first: clients and servers differ.
 type alike[T any] [4]*T
 
+// those are the forms that are known in a place.
+func those[T any](place *atomic.Pointer[alike[T]]) []*T {
+	all := place.Load()
+	if all == nil {
+		return nil
+	}
+	n := 0
+	for n < len(all) && all[n] != nil {
+		n++
+	}
+	return all[:n]
+}
+
 // remember has one stand first among those that are known in a place.
 func remember[T any](place *atomic.Pointer[alike[T]], one *T) {
 	now := &alike[T]{one}

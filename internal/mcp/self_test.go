@@ -10,6 +10,16 @@ import (
 // forget has nothing be known.
 func forget[T any](m *memory[T]) { *m = newMemory[T](len(m.places)) }
 
+// keptIn are the forms that are known.
+func keptIn[T any](m *memory[alike[T]]) (kept []T) {
+	for i := range m.places {
+		for _, f := range those(&m.places[i]) {
+			kept = append(kept, *f)
+		}
+	}
+	return kept
+}
+
 // forgetClients has nothing be known of clients and their messages.
 func forgetClients() {
 	forget(&selves)

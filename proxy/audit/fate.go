@@ -20,19 +20,7 @@ func fateOf(r *Record, e end) fate {
 	return fate{r.Source, r.Upstream, r.MovedFrom, r.Status, r.Code, e.outcome}
 }
 
-// write adds it to a line.
-func (f *fate) write(l *line, known *portions[fate]) {
-	number := f.number()
-	if known.again(l, number, f) {
-		return
-	}
-	from := l.length()
-	f.fill(l)
-	if known.mayKeep(l, number, f.size()) {
-		known.keep(number, f.clone(), l.text.Since(from))
-	}
-}
-
+// fill adds it to a line.
 func (f *fate) fill(l *line) {
 	if f.source != "" {
 		l.set("source", string(f.source))

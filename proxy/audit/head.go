@@ -19,19 +19,7 @@ func headOf(r *Record) head {
 	return head{c.HTTP.Method, c.HTTP.URL.Path, method(c), c.PoolName(), c.Version(), c.Era()}
 }
 
-// write adds it to a line.
-func (h *head) write(l *line, known *portions[head]) {
-	number := h.number()
-	if known.again(l, number, h) {
-		return
-	}
-	from := l.length()
-	h.fill(l)
-	if known.mayKeep(l, number, h.size()) {
-		known.keep(number, h.clone(), l.text.Since(from))
-	}
-}
-
+// fill adds it to a line.
 func (h *head) fill(l *line) {
 	l.put("http", h.http)
 	l.put("path", h.path)

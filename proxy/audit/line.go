@@ -55,15 +55,15 @@ func (r *Record) warnOfCut(took time.Duration) {
 // fill adds what docs/access.md lists.
 func (l *line) fill(r *Record, e end) {
 	known, begins, went, sent := &r.reporter.known, headOf(r), fateOf(r, e), senderOf(r)
-	begins.write(l, &known.heads)
+	write(l, &known.heads, begins.number(), &begins)
 	l.addSubject(r)
-	went.write(l, &known.fates)
+	write(l, &known.fates, went.number(), &went)
 	l.time("ms", e.took)
 	l.count("bytes", r.Written)
 	if !r.Begun.IsZero() {
 		l.time("first_ms", r.Begun.Sub(r.Started))
 	}
-	sent.write(l, &known.senders)
+	write(l, &known.senders, sent.number(), &sent)
 	l.addContext(r)
 	l.add("error", r.errorText())
 }

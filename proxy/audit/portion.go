@@ -18,29 +18,27 @@ type portion[P comparable] struct {
 // no memory then.
 const keptAfter = 64
 
-func (k *portions[P]) at(number uint) *atomic.Pointer[portion[P]] {
-	return &k.places[number%uint(len(k.places))]
+// portioned is what a portion says.
+type portioned[P any] interface {
+	*P
+	fill(l *line) // adds it to a line
+	size() int    // of its texts which others have worded
+	clone() P     // pins no request
 }
 
-// again adds what says the same to a line, if it is known.
-func (k *portions[P]) again(l *line, number uint, says *P) bool {
-	if l.text == nil {
-		return false
+// write adds what it says to a line: as it was written before, if it is known. number is its place among portions.
+func write[P comparable, S portioned[P]](l *line, k *portions[P], number uint, says *P) {
+	place := &k.places[number%uint(len(k.places))]
+	known := place.Load()
+	if l.text != nil && known != nil && known.says == *says {
+		l.text.Again(known.text)
+		return
 	}
-	known := k.at(number).Load()
-	if known == nil || known.says != *says {
-		return false
+	own, onto := *says, *l // what a type parameter's methods are given escapes: so these do, where that is seldom
+	one, from := S(&own), onto.length()
+	one.fill(&onto)
+	*l = onto
+	if l.text != nil && one.size() <= clipped && (known == nil || k.missed.Add(1)%keptAfter == 0) {
+		place.Store(&portion[P]{one.clone(), l.text.Since(from)})
 	}
-	l.text.Again(known.text)
-	return true
-}
-
-// mayKeep reports whether what was just added to a line, of texts of so many bytes, is to be known.
-func (k *portions[P]) mayKeep(l *line, number uint, size int) bool {
-	return l.text != nil && size <= clipped && (k.at(number).Load() == nil || k.missed.Add(1)%keptAfter == 0)
-}
-
-// keep keeps it; says pins no request.
-func (k *portions[P]) keep(number uint, says P, text string) {
-	k.at(number).Store(&portion[P]{says, text})
 }

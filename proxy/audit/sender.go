@@ -17,19 +17,7 @@ func senderOf(r *Record) sender {
 	return sender{r.attempts, r.Holder, r.call.Address(), r.call.HTTP.Header.Get("User-Agent")}
 }
 
-// write adds it to a line.
-func (s *sender) write(l *line, known *portions[sender]) {
-	number := s.number()
-	if known.again(l, number, s) {
-		return
-	}
-	from := l.length()
-	s.fill(l)
-	if known.mayKeep(l, number, s.size()) {
-		known.keep(number, s.clone(), l.text.Since(from))
-	}
-}
-
+// fill adds it to a line.
 func (s *sender) fill(l *line) {
 	if s.attempts > 0 {
 		l.count("attempts", int64(s.attempts))
