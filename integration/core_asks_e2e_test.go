@@ -124,7 +124,7 @@ func TestOwnTasksStayTheServers(t *testing.T) {
 	for _, rules := range []string{everythingRules, "[[upgrade]]\ntools = [\"*\"]\n"} {
 		server := legacyServers[2]
 		server.rules = rules
-		fleet := server.fleet(t)
+		fleet := server.fleet(t, 3)
 		url, _ := server.front(t, fleet, true)
 		drive(t, coreTasks, url, 12).wantAllRight(t)
 	}

@@ -54,7 +54,7 @@ type coreBerths struct {
 
 func startCoreBerths(t testing.TB, n int, server legacyServer) *coreBerths {
 	t.Helper()
-	c := &coreBerths{fleet: server.fleet(t), config: holderConfig(t, sharedStore(t), "", server.rules)}
+	c := &coreBerths{fleet: server.fleet(t, 3), config: holderConfig(t, sharedStore(t), "", server.rules)}
 	for range n {
 		c.live = append(c.live, c.start(t))
 	}
@@ -125,9 +125,9 @@ func (c coreCall) wantDone(t testing.TB) {
 // Where a server does not resume its streams, what a berth held is lost with it: the tasks
 // say so, and the tools are not run again.
 func TestCoreCallsThatCannotBeResumedAreLostWithTheirHolder(t *testing.T) {
-	for name, fleet := range map[string]func(t testing.TB) fleet{
-		"SDK v1": func(t testing.TB) fleet { return interactiveFleet(t, 3, noReplays) },
-		"go-sdk": func(t testing.TB) fleet { return sessionsFleet(t, 3, false) },
+	for name, fleet := range map[string]func(t testing.TB, n int) fleet{
+		"SDK v1": func(t testing.TB, n int) fleet { return interactiveFleet(t, n, noReplays) },
+		"go-sdk": func(t testing.TB, n int) fleet { return sessionsFleet(t, n, false) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -26,7 +26,7 @@ func goCoreTasks(tools string) driver {
 type legacyServer struct {
 	name  string
 	tools string // in the drivers
-	fleet func(t testing.TB) fleet
+	fleet func(t testing.TB, n int) fleet
 	rules string
 
 	// arrivals says that its tools are counted where they are called, not where they end.
@@ -37,27 +37,27 @@ type legacyServer struct {
 var legacyServers = []legacyServer{
 	{
 		name: "SDK v1's interactive tools", tools: "interactive", rules: suiteLikeRules,
-		fleet: func(t testing.TB) fleet { return interactiveFleet(t, 3, exampleReplays) },
+		fleet: func(t testing.TB, n int) fleet { return interactiveFleet(t, n, exampleReplays) },
 	},
 	{
 		name: "SDK v1 that refuses what it cannot replay", tools: "interactive", rules: suiteLikeRules,
-		fleet: func(t testing.TB) fleet { return interactiveFleet(t, 3, strictReplays) },
+		fleet: func(t testing.TB, n int) fleet { return interactiveFleet(t, n, strictReplays) },
 	},
 	{
 		name: "server-everything", tools: "everything", rules: everythingRules,
-		fleet: func(t testing.TB) fleet { return everythingFleet(t, 3) },
+		fleet: func(t testing.TB, n int) fleet { return everythingFleet(t, n) },
 	},
 	{
 		name: "go-sdk with events", tools: "taskless", rules: suiteLikeRules,
-		fleet: func(t testing.TB) fleet { return sessionsFleet(t, 3, true) },
+		fleet: func(t testing.TB, n int) fleet { return sessionsFleet(t, n, true) },
 	},
 	{
 		name: "a plain slow server", tools: "taskless", rules: suiteLikeRules,
-		fleet: func(t testing.TB) fleet { return sessionsFleet(t, 3, false) },
+		fleet: func(t testing.TB, n int) fleet { return sessionsFleet(t, n, false) },
 	},
 	{
 		name: "go-sdk's fixture", tools: "fixture", rules: fixtureRules, arrivals: true,
-		fleet: func(t testing.TB) fleet { return goFleet(t, 3, true).counted(t) },
+		fleet: func(t testing.TB, n int) fleet { return goFleet(t, n, true).counted(t) },
 	},
 }
 
@@ -113,7 +113,7 @@ func TestLegacyClientsOfPlainTools(t *testing.T) {
 					t.Parallel()
 					const attempts = 3
 					for attempt := 1; ; attempt++ {
-						fleet := server.fleet(t)
+						fleet := server.fleet(t, 3)
 						url, berths := server.front(t, fleet, shared)
 						got := drive(t, client.driver(server.tools), url, calls)
 						t.Logf("%v", got)
@@ -186,7 +186,7 @@ func TestLegacyClientsGetNoTasksWithoutBerth(t *testing.T) {
 			t.Run(server.name+"/"+client.name, func(t *testing.T) {
 				t.Parallel()
 				calls := client.kinds[server.tools]
-				if got := drive(t, client.driver(server.tools), server.fleet(t)[0].url(), calls); got.Right != 0 {
+				if got := drive(t, client.driver(server.tools), server.fleet(t, 1)[0].url(), calls); got.Right != 0 {
 					t.Errorf("without berth: got %v, want none right", got)
 				}
 			})
@@ -201,7 +201,7 @@ func TestInspectorRunsPlainToolsAsCoreTasks(t *testing.T) {
 	for _, shared := range []bool{false, true} {
 		t.Run(frontName(shared), func(t *testing.T) {
 			t.Parallel()
-			fleet := server.fleet(t)
+			fleet := server.fleet(t, 3)
 			url, berths := server.front(t, fleet, shared)
 
 			var result toolResult

@@ -14,7 +14,7 @@ func TestTasksInASessionThatHasMoved(t *testing.T) {
 	for _, r := range resumable {
 		t.Run(r.name, func(t *testing.T) {
 			t.Parallel()
-			fleet := r.server.fleet(t)
+			fleet := r.server.fleet(t, 3)
 			c := &coreBerths{config: holderConfig(t, sharedStore(t), "", r.server.rules+movingPool(fleet))}
 			for range 2 {
 				c.live = append(c.live, c.start(t))

@@ -9,25 +9,14 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"berth/internal/realtest"
 )
 
 // linked is a link whose other end is a connection of the test's.
 func linked(t *testing.T) (l *link, other net.Conn) {
 	t.Helper()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer listener.Close()
-	conn, err := net.Dial("tcp", listener.Addr().String())
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { conn.Close() })
-	if other, err = listener.Accept(); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { other.Close() })
+	other, conn := realtest.Pair(t)
 	return &link{conn: conn, socket: socketOf(conn)}, other
 }
 

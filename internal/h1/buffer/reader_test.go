@@ -7,22 +7,14 @@ import (
 	"os"
 	"testing"
 	"time"
+
+	"berth/internal/realtest"
 )
 
 // pairs are connections of the kernel's, and others.
 var pairs = map[string]func(t *testing.T) (near, far net.Conn){
 	"TCP": func(t *testing.T) (near, far net.Conn) {
-		l, err := net.Listen("tcp", "127.0.0.1:0")
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer l.Close()
-		if far, err = net.Dial("tcp", l.Addr().String()); err != nil {
-			t.Fatal(err)
-		}
-		if near, err = l.Accept(); err != nil {
-			t.Fatal(err)
-		}
+		near, far = realtest.Pair(t)
 		return wrapped{near}, far
 	},
 	"memory": func(t *testing.T) (near, far net.Conn) { return net.Pipe() },

@@ -5,26 +5,16 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"berth/internal/realtest"
 )
 
 // talk is a connection: both its ends, and the first as the kernel has it.
 func talk(t *testing.T) (here, there net.Conn, raw syscall.RawConn) {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+	here, there = realtest.Pair(t)
+	raw, err := here.(*net.TCPConn).SyscallConn()
 	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	there, err = net.Dial("tcp", l.Addr().String())
-	if err != nil {
-		t.Fatal(err)
-	}
-	here, err = l.Accept()
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _, _ = here.Close(), there.Close() })
-	if raw, err = here.(*net.TCPConn).SyscallConn(); err != nil {
 		t.Fatal(err)
 	}
 	return here, there, raw

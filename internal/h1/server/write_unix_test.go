@@ -4,29 +4,18 @@ package server
 
 import (
 	"errors"
+	"io"
 	"net"
 	"os"
 	"testing"
 	"time"
+
+	"berth/internal/realtest"
 )
 
 // A write that the kernel takes at once sets no deadline; one that waits has its time, and so have those after it.
 func TestADeadlineIsSetByAWriteThatWaits(t *testing.T) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	client, err := net.Dial("tcp", l.Addr().String())
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer client.Close()
-	near, err := l.Accept()
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer near.Close()
+	near, client := realtest.Pair(t)
 	c, set := newConn(New(Options{}), near), 0
 	c.writing.set = func(at time.Time) error {
 		set++
@@ -50,9 +39,7 @@ func TestADeadlineIsSetByAWriteThatWaits(t *testing.T) {
 	taken := make(chan struct{})
 	go func() {
 		defer close(taken)
-		for p := make([]byte, 1<<20); err == nil; {
-			_, err = client.Read(p)
-		}
+		_, _ = io.Copy(io.Discard, client)
 	}()
 	if err := send([]byte("event"), time.Minute); err != nil {
 		t.Errorf("after one that was late: got %v", err)
