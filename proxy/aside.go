@@ -1,6 +1,7 @@
 package proxy
 
 import (
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -22,8 +23,8 @@ type aside struct {
 	silence *time.Timer
 	awaken  func() // wake, kept since making it allocates
 
-	client chan struct{} // has room for one: who is with the client, and guards the field below
-	said   time.Time     // when the client was sent something
+	client sync.Mutex // held by who is with the client, and guards the field below
+	said   time.Time  // when the client was sent something
 }
 
 // standAside has the stream that was begun relayed by others, who finish the request. It reports false where that cannot be:
@@ -33,7 +34,7 @@ func (x *request) standAside() bool {
 	if !ok || x.standing.news != nil {
 		return false
 	}
-	a := &aside{stream: x.standing, said: time.Now(), end: client.Hold(), client: make(chan struct{}, 1)}
+	a := &aside{stream: x.standing, said: time.Now(), end: client.Hold()}
 	a.unburden()
 	a.begin()
 	return true
@@ -45,7 +46,8 @@ func (a *aside) unburden() {
 	outbound.Unburden(a.body, func() *exchange.Request {
 		return way.Request(u, wire.MethodGet, way.URL(u), nil)
 	})
-	*x.room = room{reader: x.room.reader} // what is read on is in there
+	reader := *a.reader // it lies in the room
+	a.reader, x.room = &reader, nil
 }
 
 func (a *aside) begin() {
@@ -90,8 +92,8 @@ func (a *aside) wake() {
 func (a *aside) relayNext() bool {
 	var next arrival
 	next.piece, next.err = a.reader.Next()
-	a.client <- struct{}{}
-	defer func() { <-a.client }()
+	a.client.Lock()
+	defer a.client.Unlock()
 	if a.why.Load() != nil {
 		return false
 	}
@@ -113,11 +115,9 @@ func (a *aside) keepAlive() {
 		return
 	}
 	left := a.x.out.KeepAlive()
-	select {
-	case a.client <- struct{}{}:
+	if a.client.TryLock() { // else the client is being sent something
 		left = a.sayNothing()
-		<-a.client
-	default: // the client is being sent something
+		a.client.Unlock()
 	}
 	a.silence.Reset(left)
 }
@@ -147,7 +147,7 @@ func (a *aside) stop(why error) {
 // finish ends stream and request. caught is what the goroutine has panicked with; nil: it has not.
 func (a *aside) finish(caught any) {
 	a.over.Store(true)
-	a.client <- struct{}{} // for good
+	a.client.Lock() // for good
 	a.silence.Stop()
 	x := a.x
 	defer func() {

@@ -197,7 +197,7 @@ func (s *stream) take(a *arrival) (done bool, err error) {
 	if says.Method == "" && len(a.piece.Message) > 0 || s.x.Drafts {
 		s.flush() // to record what it tells may take its time
 	}
-	instead, failure := s.x.observe(s.u, &a.piece, &says, whole && mcp.MayBeMessage(a.piece.Message) && s.x.MustBeClear)
+	instead, failure := s.x.observe(s.u, &a.piece, &says, whole && s.x.MustBeClear && mcp.MayBeMessage(a.piece.Message))
 	if failure != nil {
 		s.refuse(failure)
 		return true, nil

@@ -56,9 +56,9 @@ type request struct {
 	aborted bool         // the answer must not end as if it were whole
 
 	over    func() // is called when the request is
-	room    *room
-	relayed bool // the answer was passed on, whole
-	kept    bool // somebody may have something of the request for longer than it lasts
+	room    *room  // nil: its stream stands
+	relayed bool   // the answer was passed on, whole
+	kept    bool   // somebody may have something of the request for longer than it lasts
 
 	answered bool // by berth itself, whole, about a task of its own
 	bodyKept bool // such a task may have the body for longer than the request lasts

@@ -14,23 +14,18 @@ import (
 	"berth/proxy/reply"
 )
 
-// serving is all that it takes to serve one request, in one allocation.
+// serving is all that it takes to serve one request, its room aside zero before it.
 type serving struct {
-	served
-	spare room
-}
-
-// served is what is of one request alone, and zero before it.
-type served struct {
 	request
 	call   inbound.Call
 	answer reply.Writer
 }
 
 // servings are used again.
-var servings = sync.Pool{New: func() any { return new(serving) }}
+var servings = sync.Pool{New: func() any { return &serving{request: request{room: new(room)}} }}
 
-// room is memory that a request takes, and leaves to the next.
+// room is memory that a request takes, and leaves to the next. It is an allocation of its own, so that a stream that stands can let go
+// of it.
 type room struct {
 	body   []byte          // for the client's
 	parcel outbound.Parcel // for what goes upstream
@@ -43,7 +38,7 @@ func (x *serving) begin(p *Proxy, w wire.Client, r *wire.Request) {
 	x.call.HTTP, x.call.Table = r, &p.table
 	limits, out := &p.table.Limits, &x.answer
 	out.Client, out.Stall, out.Most, out.Draining = w, limits.WriteStall, limits.Answer, p.end.draining
-	x.p, x.Call, x.out, x.room = p, &x.call, out, &x.spare
+	x.p, x.Call, x.out = p, &x.call, out
 	p.audit.Begin(&x.rec, &x.call)
 	x.made = draft.Tasks{Call: &x.call, At: &x.decision}
 	x.recorder = record.Recorder{Call: &x.call, At: &x.decision, Stale: p.stale, Sessions: p.sessions}
@@ -61,7 +56,7 @@ func (x *serving) mayBeUsedAgain() bool {
 // end lets go of the request, and of memory beyond what most need.
 func (x *serving) end() {
 	const most = 16 << 10
-	left := &x.spare
+	left := x.room
 	if left.body = x.Body[:0]; x.bodyKept || cap(left.body) > most {
 		left.body = nil
 	}
@@ -70,5 +65,5 @@ func (x *serving) end() {
 	}
 	left.parcel.Empty()
 	left.reader.End()
-	x.served = served{}
+	*x = serving{request: request{room: left}}
 }

@@ -93,6 +93,14 @@ type Holder interface {
 	Hold() (end func(whole bool))
 }
 
+// Ending is a context that knows by itself what is to be done at its end, and takes it back. It costs less than what
+// [context.AfterFunc] puts before a context, and stands for as long.
+type Ending interface {
+	context.Context
+	// OnEnd is context.AfterFunc of this context, but that stop is false also where the end has come and f is still to begin.
+	OnEnd(f func()) (stop func() bool)
+}
+
 // Waiter is a body that can be waited for.
 type Waiter interface {
 	// Wait returns when Read has something to tell, or would have to wait within what has come. It holds no memory

@@ -12,6 +12,7 @@ import (
 	"berth/internal/h1/buffer"
 	"berth/internal/h1/head"
 	"berth/internal/h1/lookout"
+	"berth/internal/wire"
 )
 
 // conn is a connection to an upstream, lent to one exchange at a time.
@@ -79,11 +80,19 @@ func (c *conn) end(good bool) {
 
 // watch ends the exchange with its context from now on, and when the head is late.
 func (c *conn) watch() {
-	c.stop = context.AfterFunc(c.terms.ctx, func() {
+	c.stop = onEnd(c.terms.ctx, func() {
 		_ = c.net.Close()
 		c.seen()
 	})
 	_ = c.net.SetReadDeadline(c.until)
+}
+
+// onEnd has f run in a goroutine of its own once ctx has ended, until stop is called.
+func onEnd(ctx context.Context, f func()) (stop func() bool) {
+	if ending, ok := ctx.(wire.Ending); ok {
+		return ending.OnEnd(f)
+	}
+	return context.AfterFunc(ctx, f)
 }
 
 // goesOn reports whether a read that failed is to be tried again: it was woken, so that the exchange is watched

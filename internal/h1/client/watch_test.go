@@ -55,6 +55,44 @@ func TestAConnectionIsKeptThatWasWatched(t *testing.T) {
 	})
 }
 
+// aware is a context that knows by itself what is to be done at its end.
+type aware struct {
+	context.Context
+	asked, stopped int
+}
+
+func (a *aware) OnEnd(func()) (stop func() bool) {
+	a.asked++
+	return func() bool {
+		a.stopped++
+		return true
+	}
+}
+
+// A context that sees to its end itself is asked to, and asked no more once the exchange is over.
+func TestAContextThatIsAwareOfItsEndIsAskedItself(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		listener := memnet.Listen("a")
+		go func() {
+			if conn, err := listener.Accept(); err == nil {
+				slowly(conn)
+			}
+		}()
+		c := New(Options{Dial: memnet.Dialer(listener)})
+		ctx := &aware{Context: t.Context()}
+		response, err := c.Send(ctx, &exchange.Request{Method: wire.MethodGet, URL: &url.URL{Scheme: "http", Host: "a", Path: "/"}, Header: new(wire.Header)}, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		exchangetest.ReadAll(t, response)
+		if ctx.asked != 1 || ctx.stopped != 1 {
+			t.Errorf("asked %d times, stopped %d times", ctx.asked, ctx.stopped)
+		}
+		c.Close()
+		_ = listener.Close()
+	})
+}
+
 // slowly answers each request after the time from which exchanges are watched.
 func slowly(conn net.Conn) {
 	buffer := make([]byte, 1<<10)

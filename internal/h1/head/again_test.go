@@ -170,9 +170,31 @@ func TestWhatIsKeptOfAHead(t *testing.T) {
 	if all := p.spare.fields.Spare(0)[:p.spare.fields.Room()]; slices.ContainsFunc(all, func(f wire.Field) bool { return f != wire.Field{} }) {
 		t.Errorf("kept %v in vain", all)
 	}
-	if p.Stand(); p.known != nil || p.spare != nil || p.parts != nil {
-		t.Errorf("kept %+v and %+v of a head that stands", p.known, p.spare)
+	if p.Stand(); p.known != nil || p.spare != nil || p.parts != nil || p.asked.text != "" || p.asked.parsed != nil {
+		t.Errorf("kept %+v, %+v and %+v beside a head that stands", p.known, p.spare, p.asked)
 	}
+}
+
+// What a parser that stands has learnt is known to another one. The pool in between keeps not all that it is given.
+func TestLoreIsHandedDown(t *testing.T) {
+	const first, kept = "GET / HTTP/1.1\r\n", "Host: handed.down\r\nAccept: b\r\n"
+	for range 1000 {
+		var p, heir Parser
+		found(&p, first+kept+"\r\n", 1<<10)
+		head := found(&p, first+kept+"\r\n", 1<<10)
+		known := p.known
+		if p.Stand(); p.request.Host != "handed.down" || p.request.URL.Path != "/" {
+			t.Fatalf("a parser that stands has %+v", p.request)
+		}
+		got := found(&heir, first+kept+"\r\n", 1<<10)
+		if got != head {
+			t.Fatalf("got %s, want %s", got, head)
+		}
+		if heir.known == known {
+			return
+		}
+	}
+	t.Error("nothing is handed down")
 }
 
 // FuzzHeadAfterAnother reads a head after another one, until it is the known one, and then that again.

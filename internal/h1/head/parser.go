@@ -15,11 +15,9 @@ type Parser struct {
 	header wire.Header
 	host   string // what Host says; of a request
 
-	known *known // nil: none was read since Stand
-	spare *known // room for what is known next
-	parts []part // of the head
-	next  int    // of the known lines, the one that is expected
-	news  bool   // some line that may recur is not known
+	lore
+	next int  // of the known lines, the one that is expected
+	news bool // some line that may recur is not known
 
 	strange int // heads with news, one after the other
 
@@ -119,15 +117,18 @@ func (p *Parser) Forget() {
 	}
 }
 
-// Stand lets go of what the next head would be compared with, and of its room. The last head stays: it is for who keeps
+// Stand leaves what the next head would be compared with, and its room, to other parsers. The last head stays: it is for who keeps
 // that for long.
-func (p *Parser) Stand() { p.known, p.spare, p.parts = nil, nil, nil }
+func (p *Parser) Stand() {
+	p.lore.leave()
+	p.lore = lore{}
+	p.asked.text, p.asked.parsed = "", nil
+}
 
 func (p *Parser) begin(request bool) {
 	p.header.Forget()
 	if p.known == nil {
-		both := new([2]known)
-		p.known, p.spare = &both[0], &both[1]
+		p.lore = handedDown()
 	}
 	if p.known.ofRequest != request {
 		p.known.empty(request)

@@ -57,6 +57,9 @@ func (d *departure) Done() <-chan struct{} {
 	return a.done
 }
 
+// OnEnd implements wire.Ending.
+func (d *departure) OnEnd(f func()) (stop func() bool) { return d.AfterFunc(f) }
+
 // AfterFunc has f run in a goroutine of its own after the end. context.AfterFunc looks for it by
 // its name.
 func (d *departure) AfterFunc(f func()) (stop func() bool) {

@@ -30,6 +30,10 @@ var asking = map[string]func(ctx context.Context, told chan struct{}){
 		context.AfterFunc(ctx, func() { close(told) })
 		<-told
 	},
+	"OnEnd": func(ctx context.Context, told chan struct{}) {
+		ctx.(wire.Ending).OnEnd(func() { close(told) })
+		<-told
+	},
 	"child": func(ctx context.Context, told chan struct{}) {
 		child, cancel := context.WithTimeout(ctx, time.Hour)
 		defer cancel()
