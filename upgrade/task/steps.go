@@ -46,36 +46,30 @@ type Step struct {
 func (s Steps) follow(before, after *Task, op *Op) Steps {
 	var room [512]byte // most are no longer, and stay on the stack
 	w := stepWriter(append(room[:0], s...))
-	add := func(what, holder, upstream, detail string) {
-		if len(w) == 0 {
-			w.begin(before)
-		}
-		w.add(op.At.Sub(before.Created), what, holder, upstream, detail)
-	}
 	switch op.Kind {
 	case Dispatch:
-		add(StepSent, "", op.Upstream, "")
+		w = w.after(before, op, StepSent, "", op.Upstream, "")
 	case Pause, Open:
 		if len(after.OpenAsks()) > len(before.OpenAsks()) {
-			add(StepAsked, "", "", "")
+			w = w.after(before, op, StepAsked, "", "", "")
 		}
 	case Answer:
-		add(StepAnswered, after.Holder, "", "")
+		w = w.after(before, op, StepAnswered, after.Holder, "", "")
 	case Settle:
-		add(StepAnswered, "", "", "")
+		w = w.after(before, op, StepAnswered, "", "", "")
 	case Leave:
-		add(StepHandedOver, "", "", "")
+		w = w.after(before, op, StepHandedOver, "", "", "")
 	case Adopt:
-		add(StepAdopted, op.Holder, "", "")
+		w = w.after(before, op, StepAdopted, op.Holder, "", "")
 	case Rerun:
-		add(StepRerun, op.Holder, "", op.Again)
+		w = w.after(before, op, StepRerun, op.Holder, "", op.Again)
 		return w.steps()
 	}
 	if after.State == Queued && before.State != Queued {
-		add(StepQueued, "", "", "")
+		w = w.after(before, op, StepQueued, "", "", "")
 	}
 	if after.State.Terminal() {
-		add(StepEnded, "", "", ended(after.State, op.Reason))
+		w = w.after(before, op, StepEnded, "", "", ended(after.State, op.Reason))
 	}
 	if len(w) == len(s) {
 		return s
@@ -93,35 +87,41 @@ func ended(state State, reason string) string {
 
 // begun are the steps of a task that has none written down: to make one costs no more so.
 func begun(t *Task) Steps {
-	var w stepWriter
-	w.begin(t)
-	return w.steps()
+	return stepWriter(nil).begin(t).steps()
 }
 
 // stepWriter is Steps that are being written.
 type stepWriter []byte
 
 // begin writes the first steps of a task that has none written down.
-func (w *stepWriter) begin(t *Task) {
+func (w stepWriter) begin(t *Task) stepWriter {
 	if t.Round > 0 {
-		w.add(0, StepMade, "", "", "") // by a berth that wrote none: nobody knows which
-		return
+		return w.add(0, StepMade, "", "", "") // by a berth that wrote none: nobody knows which
 	}
-	w.add(0, StepMade, t.Holder, "", "")
+	w = w.add(0, StepMade, t.Holder, "", "")
 	if t.Terms.Slots > 0 {
-		w.add(0, StepQueued, "", "", "")
+		w = w.add(0, StepQueued, "", "", "")
 	}
+	return w
 }
 
-func (w *stepWriter) add(after time.Duration, what, holder, upstream, detail string) {
-	to := []byte(*w)
+// after adds a step that op has made of the task before.
+func (w stepWriter) after(before *Task, op *Op, what, holder, upstream, detail string) stepWriter {
+	if len(w) == 0 {
+		w = w.begin(before)
+	}
+	return w.add(op.At.Sub(before.Created), what, holder, upstream, detail)
+}
+
+func (w stepWriter) add(after time.Duration, what, holder, upstream, detail string) stepWriter {
+	to := []byte(w)
 	if len(to) > 0 {
 		to = append(to, ';')
 	}
 	to = strconv.AppendInt(append(append(to, what...), '+'), after.Milliseconds(), 36)
 	to = appendMarked(to, '@', holder)
 	to = appendMarked(to, '>', upstream)
-	*w = appendMarked(to, '=', detail)
+	return appendMarked(to, '=', detail)
 }
 
 func appendMarked(to []byte, mark byte, text string) []byte {
