@@ -41,17 +41,8 @@ func (t *Tasks) create(ctx context.Context, c task.Creation, once task.Once) (*r
 	if err != nil {
 		return nil, err
 	}
-	var id string
-	var creator task.Creator
-	fresh := func(ctx context.Context) (err error) {
-		id, err = t.ledger.IDs.Fresh(ctx)
-		return err
-	}
-	who := func(ctx context.Context) (err error) {
-		creator, err = t.ledger.IDs.Creator(ctx, c.Credentials)
-		return err
-	}
-	if err := t.inTime(ctx, fresh, who, t.ledger.Clock.Known); err != nil {
+	id, creator, err := t.name(ctx, c.Credentials)
+	if err != nil {
 		return nil, err
 	}
 	task := c.Task(id, first.Token, t.ledger.Holder, t.ledger.Clock.Now())
@@ -79,6 +70,21 @@ func (t *Tasks) create(ctx context.Context, c task.Creation, once task.Once) (*r
 	return t.runner.Hold(e, c.Call).Begin(first), nil
 }
 
+// name returns a new task's id, and what its record says of who makes it. The store is asked for what a process knows from
+// its first task on.
+func (t *Tasks) name(ctx context.Context, c task.Credentials) (id string, who task.Creator, err error) {
+	if !t.ledger.IDs.AreKnown() || !t.ledger.Clock.IsKnown() {
+		err = t.inTime(ctx, t.ledger.IDs.Known, t.ledger.Clock.Known)
+	}
+	if err == nil {
+		id, err = t.ledger.IDs.Fresh(ctx)
+	}
+	if err == nil {
+		who, err = t.ledger.IDs.Creator(ctx, c)
+	}
+	return id, who, err
+}
+
 // fit refuses tasks while the store would not keep them. A server that drops keys when
 // its memory is full keeps nothing for certain. One that nobody has asked yet is no worse
 // than others.
@@ -89,10 +95,16 @@ func (t *Tasks) fit() error {
 	return nil
 }
 
+// step is a part of a creation that asks the store; nil: it need not be asked.
+type step func(ctx context.Context) error
+
 // inTime takes steps one after the other, each within the time that a server may take once
 // it is asked. A disk is waited for.
-func (t *Tasks) inTime(ctx context.Context, steps ...func(ctx context.Context) error) error {
+func (t *Tasks) inTime(ctx context.Context, steps ...step) error {
 	for _, step := range steps {
+		if step == nil {
+			continue
+		}
 		began := time.Now()
 		err := t.inServersTime(ctx, step)
 		if errors.Is(err, storage.ErrUnavailable) && t.ledger.Store.Health().Answered.After(began) {
@@ -105,7 +117,7 @@ func (t *Tasks) inTime(ctx context.Context, steps ...func(ctx context.Context) e
 	return nil
 }
 
-func (t *Tasks) inServersTime(ctx context.Context, step func(ctx context.Context) error) error {
+func (t *Tasks) inServersTime(ctx context.Context, step step) error {
 	if !t.ledger.Store.Shared() {
 		return step(ctx)
 	}
@@ -116,17 +128,21 @@ func (t *Tasks) inServersTime(ctx context.Context, step func(ctx context.Context
 
 // record stores a task and all that belongs to it, the record last: what is found
 // without one is nothing.
-func (t *Tasks) record(ctx context.Context, task *task.Task, c *task.Creation) (e ledger.Entry, err error) {
-	life := task.Terms.TTL
-	err = t.inTime(ctx,
-		func(ctx context.Context) error { return t.ledger.Once.Claim(ctx, task) },
-		func(ctx context.Context) error { return t.ledger.CountLive(ctx, task, c.Rule.LivePerPrincipal) },
-		func(ctx context.Context) (err error) {
-			e, err = t.ledger.Make(ctx, task, c.Call, life)
-			return err
-		},
-		func(ctx context.Context) error { return t.ledger.Once.Settle(ctx, task, life) },
-	)
+func (t *Tasks) record(ctx context.Context, of *task.Task, c *task.Creation) (e ledger.Entry, err error) {
+	life := of.Terms.TTL
+	var claim, count, settle step
+	if of.Once != (task.Once{}) {
+		claim = func(ctx context.Context) error { return t.ledger.Once.Claim(ctx, of) }
+		settle = func(ctx context.Context) error { return t.ledger.Once.Settle(ctx, of, life) }
+	}
+	if of.Principal != "" && !of.Terms.Unlisted {
+		count = func(ctx context.Context) error { return t.ledger.CountLive(ctx, of, c.Rule.LivePerPrincipal) }
+	}
+	store := func(ctx context.Context) (err error) {
+		e, err = t.ledger.Make(ctx, of, c.Call, life)
+		return err
+	}
+	err = t.inTime(ctx, claim, count, store, settle)
 	return e, err
 }
 

@@ -12,20 +12,18 @@ func AppendMillis(out []byte, t time.Time) []byte {
 	}
 	hour, minute, second := t.Clock()
 	text := [...]byte{4: '-', 7: '-', 10: 'T', 13: ':', 16: ':', 19: '.', 23: 'Z'}
-	putDigits(text[:4], year)
-	putDigits(text[5:7], int(month))
-	putDigits(text[8:10], day)
-	putDigits(text[11:13], hour)
-	putDigits(text[14:16], minute)
-	putDigits(text[17:19], second)
-	putDigits(text[20:23], t.Nanosecond()/int(time.Millisecond))
+	millis := t.Nanosecond() / int(time.Millisecond)
+	text[0], text[1] = digits(year / 100)
+	text[2], text[3] = digits(year % 100)
+	text[5], text[6] = digits(int(month))
+	text[8], text[9] = digits(day)
+	text[11], text[12] = digits(hour)
+	text[14], text[15] = digits(minute)
+	text[17], text[18] = digits(second)
+	text[20], text[21] = digits(millis / 10)
+	text[22] = byte('0' + millis%10)
 	return append(out, text[:]...)
 }
 
-// putDigits writes n, of as many digits as there is room for.
-func putDigits(to []byte, n int) {
-	for i := len(to) - 1; i >= 0; i-- {
-		to[i] = byte('0' + n%10)
-		n /= 10
-	}
-}
+// digits are the two of a number below a hundred.
+func digits(n int) (tens, ones byte) { return byte('0' + uint8(n)/10), byte('0' + uint8(n)%10) }

@@ -188,8 +188,11 @@ func ErrorResponse(id, object []byte) []byte { return response(id, "error", obje
 func Response(id, result []byte) []byte { return response(id, "result", result) }
 
 func response(id []byte, member string, value []byte) []byte {
-	return slices.Concat(responseHead(id, member), value, []byte{'}'})
+	return slices.Concat([]byte(responseBegin), id, []byte(`,"`), []byte(member), []byte(`":`), value, []byte{'}'})
 }
+
+// responseBegin begins a response, up to its id.
+const responseBegin = `{"jsonrpc":"2.0","id":`
 
 // ErrorParts is ErrorResponse without a copy of a large object.
 func ErrorParts(id, object []byte) Parts {
@@ -197,7 +200,7 @@ func ErrorParts(id, object []byte) Parts {
 }
 
 func responseHead(id []byte, member string) []byte {
-	return slices.Concat([]byte(`{"jsonrpc":"2.0","id":`), id, []byte(`,"`+member+`":`))
+	return slices.Concat([]byte(responseBegin), id, []byte(`,"`+member+`":`))
 }
 
 // EmptyResponse acknowledges a modern request that has no result of its own (Tasks extension, "Task

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"slices"
+	"sync"
 
 	"berth/internal/jsonscan"
 )
@@ -35,7 +36,12 @@ func (p patch) adds() bool { return slices.ContainsFunc(p, change.adds) }
 // apply patches the one object in data. It fails where members does, and with errNotObject where it
 // would have to add to something else; null is as good as no member.
 func (p patch) apply(data []byte) ([]byte, error) {
-	edits, err := p.edits(make([]edit, 0, 2*few), data, 0)
+	room := rooms.Get().(*[2 * few]edit)
+	defer func() {
+		clear(room[:]) // the room holds on to nothing of a message
+		rooms.Put(room)
+	}()
+	edits, err := p.edits(room[:0], data, 0)
 	if err != nil {
 		return nil, err
 	}
@@ -91,6 +97,9 @@ type edit struct {
 	with     []byte
 }
 
+// rooms are for edits, used again.
+var rooms = sync.Pool{New: func() any { return new([2 * few]edit) }}
+
 // few is how many members a patch names, as a rule, and how many pieces of a message change.
 const few = 6
 
@@ -115,6 +124,9 @@ func (p patch) added(found changes, first bool) (out []byte) {
 	for i, c := range p {
 		if !c.adds() || found.have(i) {
 			continue
+		}
+		if out == nil {
+			out = make([]byte, 0, len(`,"":`)+len(c.name)+len(c.value))
 		}
 		if !first {
 			out = append(out, ',')

@@ -35,7 +35,9 @@ const serverInfo = `"io.modelcontextprotocol/serverInfo":{"name":"berth","versio
 const ownMeta = `"_meta":{` + serverInfo + `}`
 
 // Handle returns the task as the result of its call (CreateTaskResult).
-func (v TaskView) Handle() []byte { return append(v.appendTask(nil, ResultTask), '}') }
+func (v TaskView) Handle() []byte {
+	return append(v.appendTask(make([]byte, 0, v.room(nil)), ResultTask), '}')
+}
 
 // Response returns the response to a tasks/get (GetTaskResult). A completed task's result says
 // `resultType: "complete"` too where it said nothing of that; every other byte of it stays, and a

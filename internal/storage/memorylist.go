@@ -47,15 +47,14 @@ func (m *memoryEngine) KeepMembers(_ context.Context, list string, members ...Me
 
 // keep makes member one of list anew. One that is there for good, and is to be, stays where it is.
 func (m *memoryEngine) keep(list string, member Member, now moment) {
-	standing := m.lists[list]
-	if standing != nil && standing.members[member.Name] != nil {
-		before := standing.members[member.Name]
+	standing := m.listOf(list)
+	if before := standing.members[member.Name]; before != nil {
 		if before.expires == never && member.Left <= 0 {
 			return
 		}
 		m.remove(before)
 	}
-	m.enlist(m.listOf(list), member.Name, deadline(now, member.Left))
+	m.enlist(standing, member.Name, deadline(now, member.Left))
 }
 
 // listOf returns the list of this name, which is not the engine's before it has a member.
@@ -68,7 +67,9 @@ func (m *memoryEngine) listOf(list string) *memoryList {
 
 // enlist makes member one of a list that it is not in.
 func (m *memoryEngine) enlist(list *memoryList, member string, expires moment) {
-	m.lists[list.name] = list
+	if len(list.members) == 0 {
+		m.lists[list.name] = list
+	}
 	m.arrived++
 	e := &entry{key: member, list: list, arrived: m.arrived, place: -1}
 	m.schedule(e, expires)
@@ -84,8 +85,12 @@ func (m *memoryEngine) RemoveMember(_ context.Context, list, member string) erro
 }
 
 func (m *memoryEngine) delist(list, member string) {
-	if standing := m.lists[list]; standing != nil && standing.members[member] != nil {
-		m.remove(standing.members[member])
+	standing := m.lists[list]
+	if standing == nil {
+		return
+	}
+	if e := standing.members[member]; e != nil {
+		m.remove(e)
 	}
 }
 

@@ -28,23 +28,37 @@ const wholeAnswer = 64 << 10
 
 // begunAnswer is a body whose beginning was read.
 type begunAnswer struct {
-	io.Reader
 	io.Closer
 	head  []byte
-	whole bool // head is all of it
+	whole bool      // head is all of it
+	told  int       // how much of head was read on
+	rest  io.Reader // what comes after it; nil: nothing
+}
+
+// Read implements io.Reader, from the beginning.
+func (b *begunAnswer) Read(p []byte) (int, error) {
+	if b.told < len(b.head) {
+		n := copy(p, b.head[b.told:])
+		b.told += n
+		return n, nil
+	}
+	if b.rest == nil {
+		return 0, io.EOF
+	}
+	return b.rest.Read(p)
 }
 
 // readAnswer waits for what a response answers, or for so much of it as is waited for.
-func readAnswer(response *wire.Response) (begunAnswer, error) {
+func readAnswer(response *wire.Response) (*begunAnswer, error) {
 	body := response.Body
 	head, err := outbound.ReadAll(io.LimitReader(body, wholeAnswer), response.ContentLength)
-	return begunAnswer{io.MultiReader(bytes.NewReader(head), body), body, head, err == nil && len(head) < wholeAnswer}, err
+	return &begunAnswer{Closer: body, head: head, whole: err == nil && len(head) < wholeAnswer, rest: body}, err
 }
 
 // under returns the answer as one to the request with this id: the call may have another at
 // the upstream. What does not name the call stays as it came.
 func (o offer) under(id []byte) *wire.Response {
-	body, ok := o.response.Body.(begunAnswer)
+	body, ok := o.response.Body.(*begunAnswer)
 	if !ok || bytes.Equal(o.id, id) || len(body.head) == wholeAnswer {
 		return o.response
 	}
@@ -53,14 +67,14 @@ func (o offer) under(id []byte) *wire.Response {
 	}
 	text := mcp.WithID(body.head, id)
 	renamed := ofLength(o.response, len(text))
-	renamed.Body = begunAnswer{bytes.NewReader(text), body.Closer, text, true}
+	renamed.Body = &begunAnswer{Closer: body.Closer, head: text, whole: true}
 	return renamed
 }
 
 // isWithheld reports whether an answer is not passed on to who made the request with this
 // id: a task that nobody asked for is followed, and another request's answer dropped. Of a
 // longer one the id may still come.
-func (b begunAnswer) isWithheld(id []byte) bool {
+func (b *begunAnswer) isWithheld(id []byte) bool {
 	a, err := mcp.PeekAnswer(b.head, true)
 	if err != nil || a.CreatesTask() {
 		return err == nil

@@ -25,7 +25,7 @@ type waiting struct {
 	offers   chan offer
 	left     chan struct{}                 // closed when the client does not wait for the answer any more
 	response atomic.Pointer[wire.Response] // the event stream's; nil once the client has left
-	stay     func() bool                   // keeps the call from ending with its client; false: it has ended
+	stay     func() bool                   // keeps the call from ending with its client; false: it has ended; nil: see depend
 
 	narrow bool // nothing but a refusal is taken any more
 	until  time.Time
@@ -38,8 +38,7 @@ type waiting struct {
 // handle.
 func (r *Request) awaitAnswer(held *upgrade.Held, p patience) error {
 	a := &waiting{
-		patience: p, r: r, endpoint: r.Endpoint, held: held, offers: make(chan offer), left: make(chan struct{}),
-		stay: func() bool { return true }, narrow: p.after == 0,
+		patience: p, r: r, endpoint: r.Endpoint, held: held, offers: make(chan offer), left: make(chan struct{}), narrow: p.after == 0,
 	}
 	defer a.leave()
 	a.until = time.Now().Add(p.after)
@@ -48,13 +47,30 @@ func (r *Request) awaitAnswer(held *upgrade.Held, p patience) error {
 	}
 	a.timer = time.NewTimer(time.Until(a.until))
 	defer a.timer.Stop()
-	if !p.lasting {
-		// The answer is read under the held call's context, not the request's.
-		a.stay = context.AfterFunc(r.HTTP.Context(), held.Discard)
-		defer a.stay()
-	}
 	held.Start(a)
 	return a.wait()
+}
+
+// depend has the call end with its client while that is given an answer: it is read under the held call's context, not the
+// request's. Who waits sees its client go.
+func (a *waiting) depend() {
+	if !a.lasting && a.stay == nil {
+		a.stay = context.AfterFunc(a.r.HTTP.Context(), a.held.Discard)
+	}
+}
+
+// stays keeps the call from ending with its client from now on; false: it has ended.
+func (a *waiting) stays() bool {
+	switch {
+	case a.lasting:
+		return true
+	case a.stay != nil:
+		return a.stay()
+	case a.r.HTTP.Context().Err() != nil:
+		a.held.Discard()
+		return false
+	}
+	return true
 }
 
 func (a *waiting) wait() error {
@@ -103,6 +119,9 @@ func (a *waiting) wakeAt(until time.Time) {
 // leave ends what the client waits for. What goes on without it keeps nothing of it, for as long as the call may take.
 func (a *waiting) leave() {
 	if a.r != nil {
+		if a.stay != nil {
+			a.stay()
+		}
 		close(a.left)
 		a.r, a.timer, a.stay = nil, nil, nil
 		a.response.Store(nil)
@@ -113,7 +132,7 @@ func (a *waiting) leave() {
 // has no task, unless that does not depend on it.
 func (a *waiting) hand() error {
 	r := a.r
-	if !a.stay() {
+	if !a.stays() {
 		return fault.ErrClientGone
 	}
 	a.leave() // the call goes on while the client takes the handle

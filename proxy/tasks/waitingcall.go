@@ -1,7 +1,6 @@
 package tasks
 
 import (
-	"bytes"
 	"context"
 	"time"
 
@@ -66,14 +65,14 @@ func (a *waiting) sendRefused(ctx context.Context, u *routing.Upstream, c *upgra
 	body, err := readAnswer(response)
 	if late.Stop(); err != nil {
 		response = ofLength(response, len(body.head))
-		body.Reader = bytes.NewReader(body.head)
+		body.rest = nil
 	}
 	return a.offerAnswer(ctx, u, c, response, body, maxAnswer)
 }
 
 // offerAnswer offers an answer that is no stream, and returns it if the client does not take
 // it.
-func (a *waiting) offerAnswer(ctx context.Context, u *routing.Upstream, c *upgrade.Call, response *wire.Response, body begunAnswer, maxAnswer int64) (upgrade.Exchange, error) {
+func (a *waiting) offerAnswer(ctx context.Context, u *routing.Upstream, c *upgrade.Call, response *wire.Response, body *begunAnswer, maxAnswer int64) (upgrade.Exchange, error) {
 	whole := *response
 	whole.Body = body
 	o := offer{u: u, response: &whole, id: c.ID, refuses: refusesCall(response.Status, body.head, c.ID)}

@@ -31,12 +31,16 @@ func (c *Clock) Refresh(ctx context.Context) error {
 	return nil
 }
 
-// Known sees to it that the store was asked once.
-func (c *Clock) Known(ctx context.Context) error {
+// IsKnown reports whether the store was asked once.
+func (c *Clock) IsKnown() bool {
 	c.mu.Lock()
-	asked := !c.when.IsZero()
-	c.mu.Unlock()
-	if asked {
+	defer c.mu.Unlock()
+	return !c.when.IsZero()
+}
+
+// Known sees to it that it was.
+func (c *Clock) Known(ctx context.Context) error {
+	if c.IsKnown() {
 		return nil
 	}
 	return c.Refresh(ctx)
@@ -54,7 +58,15 @@ func (c *Clock) Now() time.Time {
 }
 
 // until is how long it is until a time that records have.
-func (c *Clock) until(t time.Time) time.Duration { return t.Sub(c.Now()) }
+func (c *Clock) until(t time.Time) time.Duration { return time.Until(c.Here(t)) }
 
 // Here is a time that records have, as the timers of this process count.
-func (c *Clock) Here(t time.Time) time.Time { return time.Now().Add(c.until(t)) }
+func (c *Clock) Here(t time.Time) time.Time {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.when.IsZero() {
+		now := time.Now()
+		return now.Add(t.Sub(now))
+	}
+	return c.when.Add(t.Sub(c.told))
+}

@@ -76,12 +76,21 @@ func (i *IDs) Fresh(ctx context.Context) (string, error) {
 	return string(base64.RawURLEncoding.AppendEncode(append(text[:0], idMark...), key.tag(raw, raw)[:idRandom+idTag])), nil
 }
 
+// AreKnown reports whether the deployment's secret is: then nobody is asked for it.
+func (i *IDs) AreKnown() bool { return len(i.secrets()) > 0 }
+
+// Known sees to it that it is.
+func (i *IDs) Known(ctx context.Context) error {
+	if i.AreKnown() {
+		return nil
+	}
+	return i.learn(ctx)
+}
+
 // current returns the secret that is used for what is made now.
 func (i *IDs) current(ctx context.Context) (*secret, error) {
-	if len(i.secrets()) == 0 {
-		if err := i.learn(ctx); err != nil {
-			return nil, err
-		}
+	if err := i.Known(ctx); err != nil {
+		return nil, err
 	}
 	return i.secrets()[0], nil
 }
@@ -96,10 +105,8 @@ func (i *IDs) Ours(ctx context.Context, id string) (bool, error) {
 	if err != nil || len(raw) != idRandom+idTag {
 		return false, nil
 	}
-	if len(i.secrets()) == 0 {
-		if err := i.learn(ctx); err != nil {
-			return false, err
-		}
+	if err := i.Known(ctx); err != nil {
+		return false, err
 	}
 	return slices.ContainsFunc(i.secrets(), func(s *secret) bool {
 		var own [sha256.Size]byte

@@ -44,75 +44,102 @@ type Step struct {
 
 // follow adds what op has made of the task before.
 func (s Steps) follow(before, after *Task, op *Op) Steps {
-	add := func(what, holder, upstream, detail string) {
-		if s == "" && what != StepMade {
-			s = begun(before)
-		}
-		s = s.append(op.At.Sub(before.Created), what, holder, upstream, detail)
-	}
+	var room [512]byte // most are no longer, and stay on the stack
+	w := stepWriter(append(room[:0], s...))
 	switch op.Kind {
 	case Dispatch:
-		add(StepSent, "", op.Upstream, "")
+		w = w.after(before, op, StepSent, "", op.Upstream, "")
 	case Pause, Open:
 		if len(after.OpenAsks()) > len(before.OpenAsks()) {
-			add(StepAsked, "", "", "")
+			w = w.after(before, op, StepAsked, "", "", "")
 		}
 	case Answer:
-		add(StepAnswered, after.Holder, "", "")
+		w = w.after(before, op, StepAnswered, after.Holder, "", "")
 	case Settle:
-		add(StepAnswered, "", "", "")
+		w = w.after(before, op, StepAnswered, "", "", "")
 	case Leave:
-		add(StepHandedOver, "", "", "")
+		w = w.after(before, op, StepHandedOver, "", "", "")
 	case Adopt:
-		add(StepAdopted, op.Holder, "", "")
+		w = w.after(before, op, StepAdopted, op.Holder, "", "")
 	case Rerun:
-		add(StepRerun, op.Holder, "", op.Again)
-		return s
+		w = w.after(before, op, StepRerun, op.Holder, "", op.Again)
+		return w.steps()
 	}
 	if after.State == Queued && before.State != Queued {
-		add(StepQueued, "", "", "")
+		w = w.after(before, op, StepQueued, "", "", "")
 	}
 	if after.State.Terminal() {
-		add(StepEnded, "", "", strings.TrimSpace(string(after.State)+" "+op.Reason))
+		w = w.after(before, op, StepEnded, "", "", ended(after.State, op.Reason))
 	}
-	return s
+	if len(w) == len(s) {
+		return s
+	}
+	return w.steps()
+}
+
+// ended is the detail of an end.
+func ended(state State, reason string) string {
+	if reason == "" {
+		return string(state)
+	}
+	return string(state) + " " + reason
 }
 
 // begun are the steps of a task that has none written down: to make one costs no more so.
 func begun(t *Task) Steps {
-	if t.Round > 0 {
-		return Steps("").append(0, StepMade, "", "", "") // by a berth that wrote none: nobody knows which
-	}
-	s := Steps("").append(0, StepMade, t.Holder, "", "")
-	if t.Terms.Slots > 0 {
-		s = s.append(0, StepQueued, "", "", "")
-	}
-	return s
+	return stepWriter(nil).begin(t).steps()
 }
 
-func (s Steps) append(after time.Duration, what, holder, upstream, detail string) Steps {
-	var room [512]byte // most are no longer, and stay on the stack
-	to := room[:0]
-	if to = append(to, s...); len(s) > 0 {
+// stepWriter is Steps that are being written.
+type stepWriter []byte
+
+// begin writes the first steps of a task that has none written down.
+func (w stepWriter) begin(t *Task) stepWriter {
+	if t.Round > 0 {
+		return w.add(0, StepMade, "", "", "") // by a berth that wrote none: nobody knows which
+	}
+	w = w.add(0, StepMade, t.Holder, "", "")
+	if t.Terms.Slots > 0 {
+		w = w.add(0, StepQueued, "", "", "")
+	}
+	return w
+}
+
+// after adds a step that op has made of the task before.
+func (w stepWriter) after(before *Task, op *Op, what, holder, upstream, detail string) stepWriter {
+	if len(w) == 0 {
+		w = w.begin(before)
+	}
+	return w.add(op.At.Sub(before.Created), what, holder, upstream, detail)
+}
+
+func (w stepWriter) add(after time.Duration, what, holder, upstream, detail string) stepWriter {
+	to := []byte(w)
+	if len(to) > 0 {
 		to = append(to, ';')
 	}
 	to = strconv.AppendInt(append(append(to, what...), '+'), after.Milliseconds(), 36)
-	for _, part := range [...]struct{ mark, text string }{{"@", holder}, {">", upstream}, {"=", detail}} {
-		if part.text != "" {
-			to = append(append(to, part.mark...), url.QueryEscape(part.text)...)
-		}
-	}
-	return Steps(to).trim()
+	to = appendMarked(to, '@', holder)
+	to = appendMarked(to, '>', upstream)
+	return appendMarked(to, '=', detail)
 }
 
-// trim drops the oldest steps but the first.
-func (s Steps) trim() Steps {
-	if strings.Count(string(s), ";") < MaxSteps {
-		return s
+func appendMarked(to []byte, mark byte, text string) []byte {
+	if text == "" {
+		return to
 	}
-	first, rest, _ := strings.Cut(string(s), ";")
-	_, rest, _ = strings.Cut(rest, ";")
-	return Steps(first + ";" + rest)
+	return append(append(to, mark), url.QueryEscape(text)...)
+}
+
+// steps returns what was written, less the oldest steps but the first where there are too many.
+func (w stepWriter) steps() Steps {
+	s := Steps(w)
+	for strings.Count(string(s), ";") >= MaxSteps {
+		first, rest, _ := strings.Cut(string(s), ";")
+		_, rest, _ = strings.Cut(rest, ";")
+		s = Steps(first + ";" + rest)
+	}
+	return s
 }
 
 // Timeline is what has become of the task, the oldest step first. Of a record whose steps were not all

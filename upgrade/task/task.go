@@ -83,26 +83,28 @@ type Task struct {
 	Said []Said `json:"said,omitempty"`
 
 	Holder   string `json:"holder,omitempty"`   // the process that keeps the call; "" if nothing is in flight
-	Left     bool   `json:"left,omitzero"`      // Holder goes, and has let go of the call: whoever can is to adopt it
 	Round    int    `json:"round,omitempty"`    // how often it was dispatched
 	Upstream string `json:"upstream,omitempty"` // that the last round went to, and the next one had best go to
 	Follows  string `json:"follows,omitempty"`  // the task that Upstream made of the call, unasked; "" if none
-	Handed   bool   `json:"handed,omitempty"`   // its client has the handle, as far as berth can know
+
+	// Flags stand together: a record is copied with each step, and so fits in 768 bytes.
+	Left       bool `json:"left,omitzero"`         // Holder goes, and has let go of the call: whoever can is to adopt it
+	Handed     bool `json:"handed,omitempty"`      // its client has the handle, as far as berth can know
+	Answered   bool `json:"answered,omitzero"`     // the next round answers Asks
+	ToolFailed bool `json:"tool_failed,omitempty"` // the result says isError: core tasks have failed then
 
 	// Withheld is until when, at most, its client may yet get something else in place of the
 	// task; zero: it has the handle, or nobody else can come upon the task before.
 	Withheld time.Time `json:"withheld,omitzero"`
 
-	Asks         []Ask           `json:"asks,omitempty"`    // what the client is asked, or has answered; of a legacy call, what is open
-	Asked        []string        `json:"asked,omitempty"`   // keys that were shown in rounds before
-	Answered     bool            `json:"answered,omitzero"` // the next round answers Asks
+	Asks         []Ask           `json:"asks,omitempty"`  // what the client is asked, or has answered; of a legacy call, what is open
+	Asked        []string        `json:"asked,omitempty"` // keys that were shown in rounds before
 	RequestState json.RawMessage `json:"request_state,omitempty"`
 
-	Outcome    string   `json:"outcome,omitempty"`     // names the blob of the result or error; "" if there is none
-	ToolFailed bool     `json:"tool_failed,omitempty"` // the result says isError: core tasks have failed then
-	Ops        []string `json:"ops,omitempty"`         // the last ops that made this record
-	Steps      Steps    `json:"steps,omitempty"`       // what has become of it, for operators; see Timeline
-	Again      Again    `json:"again,omitzero"`        // of a task that has failed: the one that its call was made again as
+	Outcome string   `json:"outcome,omitempty"` // names the blob of the result or error; "" if there is none
+	Ops     []string `json:"ops,omitempty"`     // the last ops that made this record
+	Steps   Steps    `json:"steps,omitempty"`   // what has become of it, for operators; see Timeline
+	Again   Again    `json:"again,omitzero"`    // of a task that has failed: the one that its call was made again as
 }
 
 // Again names the task that the call of one was made again as.

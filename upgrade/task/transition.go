@@ -121,8 +121,14 @@ func Transition(t *Task, op *Op) (next *Task, changed bool, err error) {
 		next.Updated = op.At // clocks of berths differ, and clients see it grow
 	}
 	next.Steps = t.Steps.follow(t, next, op)
-	next.Ops = append(slices.Clone(t.Ops[max(0, len(t.Ops)-KeptOps+1):]), op.ID)
+	next.Ops = withOp(t.Ops, op.ID)
 	return next, true, nil
+}
+
+// withOp returns the last ops with another one, in a list of its own.
+func withOp(ops []string, op string) []string {
+	ops = ops[max(0, len(ops)-KeptOps+1):]
+	return append(append(make([]string, 0, len(ops)+1), ops...), op)
 }
 
 // held checks that op is a step of the task's holder, and that it has not left it.
