@@ -41,7 +41,7 @@ type conn struct {
 
 	sighting *lookout.Sighting // nil: the connection was not in view yet
 
-	step func(fd uintptr) bool // writeOnce, kept since making it allocates
+	step func(fd uintptr) bool // converse, kept since making it allocates
 }
 
 // begin lends c to an exchange.
