@@ -26,7 +26,8 @@ func TestFieldsThatAreLaidIn(t *testing.T) {
 		t.Errorf("put: got %+v, want %+v", got, want)
 	}
 	h.Forget()
-	h.Use(append(h.Spare(2), Own("C", "5"), Field{Name: "D-Long", Value: "6"}))
+	other := NewHeader("C", "5", "D-Long", "6")
+	h.Use(append(h.Spare(2), other.Fields()...), other)
 	if h.Get("C") != "5" || h.Get("D-Long") != "6" || h.Has("A") || len(h.Fields()) != 2 {
 		t.Errorf("laid in: got %+v", h.Fields())
 	}
