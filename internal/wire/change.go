@@ -43,6 +43,16 @@ func (h *Header) Put(f Field) {
 	}
 }
 
+// Supply puts a field where its name is lacking.
+func (h *Header) Supply(f Field) {
+	switch at := h.find(f.Name); {
+	case at < 0:
+		h.Append(f)
+	case h.fields[at].Value == "":
+		h.Put(f)
+	}
+}
+
 // Take replaces the values of a name by those that other has.
 func (h *Header) Take(name string, other *Header) {
 	h.Del(name)
@@ -101,11 +111,11 @@ func (h *Header) release(name string) {
 // Spare is room for n fields, for Use: h's own, which is empty.
 func (h *Header) Spare(n int) []Field { return slices.Grow(h.fields, n) }
 
-// Use has h, which is empty, have these fields. They are its own from then on.
-func (h *Header) Use(fields []Field) {
+// Use has h, which is empty, have these fields, which are some of another header's. They are its own from then on.
+func (h *Header) Use(fields []Field, of *Header) {
 	h.fields = fields
-	for i := range fields {
-		h.marks |= markOf(fields[i].Name)
+	if of != nil {
+		h.marks = of.marks
 	}
 }
 

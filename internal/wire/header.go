@@ -19,8 +19,16 @@ type Field struct {
 	Usual Usual
 }
 
-// Own is a field of berth's own words, which are fit to be written.
-func Own(name, value string) Field { return Field{Name: name, Value: value, Judged: true} }
+// Own is a field of berth's own words, which are fit to be written. It is made once, since the name's number is looked for.
+func Own(name, value string) Field {
+	return Field{Name: name, Value: value, Judged: true, Usual: UsualOf(name)}
+}
+
+// Of is a field of the same name that says something else; judged: that is fit to be written.
+func (f Field) Of(value string, judged bool) Field {
+	f.Value, f.Judged = value, judged
+	return f
+}
 
 // Header is the fields of a head, in their order. Names are in canonical form ("Mcp-Session-Id"), here as in all that is
 // asked of it, so that they are compared byte by byte. There are few: a name is looked for from the first field on, unless
@@ -111,12 +119,13 @@ func (h *Header) Values(name string) iter.Seq[string] {
 	}
 }
 
-// markOf is one of 64, which most names of a head have for themselves.
+// markOf is one of 64, which most names of a head have for themselves, and none that is often asked for and seldom there shares with
+// one that nearly always is.
 func markOf(name string) uint64 {
 	if name == "" {
 		return 1
 	}
-	return 1 << ((uint8(len(name)) ^ name[0]) & 63)
+	return 1 << ((uint8(len(name)) ^ name[0]<<2 ^ name[len(name)-1]*3) & 63)
 }
 
 // mayHave reports false only where no field has a name: nearly all that is asked for is not there.

@@ -175,3 +175,22 @@ func TestWhatIsThereIsFound(t *testing.T) {
 		t.Error("what was forgotten is there")
 	}
 }
+
+// A name that is asked for and is not there costs a look at every field where one that is there has its mark.
+func TestNamesThatAreSeldomThereHaveOtherMarks(t *testing.T) {
+	marked := map[uint64]string{}
+	for _, name := range []string{
+		"Accept", "Accept-Encoding", "Accept-Language", "Authorization", "Cache-Control", "Content-Length", "Content-Type", "Date",
+		"Mcp-Method", "Mcp-Name", "Mcp-Protocol-Version", "Sec-Fetch-Mode", "Server", "User-Agent",
+	} {
+		marked[markOf(name)] = name
+	}
+	for _, name := range []string{
+		"Connection", "Content-Encoding", "Cookie", "Expect", "Last-Event-Id", "Mcp-Session-Id", "Origin", "Traceparent", "Trailer",
+		"Transfer-Encoding", "Via", "X-Forwarded-For", "X-Forwarded-Host", "X-Forwarded-Proto",
+	} {
+		if other := marked[markOf(name)]; other != "" {
+			t.Errorf("%s has the mark of %s", name, other)
+		}
+	}
+}

@@ -36,12 +36,22 @@ func IsCallsOwn(name string) bool {
 
 // AddVia appends berth to the proxies that a message came through (RFC 9110, 7.6.3).
 func AddVia(h *wire.Header, major, minor int) {
-	via := "1.1 berth" // of nearly all messages
 	if major != 1 || minor != 1 {
-		via = wire.Version(major, minor) + " berth"
+		h.Append(via.Of(wire.Version(major, minor)+" berth", true))
+		return
 	}
-	h.Append(wire.Own("Via", via))
+	h.Append(via)
 }
+
+// Fields that berth adds, in words of its own or in others.
+var (
+	via            = wire.Own("Via", "1.1 berth") // of nearly all messages
+	identity       = wire.Own("Accept-Encoding", "identity")
+	nameless       = wire.Own("User-Agent", "")
+	forwardedFor   = wire.Own("X-Forwarded-For", "")
+	forwardedHost  = wire.Own("X-Forwarded-Host", "")
+	forwardedProto = wire.Own("X-Forwarded-Proto", "")
+)
 
 // added is how many headers berth may add on the way.
 const added = 6
@@ -60,25 +70,27 @@ func (w *Way) fill(h *wire.Header) {
 	w.renameSession(h)
 	w.Authorize(h)
 	w.addForwarded(h)
-	// Answers are looked into, so they must come as they are.
-	h.Put(wire.Own("Accept-Encoding", "identity"))
+	h.Put(identity) // answers are looked into, so they must come as they are
 }
 
 // pass has h, which is empty, have those of the client's headers that go upstream.
 func (w *Way) pass(h, client *wire.Header) {
 	listed, principal := inbound.ConnectionNames(client), wire.CanonicalName(w.Endpoint.PrincipalHeader())
 	said := client.Fields()
-	sent, n := h.Spare(len(said) + added)[:len(said)], 0
-	for i := range said {
-		f := &said[i]
+	sent, n := append(h.Spare(len(said)+added), said...), 0
+	for i := range sent {
+		f := &sent[i]
 		goes := passed[f.Usual] && f.Name != principal || !inbound.IsHopByHop(f.Name) && !w.withholds(f.Name, principal)
 		if !goes || len(listed) > 0 && slices.Contains(listed, f.Name) {
 			continue
 		}
-		sent[n] = *f
+		if n < i {
+			sent[n] = *f
+		}
 		n++
 	}
-	h.Use(sent[:n])
+	clear(sent[n:])
+	h.Use(sent[:n], client)
 }
 
 // passed are the names of headers that go upstream unless Connection lists them, or they say who calls.
@@ -127,22 +139,16 @@ func (w *Way) Authorize(h *wire.Header) {
 
 // addForwarded tells where the request came from.
 func (w *Way) addForwarded(h *wire.Header) {
-	from := wire.Field{Name: "X-Forwarded-For", Value: inbound.PeerHost(w.HTTP), Judged: w.HTTP.Peer.Is4()}
+	from := forwardedFor.Of(inbound.PeerHost(w.HTTP), w.HTTP.Peer.Is4())
 	if h.Has(from.Name) {
-		h.Set(from.Name, h.Join(from.Name, ", ")+", "+from.Value)
+		h.Put(from.Of(h.Join(from.Name, ", ")+", "+from.Value, false))
 	} else {
 		h.Append(from)
 	}
-	if h.Lacks("X-Forwarded-Host") {
-		h.Set("X-Forwarded-Host", w.HTTP.Host)
-	}
-	if h.Lacks("X-Forwarded-Proto") {
-		h.Put(wire.Own("X-Forwarded-Proto", inbound.Scheme(w.HTTP)))
-	}
+	h.Supply(forwardedHost.Of(w.HTTP.Host, false))
+	h.Supply(forwardedProto.Of(inbound.Scheme(w.HTTP), true))
 	AddVia(h, w.HTTP.ProtoMajor, w.HTTP.ProtoMinor)
-	if h.Lacks("User-Agent") {
-		h.Put(wire.Own("User-Agent", "")) // keeps net/http from adding its own
-	}
+	h.Supply(nameless) // keeps net/http from adding its own
 }
 
 // isLookalike reports whether a name has underscores that many servers read as if

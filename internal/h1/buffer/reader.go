@@ -147,19 +147,21 @@ func (r *Reader) Look() bool {
 	if r.err != nil || !r.isRaw() {
 		return r.err != nil
 	}
-	r.tried, r.triedErr = 0, nil
+	came := false
 	err := r.raw.Read(func(fd uintptr) bool {
-		r.tryRead(fd)
+		came = r.Take(fd)
 		return true
 	})
-	switch {
-	case err != nil:
-		_ = r.note(err)
-	case r.tried == 0 && r.triedErr == nil:
+	return r.note(err) != nil || came
+}
+
+// Take is Look for whoever has asked the kernel for its descriptor.
+func (r *Reader) Take(fd uintptr) bool {
+	r.tried, r.triedErr = 0, nil
+	if !r.tryRead(fd) {
 		return false
-	default:
-		_ = r.came(r.tried, r.triedErr)
 	}
+	_ = r.came(r.tried, r.triedErr)
 	return true
 }
 

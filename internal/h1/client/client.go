@@ -48,18 +48,22 @@ func (c *Client) Send(ctx context.Context, request *exchange.Request, wait time.
 	if ctx.Err() != nil {
 		return nil, unsent(ctx, context.Cause(ctx))
 	}
-	conn, err := c.take(&t, request.URL)
-	if err != nil {
-		return nil, unsent(ctx, err)
-	}
-	conn.begin(&t)
-	response, err := conn.exchange(request)
-	if err != nil {
+	for {
+		conn, err := c.take(&t, request.URL)
+		if err != nil {
+			return nil, unsent(ctx, err)
+		}
+		conn.begin(&t)
+		response, err := conn.exchange(request)
+		if err == nil {
+			return response, nil
+		}
 		failed := conn.failure(err)
 		conn.end(false)
-		return nil, failed
+		if err != errRestless {
+			return nil, failed
+		}
 	}
-	return response, nil
 }
 
 // Close implements exchange.Sender.

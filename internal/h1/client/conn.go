@@ -30,9 +30,9 @@ type conn struct {
 
 	// Of the exchange:
 	terms  terms
-	before int64 // bytes that were written before it
-	until  time.Time
-	late   bool        // the head has not come by until
+	before int64       // bytes that were written before it
+	timed  bool        // the head is to be there in time, and is not yet
+	late   bool        // it has not come in time
 	stop   func() bool // ends the watch over the context; nil: nobody watches
 	body   body.Reader
 	keep   bool // as far as request and answer say
@@ -42,12 +42,12 @@ type conn struct {
 
 	sighting *lookout.Sighting // nil: the connection was not in view yet
 
-	step func(fd uintptr) bool // writeOnce, kept since making it allocates
+	step func(fd uintptr) bool // converse, kept since making it allocates
 }
 
 // begin lends c to an exchange.
 func (c *conn) begin(t *terms) {
-	c.terms, c.before, c.until = *t, c.net.written.Load(), t.until()
+	c.terms, c.before, c.timed = *t, c.net.written.Load(), t.wait > 0
 	c.late, c.stop, c.keep = false, nil, true
 	if t.wait > 0 && t.wait <= unwatched {
 		c.place = place{woken: true}
@@ -84,7 +84,15 @@ func (c *conn) watch() {
 		_ = c.net.Close()
 		c.seen()
 	})
-	_ = c.net.SetReadDeadline(c.until)
+	_ = c.net.SetReadDeadline(c.until())
+}
+
+// until is when the head is to be there, unless it is: zero, then, or if it has any time.
+func (c *conn) until() time.Time {
+	if !c.timed {
+		return time.Time{}
+	}
+	return c.terms.until()
 }
 
 // onEnd has f run in a goroutine of its own once ctx has ended, until stop is called.
@@ -104,18 +112,16 @@ func (c *conn) goesOn(err error) bool {
 	if c.stop == nil {
 		c.watch()
 	}
-	c.late = c.late || !c.until.IsZero() && !time.Now().Before(c.until)
+	c.late = c.late || c.timed && !time.Now().Before(c.terms.until())
 	return !c.late
 }
 
 // inTime says that the head is there.
 func (c *conn) inTime() {
-	if c.until.IsZero() {
-		return
+	if c.timed && c.stop != nil {
+		_ = c.net.SetReadDeadline(time.Time{})
 	}
-	if c.until = (time.Time{}); c.stop != nil {
-		_ = c.net.SetReadDeadline(c.until)
-	}
+	c.timed = false
 }
 
 // close closes c while no exchange has it. Memory that it borrowed goes back.

@@ -22,7 +22,7 @@ func (h *host) dial(ctx context.Context) (*conn, error) {
 	}
 	if h.config == nil {
 		c.in.Reset(c.net)
-		c.step = c.writeOnce
+		c.step = c.converse
 		return c, nil
 	}
 	if c.secure, err = h.handshake(ctx, c.net); err != nil {

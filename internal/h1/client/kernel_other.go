@@ -6,4 +6,4 @@ const asksKernel = false
 
 func (*counted) readOnce(uintptr) bool { return true }
 
-func (*conn) writeOnce(uintptr) bool { return true }
+func (*conn) converse(uintptr) bool { return true }

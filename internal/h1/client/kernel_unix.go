@@ -17,10 +17,20 @@ func (c *counted) readOnce(fd uintptr) bool {
 	return true
 }
 
-// writeOnce writes what is to go out, as much as the kernel takes at once, and has the caller wait until
-// something can be read: what comes after the write wakes it, so that no read is tried in vain.
-func (c *conn) writeOnce(fd uintptr) bool {
+// isHeard reports whether the server has ended a connection at rest, or said something that nobody asked for.
+func (c *conn) isHeard(fd uintptr) bool {
+	_, err := raw.Read(fd, c.one[:])
+	return err != syscall.EAGAIN
+}
+
+// converse writes what is to go out, as much as the kernel takes at once, and reads what comes for it: what comes after the write
+// wakes it, so that no read is tried in vain. Before, it looks whether a connection that was used is still at rest.
+func (c *conn) converse(fd uintptr) bool {
 	if c.tried {
+		return c.in.Take(fd)
+	}
+	if c.used && c.isHeard(fd) {
+		c.broken = errRestless
 		return true
 	}
 	c.tried = true

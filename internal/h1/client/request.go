@@ -25,18 +25,17 @@ func appendHead(b []byte, r *exchange.Request) (head []byte, keep bool, err erro
 	if b, err = appendTarget(b, r.URL); err != nil {
 		return nil, false, err
 	}
-	b = append(b, " HTTP/1.1\r\nHost: "...)
+	b = append(b, " HTTP/1.1\r\nHost: "...) // lines are ended by what follows
 	if b, err = appendHost(b, cmp.Or(r.Host, r.URL.Host)); err != nil {
 		return nil, false, err
 	}
-	b = append(b, '\r', '\n')
 	if len(r.Body) > 0 || usuallyHasBody(method) {
-		b = append(strconv.AppendInt(append(b, "Content-Length: "...), int64(len(r.Body)), 10), '\r', '\n')
+		b = strconv.AppendInt(append(b, "\r\nContent-Length: "...), int64(len(r.Body)), 10)
 	}
 	if b, keep, err = appendFields(b, r.Header); err != nil {
 		return nil, false, err
 	}
-	return append(b, '\r', '\n'), keep, nil
+	return append(b, "\r\n\r\n"...), keep, nil
 }
 
 func usuallyHasBody(method string) bool {
@@ -81,7 +80,7 @@ func appendHost(b []byte, host string) ([]byte, error) {
 	return append(b, host...), nil
 }
 
-// appendFields appends header fields. Those that say where the request ends are not a caller's. keep: none asks for the
+// appendFields appends header fields, each behind a line's end. Those that say where the request ends are not a caller's. keep: none asks for the
 // connection's end.
 func appendFields(b []byte, h *wire.Header) (_ []byte, keep bool, err error) {
 	named := slices.Contains(h.Withheld(), "User-Agent")
@@ -89,6 +88,10 @@ func appendFields(b []byte, h *wire.Header) (_ []byte, keep bool, err error) {
 	fields := h.Fields()
 	for i := range fields {
 		f := &fields[i]
+		if begins := asTheyAre[f.Usual]; f.Judged && begins != "" {
+			b = append(append(b, begins...), f.Value...)
+			continue
+		}
 		switch f.Name {
 		case "Host", "Content-Length", "Transfer-Encoding", "Trailer":
 			continue
@@ -106,19 +109,30 @@ func appendFields(b []byte, h *wire.Header) (_ []byte, keep bool, err error) {
 				return nil, false, err
 			}
 		}
-		b = append(append(b, f.Name...), ':', ' ')
-		b = append(append(b, value...), '\r', '\n')
+		b = append(append(append(append(b, "\r\n"...), f.Name...), ": "...), value...)
 	}
 	if !named {
-		b = append(b, "User-Agent: Go-http-client/1.1\r\n"...)
+		b = append(b, "\r\nUser-Agent: Go-http-client/1.1"...)
 	}
 	return b, keep, nil
 }
 
+// asTheyAre is what stands before the value of a field with which appendFields has nothing to do but to append it; "": it may have.
+var asTheyAre = func() (table [256]string) {
+	for number, name := range wire.UsualNames() {
+		switch name {
+		case "Host", "Content-Length", "Transfer-Encoding", "Trailer", "User-Agent", "Connection":
+		default:
+			table[number] = "\r\n" + name + ": "
+		}
+	}
+	return table
+}()
+
 // judge returns the value of a field as it may be written.
 func judge(f *wire.Field) (value string, err error) {
 	switch {
-	case !grammar.IsToken(f.Name):
+	case f.Usual == 0 && !grammar.IsToken(f.Name):
 		return "", unfit("header", f.Name)
 	case !grammar.IsText(f.Value):
 		return "", unfit("value of header", f.Name)

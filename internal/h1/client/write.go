@@ -93,7 +93,7 @@ func (c *conn) write(r *exchange.Request) (err error) {
 	return nil
 }
 
-// writeAndWait writes to the kernel, and waits for an answer unless there is more to write.
+// writeAndWait has the kernel's connection converse: it writes, and waits for an answer unless there is more to write.
 func (c *conn) writeAndWait() error {
 	for {
 		err := c.net.raw.Read(c.step)

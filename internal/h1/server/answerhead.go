@@ -26,7 +26,9 @@ type given struct{ date, length, connection bool }
 func (a *answer) beginHead() {
 	a.statusLine(a.status)
 	closes := a.heed()
-	for _, f := range a.header.Fields() {
+	fields := a.header.Fields()
+	for i := range fields {
+		f := &fields[i]
 		switch f.Name {
 		case "Content-Length", "Transfer-Encoding":
 			continue
@@ -46,8 +48,9 @@ func (a *answer) beginHead() {
 // heed takes note of the fields that say what is the server's to say as a rule, and reports whether the handler says that
 // the connection ends.
 func (a *answer) heed() (closes bool) {
-	for _, f := range a.header.Fields() {
-		switch f.Name {
+	fields := a.header.Fields()
+	for i := range fields {
+		switch f := &fields[i]; f.Name {
 		case "Date":
 			a.given.date = true
 		case "Content-Length":
@@ -147,14 +150,14 @@ func (a *answer) inform(status int) {
 	a.statusLine(status)
 	for _, f := range a.header.Fields() {
 		if f.Name != "Content-Length" && f.Name != "Transfer-Encoding" {
-			a.pass(f)
+			a.pass(&f)
 		}
 	}
 	a.out.append(crlf)
 	a.send(nil, nil)
 }
 
-func (a *answer) pass(f wire.Field) {
+func (a *answer) pass(f *wire.Field) {
 	switch {
 	case f.Judged:
 		a.out.bytes = append(append(append(append(a.out.bytes, f.Name...), ": "...), f.Value...), "\r\n"...)
