@@ -40,13 +40,8 @@ func (x Arrival) Classify() error {
 	if c := x.Single(); c != nil && c.Kind == mcp.KindResponse {
 		x.ID = nil // an answer to a response has no id
 	}
-	if refusal := mcp.Classify(&x.Message, x.HTTP.Header); refusal != nil {
+	if refusal := mcp.ClassifyStrictly(&x.Message, x.HTTP.Header); refusal != nil {
 		return refusal
-	}
-	if x.Era() == mcp.EraModern {
-		if refusal := mcp.CheckHeaderBytes(x.HTTP.Header); refusal != nil {
-			return refusal
-		}
 	}
 	x.answerInArray()
 	for i := range x.Message.Calls {
