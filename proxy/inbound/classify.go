@@ -83,12 +83,16 @@ func (x Arrival) checkTaskIDs(c *mcp.Call) error {
 	return nil
 }
 
-// FindSession reads the session, which counts in the legacy era only.
-func (x Arrival) FindSession() error {
-	defer x.plan()
-	if x.Era() == mcp.EraModern {
-		return nil
+// FindSession reads the session, which counts in the legacy era only. With it all is known that the plan goes by.
+func (x Arrival) FindSession() (err error) {
+	if x.Era() == mcp.EraLegacy {
+		err = x.findSession()
 	}
+	x.plan()
+	return err
+}
+
+func (x Arrival) findSession() error {
 	id, n := x.HTTP.Header.First(mcp.HeaderSession)
 	if n > 1 {
 		return fault.SeveralSessions
