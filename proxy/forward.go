@@ -40,7 +40,7 @@ func (x *request) dispatch() error {
 	defer x.made.End()
 	defer func() { x.poll.Release() }() // where it leads one
 	err := x.routed()
-	for errors.Is(err, errRouted) {
+	for err == errRouted {
 		if x.p.tasks.AsksTask(x.Call) {
 			err = x.becomeCoreTask()
 		} else {

@@ -52,6 +52,10 @@ func (x *request) leaveDenied(u *routing.Upstream, response *wire.Response, v fa
 // openAlias reads the alias that the decision bears. One that cannot be opened is no
 // way to the session.
 func (x *request) openAlias() error {
+	if x.decision.Alias == "" {
+		x.Alias = ""
+		return nil
+	}
 	alias, err := x.way().AliasIn(x.decision.Alias)
 	if err != nil {
 		x.p.log.Warn("the alias of a session cannot be read", "pool", x.PoolName(), "error", err)

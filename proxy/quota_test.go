@@ -52,6 +52,9 @@ func TestEachPollOfABatchCounts(t *testing.T) {
 		t.Fatalf("ten polls get %v", r)
 	}
 	b.post(message("tasks/get", byID("x"))).fails(t, 429, -31429, "rate_limited", true)
+	if r := b.post(message("tools/list", ""), "Mcp-Protocol-Version", "2025-03-26"); r.status == 429 {
+		t.Errorf("what is no poll gets %v", r)
+	}
 }
 
 // TestTasksOfSubscriptionsCount: they are no way around either.

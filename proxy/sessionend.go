@@ -8,6 +8,9 @@ import (
 // endSession serves a DELETE of a session at u in which calls are held. done is false for any
 // other request, which goes to u.
 func (x *request) endSession(u *routing.Upstream) (done bool, err error) {
+	if x.HTTP.Method != wire.MethodDelete {
+		return false, nil
+	}
 	way := x.way()
 	asks, ended, err := x.p.sessions.End(x.ctx, way, &x.decision)
 	if !ended {

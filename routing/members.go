@@ -24,6 +24,22 @@ func newMembers(all []*Upstream) *members {
 	return m
 }
 
+// few are so many members that one is found sooner by a look at each than by a map.
+const few = 4
+
+// find returns the member of that name, nil if there is none.
+func (m *members) find(name string) *Upstream {
+	if len(m.all) > few {
+		return m.byName[name]
+	}
+	for _, u := range m.all {
+		if u.Name == name {
+			return u
+		}
+	}
+	return nil
+}
+
 // Replace makes these the pool's upstreams, for all who choose one or look for one from now
 // on. Their names differ, and the pool takes them over. What is under way at an upstream, what
 // counts against it and its profile stay with its name; its address, and whether it drains, are

@@ -100,7 +100,7 @@ func (p *Pool) Names() (names []string) {
 }
 
 // Find returns the upstream with this name, or nil.
-func (p *Pool) Find(name string) *Upstream { return p.members.Load().byName[name] }
+func (p *Pool) Find(name string) *Upstream { return p.members.Load().find(name) }
 
 // Own takes a lease on an owner. Nothing stands against it: what an upstream owns
 // it keeps, draining or ejected.

@@ -6,13 +6,14 @@ import (
 	"encoding/json"
 	"log/slog"
 	"strconv"
+	"sync/atomic"
 
 	"berth/internal/jsonscan"
 )
 
 // Patient returns a logger whose lines may wait. They are those that Logger would write.
 func (j *Journal) Patient(level slog.Leveler) *slog.Logger {
-	return slog.New(&handler{j, level, j.Logger(level).Handler()})
+	return slog.New(&handler{journal: j, level: level, rest: j.Logger(level).Handler()})
 }
 
 // handler is a slog.Handler for records of strings and numbers, and groups of these without a name.
@@ -20,6 +21,7 @@ type handler struct {
 	journal *Journal
 	level   slog.Leveler
 	rest    slog.Handler // for what is within attributes or groups
+	first   atomic.Pointer[opening]
 }
 
 func (h *handler) Enabled(_ context.Context, level slog.Level) bool { return level >= h.level.Level() }

@@ -1,7 +1,6 @@
 package journal
 
 import (
-	"bytes"
 	"log/slog"
 	"strconv"
 	"sync"
@@ -34,8 +33,7 @@ func (h *handler) Begin(at time.Time, level slog.Level, message string) *Line {
 	if !at.IsZero() {
 		text = append(appendTime(append(text, `"time":"`...), at), `",`...)
 	}
-	text = append(append(append(text, `"level":"`...), level.String()...), `","msg":`...)
-	l.journal, l.text = h.journal, appendString(text, message)
+	l.journal, l.text = h.journal, h.appendOpening(text, level, message)
 	return l
 }
 
@@ -100,12 +98,18 @@ func appendMillis(text []byte, d time.Duration) []byte {
 		return appendFloat(text, float64(us)/1000)
 	}
 	text = strconv.AppendInt(text, us/1000, 10)
-	rest := us % 1000
+	rest := uint32(us % 1000)
 	if rest == 0 {
 		return text
 	}
-	text = append(text, '.', byte('0'+rest/100), byte('0'+rest/10%10), byte('0'+rest%10))
-	return bytes.TrimRight(text, "0")
+	one, two, three := byte('0'+rest/100), byte('0'+rest/10%10), byte('0'+rest%10)
+	switch {
+	case three != '0':
+		return append(text, '.', one, two, three)
+	case two != '0':
+		return append(text, '.', one, two)
+	}
+	return append(text, '.', one)
 }
 
 func appendName(text []byte, name string) []byte {

@@ -26,9 +26,10 @@ func appendTime(text []byte, at time.Time) []byte {
 	text = append(text, s.head...)
 	if n := uint32(at.Nanosecond()); n > 0 {
 		digits, end := [...]byte{'.', 9: 0}, 10
-		for i := 9; i > 0; i-- {
-			digits[i] = byte('0' + n%10)
-			n /= 10
+		for i := 7; i > 0; i -= 3 {
+			three := n % 1000
+			n /= 1000
+			digits[i], digits[i+1], digits[i+2] = byte('0'+three/100), byte('0'+three/10%10), byte('0'+three%10)
 		}
 		for digits[end-1] == '0' {
 			end--

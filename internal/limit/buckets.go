@@ -55,9 +55,9 @@ func (b *Buckets) With(perSecond float64) *Buckets {
 }
 
 // Take takes n tokens, all or none. It returns 0, or when there are enough. More than a bucket holds
-// are taken of a full one, which then owes the rest.
+// are taken of a full one, which then owes the rest. None are there whatever a caller owes.
 func (b *Buckets) Take(caller string, n int) (wait time.Duration) {
-	if b == nil {
+	if b == nil || n == 0 {
 		return 0
 	}
 	k, now := b.of(caller), time.Now()
@@ -81,7 +81,7 @@ func (b *Buckets) Wait(caller string) time.Duration {
 
 // WaitFor is Take that takes nothing.
 func (b *Buckets) WaitFor(caller string, n int) time.Duration {
-	if b == nil {
+	if b == nil || n == 0 {
 		return 0
 	}
 	k, ok := b.callers.Peek(caller)

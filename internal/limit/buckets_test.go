@@ -34,6 +34,21 @@ func TestBucketsHoldTenSecondsWorthForEachCaller(t *testing.T) {
 	})
 }
 
+// Who owes what was asked for at once may do all the same what takes none.
+func TestBucketsHoldUpNobodyWhoTakesNone(t *testing.T) {
+	b := limit.NewBuckets(1)
+	b.Take("a", 1005)
+	if wait := b.Take("a", 0); wait != 0 {
+		t.Errorf("told to wait %v", wait)
+	}
+	if wait := b.WaitFor("a", 0); wait != 0 {
+		t.Errorf("would be told to wait %v", wait)
+	}
+	if b.Wait("a") == 0 {
+		t.Error("owes nothing")
+	}
+}
+
 // Many at once, as in a batch, are no way around the rate.
 func TestBucketsOweWhatIsTakenBeyondWhatTheyHold(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -29,7 +29,11 @@ type Gauge struct {
 	all, each int64
 	held      int64
 	by        map[string]*share // of those who hold something, and of some who did
+	recent    [recents]*share   // of these those who took last, where recentOf says
 }
+
+// recents is how many callers are found by a comparison.
+const recents = 64
 
 // share is what one caller holds, under Gauge.mu.
 type share struct {
@@ -67,7 +71,7 @@ func (g *Gauge) SetBounds(all, each int64) {
 func (g *Gauge) Take(caller string, n int64) (Part, error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	own := g.by[caller]
+	own := g.of(caller)
 	if err := g.room(own, n); err != nil {
 		return Part{}, err
 	}
@@ -77,10 +81,40 @@ func (g *Gauge) Take(caller string, n int64) (Part, error) {
 	}
 	if own == nil {
 		own = &share{caller: caller}
-		g.by[caller] = own
+		g.by[caller], *g.recentOf(caller) = own, own
 	}
 	own.held += n
 	return Part{own, n}, nil
+}
+
+// of is what a caller holds; nil: nobody knows of him. Callers have the lock.
+func (g *Gauge) of(caller string) *share {
+	place := g.recentOf(caller)
+	if own := *place; own != nil && own.caller == caller {
+		return own
+	}
+	own := g.by[caller]
+	if own != nil {
+		*place = own
+	}
+	return own
+}
+
+// recentOf is a caller's place among those who took last: callers who come in turns have long names that end in different ways.
+func (g *Gauge) recentOf(caller string) **share {
+	n := uint(len(caller))
+	if n > 0 {
+		n += uint(caller[n-1])
+	}
+	return &g.recent[n%recents]
+}
+
+// forget lets go of what a caller held. Callers have the lock.
+func (g *Gauge) forget(own *share) {
+	delete(g.by, own.caller)
+	if place := g.recentOf(own.caller); *place == own {
+		*place = nil
+	}
 }
 
 // Room is Take that takes nothing.
@@ -114,7 +148,7 @@ func (g *Gauge) Give(p Part) {
 		return
 	}
 	if own.held -= p.units; own.held == 0 && len(g.by) > idle {
-		delete(g.by, own.caller)
+		g.forget(own)
 	}
 }
 

@@ -52,7 +52,11 @@ type Task struct {
 // Terminal reports whether the status is an end. "unknown" is one in the first draft only
 // (SEP-1686, 4.3).
 func (t *Task) Terminal() bool {
-	return slices.Contains([]string{"completed", "failed", "cancelled", "unknown"}, t.Status)
+	switch t.Status {
+	case "completed", "failed", "cancelled", "unknown":
+		return true
+	}
+	return false
 }
 
 // plausible reports whether a task can have the status in any revision (2025-11-25, tasks, "Task

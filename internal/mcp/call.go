@@ -36,6 +36,7 @@ type Call struct {
 	badNewTaskID    bool // it is no string
 	hasMetaVersion  bool // params._meta has a protocol version, of whatever kind
 	hasCapabilities bool // params._meta has the client's capabilities
+	plain           plainRaw
 
 	ID      []byte // raw JSON of the id; nil in a notification and in an error response without one
 	Method  string // "" in a response

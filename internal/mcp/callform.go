@@ -42,9 +42,9 @@ func (f *callForm) fill(c *Call, data []byte, found *gaps) (ok bool) {
 		case memberID:
 			c.ID = g.value(data)
 		case memberName:
-			c.raw.name = g.value(data)
+			c.raw.name, c.plain.name = g.value(data), g.plain
 		case memberTaskID:
-			c.raw.taskID = g.value(data)
+			c.raw.taskID, c.plain.taskID = g.value(data), g.plain
 		case memberToken:
 			c.setToken(g.value(data))
 		}

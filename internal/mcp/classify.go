@@ -11,33 +11,50 @@ import "berth/internal/wire"
 // call or a subscription without an id, which could not be answered) is refused before (-32600).
 func Classify(msg *Message, h *wire.Header) *Error {
 	said := routingOf(h)
+	_, refusal := holdAgainst(msg, &said)
+	return refusal
+}
+
+// ClassifyStrictly is Classify which also refuses header values of a modern message that mirror the body and hold bytes which
+// readers take for different things (2026-07-28, "Value Encoding").
+func ClassifyStrictly(msg *Message, h *wire.Header) *Error {
+	said := routingOf(h)
+	modern, refusal := holdAgainst(msg, &said)
+	if refusal == nil && modern && said.hasForeignBytes(h) {
+		refusal = errMismatch("a header that mirrors the body holds invalid characters")
+	}
+	return refusal
+}
+
+// holdAgainst is Classify by what the headers say. modern: one of the calls is of that era.
+func holdAgainst(msg *Message, said *routing) (modern bool, refusal *Error) {
 	version, hasVersion := said.version.value, said.version.present
 	for i := range msg.Calls {
 		msg.Calls[i].decode(version, said.name.value)
 	}
 	if said.version.differs {
-		return errMismatch("several MCP-Protocol-Version values")
+		return false, errMismatch("several MCP-Protocol-Version values")
 	}
-	modern := setEras(msg, &said)
+	modern = setEras(msg, said)
 	if msg.Batch && (modern || !AllowsBatches(version)) {
-		return errInvalid("this protocol version has no batches", "")
+		return modern, errInvalid("this protocol version has no batches", "")
 	}
 	for i := range msg.Calls {
 		c := &msg.Calls[i]
 		if err := checkForm(c); err != nil {
-			return err
+			return modern, err
 		}
 		if hasVersion && c.hasMetaVersion && version != c.metaVersion {
-			return errMismatch("MCP-Protocol-Version is not the version in _meta")
+			return modern, errMismatch("MCP-Protocol-Version is not the version in _meta")
 		}
 		if c.Era == EraLegacy {
 			continue
 		}
-		if err := checkNames(c, &said); err != nil {
-			return err
+		if err := checkNames(c, said); err != nil {
+			return modern, err
 		}
 	}
-	return nil
+	return modern, nil
 }
 
 func setEras(msg *Message, said *routing) (modern bool) {

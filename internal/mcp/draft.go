@@ -36,14 +36,14 @@ var draftTaskNames = guard("taskId")
 
 func (c *Call) readNewTask(r *reader) error {
 	id, err := readDraftTask(r)
-	c.NewTaskID, c.badNewTaskID = decoded(id, "")
+	c.NewTaskID, c.badNewTaskID = rawText{value: id}.decoded("")
 	c.hasNewTaskID = id != nil
 	return err
 }
 
 func (c *Call) readRelatedTask(r *reader) error {
 	id, err := readDraftTask(r)
-	c.RelatedTaskID, _ = decoded(id, "")
+	c.RelatedTaskID, _ = rawText{value: id}.decoded("")
 	return err
 }
 

@@ -121,19 +121,3 @@ func IsLegacyVersion(version string) bool { return slices.Contains(legacyVersion
 
 // LegacyVersions names them, as the SDKs do in a refusal.
 func LegacyVersions() string { return strings.Join(legacyVersions, ", ") }
-
-// CheckHeaderBytes refuses header values that mirror the body and hold bytes which readers take for
-// different things (2026-07-28, "Value Encoding").
-func CheckHeaderBytes(h *wire.Header) *Error {
-	fields := h.Fields()
-	for i := range fields {
-		switch f := &fields[i]; {
-		case !strings.HasPrefix(f.Name, "Mcp-"): // as all of these begin
-		case f.Name == HeaderMethod, f.Name == HeaderName, f.Name == HeaderVersion, strings.HasPrefix(f.Name, HeaderParamPrefix):
-			if hasForeignBytes(f.Value) {
-				return errMismatch("a header that mirrors the body holds invalid characters")
-			}
-		}
-	}
-	return nil
-}

@@ -41,6 +41,15 @@ type rawCall struct {
 	version      jsontext.Value // in _meta
 }
 
+// plainRaw says of which of them it is known that they are ASCII without a backslash, if they are strings.
+type plainRaw struct{ name, taskID, version bool }
+
+// rawText is one of such strings.
+type rawText struct {
+	value jsontext.Value
+	plain bool
+}
+
 // readParams reads the object that comes next.
 func (c *Call) readParams(r *reader) error {
 	names, name := paramsOf(c.Method)
@@ -52,7 +61,7 @@ func (c *Call) readParams(r *reader) error {
 		case o.member == memberNotifications && c.Method == MethodListen:
 			o.note(c.readListen(r))
 		case o.member&name != 0:
-			c.raw.name = r.Value()
+			c.raw.name, c.plain.name = r.Value(), r.IsPlain()
 			r.gaps.add(&r.Scanner, o.member, c.raw.name)
 		default:
 			c.setParam(r, o.member)
@@ -67,7 +76,7 @@ func (c *Call) setParam(r *reader, member memberSet) {
 	value := r.Value()
 	switch member {
 	case memberTaskID:
-		c.raw.taskID, c.HasTaskID = value, true
+		c.raw.taskID, c.plain.taskID, c.HasTaskID = value, r.IsPlain(), true
 		r.gaps.add(&r.Scanner, member, value)
 	case memberArguments:
 		r.gaps.add(&r.Scanner, member, value)
@@ -102,7 +111,7 @@ func (c *Call) readMeta(r *reader) error {
 		case memberRelatedTask:
 			o.note(c.readRelatedTask(r))
 		case memberMetaVersion:
-			c.raw.version, c.hasMetaVersion = r.Value(), true
+			c.raw.version, c.plain.version, c.hasMetaVersion = r.Value(), r.IsPlain(), true
 		case memberTraceParent:
 			c.Trace.Parent, _ = textOf(&r.Scanner, r.Value(), "")
 		case memberTraceState:
@@ -178,10 +187,10 @@ func (c *Call) readListen(r *reader) error {
 
 // decode makes strings of what was read. Where the headers say the same, they spare a copy.
 func (c *Call) decode(version, name string) {
-	c.metaVersion, _ = decoded(c.raw.version, version)
-	c.Name, c.badName = decoded(c.raw.name, name)
+	c.metaVersion, _ = rawText{c.raw.version, c.plain.version}.decoded(version)
+	c.Name, c.badName = rawText{c.raw.name, c.plain.name}.decoded(name)
 	c.badName = c.badName || isAmbiguous(c.raw.name, c.Name)
-	c.TaskID, c.badTaskID = decoded(c.raw.taskID, name)
+	c.TaskID, c.badTaskID = rawText{c.raw.taskID, c.plain.taskID}.decoded(name)
 }
 
 // isAmbiguous reports whether a string that was read has half a character in it, which is U+FFFD here and may be something else to
@@ -194,11 +203,14 @@ func isAmbiguous(value jsontext.Value, read string) bool {
 	return err != nil
 }
 
-// decoded returns the string in value, or like where that is the same; bad is another kind.
-func decoded(value jsontext.Value, like string) (s string, bad bool) {
-	if !isText(value) {
-		return "", value != nil
+// decoded returns the string, or like where that is the same; bad is another kind.
+func (t rawText) decoded(like string) (s string, bad bool) {
+	switch {
+	case !isText(t.value):
+		return "", t.value != nil
+	case t.plain:
+		return known(t.value[1:len(t.value)-1], like), false
 	}
-	b, _ := unquote(value)
+	b, _ := unquote(t.value)
 	return known(b, like), false
 }

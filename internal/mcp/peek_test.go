@@ -316,7 +316,7 @@ func TestPeekReadsWhatRoutesACall(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			tc.want.ID = []byte("1")
 			peeked := *call(t, tc.body)
-			peeked.capabilities, peeked.raw = nil, rawCall{} // TestDeclares looks at the former
+			peeked.capabilities, peeked.raw, peeked.plain = nil, rawCall{}, plainRaw{} // TestDeclares looks at the former
 			if got := fmt.Sprintf("%+v", peeked); got != fmt.Sprintf("%+v", tc.want) {
 				t.Errorf("got  %s\nwant %+v", got, tc.want)
 			}

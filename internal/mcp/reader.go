@@ -154,15 +154,7 @@ func text(value jsontext.Value) (s string, ok bool) {
 
 // textOf returns the string in the value that s has passed over last, or like where that is the same; bad is another kind.
 func textOf(s *jsonscan.Scanner, value []byte, like string) (text string, bad bool) {
-	switch {
-	case value == nil:
-		return "", false
-	case value[0] != '"':
-		return "", true
-	case !s.IsPlain():
-		return decoded(value, like)
-	}
-	return known(value[1:len(value)-1], like), false
+	return rawText{value, s.IsPlain()}.decoded(like)
 }
 
 // known is b as a string: like, where that is the same.

@@ -14,6 +14,7 @@ type self struct {
 	declares bool // the Tasks extension
 
 	version, capabilities part
+	plain                 bool // the version
 }
 
 // part is where a value lies in text; the zero part is none.
@@ -57,6 +58,7 @@ func (c *Call) recall(r *reader, o *object) {
 	}
 	o.seen, o.count = known.seen, known.count
 	c.raw.version, c.hasMetaVersion = known.version.of(data), o.seen&memberMetaVersion != 0
+	c.plain.version = known.plain
 	c.capabilities, c.hasCapabilities, c.DeclaresTasks = known.capabilities.of(data), true, known.declares
 }
 
@@ -75,6 +77,6 @@ func (c *Call) remember(r *reader, o *object, from int) {
 	}
 	place.Store(&self{
 		string(data), o.seen, o.count, c.DeclaresTasks,
-		partOf(data, c.raw.version), partOf(data, c.capabilities),
+		partOf(data, c.raw.version), partOf(data, c.capabilities), c.plain.version,
 	})
 }

@@ -72,7 +72,7 @@ func (x Arrival) readBounded(r io.Reader, room []byte, hold func(n int64) error)
 		if int64(len(buffer)) > limit {
 			return nil, fault.BodyTooLarge
 		}
-		if errors.Is(err, io.EOF) {
+		if err == io.EOF { // as a reader returns it
 			return buffer, nil
 		}
 		if err != nil {

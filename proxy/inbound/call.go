@@ -75,13 +75,18 @@ func (x *Call) Version() string {
 	return x.HTTP.Header.Get(mcp.HeaderVersion)
 }
 
-// Methods are the HTTP methods that the request's path has.
+// Methods are the HTTP methods that the request's path has. They are not to be changed.
 func (x *Call) Methods() []string {
 	if isWellKnown(x.HTTP.URL.Path) {
-		return []string{wire.MethodGet, wire.MethodHead, wire.MethodOptions}
+		return ofDocuments
 	}
-	return []string{wire.MethodGet, wire.MethodPost, wire.MethodDelete, wire.MethodOptions}
+	return ofEndpoints
 }
+
+var (
+	ofDocuments = []string{wire.MethodGet, wire.MethodHead, wire.MethodOptions}
+	ofEndpoints = []string{wire.MethodGet, wire.MethodPost, wire.MethodDelete, wire.MethodOptions}
+)
 
 // IsResponse reports whether the request is a client's answer to a server's request.
 func (x *Call) IsResponse() bool {

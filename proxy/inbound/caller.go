@@ -58,9 +58,11 @@ func peerOf(r *wire.Request) netip.Addr {
 
 // PeerHost is the address of who connected as text, whatever the network.
 func PeerHost(r *wire.Request) string {
-	if r.Peer.Is4() { // so that RemoteAddr has one colon
-		host, _, _ := strings.Cut(r.RemoteAddr, ":")
-		return host
+	if r.Peer.Is4() { // so that RemoteAddr has one colon, near its end
+		if colon := strings.LastIndexByte(r.RemoteAddr, ':'); colon >= 0 {
+			return r.RemoteAddr[:colon]
+		}
+		return r.RemoteAddr
 	}
 	host, _, err := net.SplitHostPort(r.RemoteAddr)
 	if err != nil {

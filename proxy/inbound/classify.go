@@ -40,13 +40,8 @@ func (x Arrival) Classify() error {
 	if c := x.Single(); c != nil && c.Kind == mcp.KindResponse {
 		x.ID = nil // an answer to a response has no id
 	}
-	if refusal := mcp.Classify(&x.Message, x.HTTP.Header); refusal != nil {
+	if refusal := mcp.ClassifyStrictly(&x.Message, x.HTTP.Header); refusal != nil {
 		return refusal
-	}
-	if x.Era() == mcp.EraModern {
-		if refusal := mcp.CheckHeaderBytes(x.HTTP.Header); refusal != nil {
-			return refusal
-		}
 	}
 	x.answerInArray()
 	for i := range x.Message.Calls {
@@ -88,12 +83,16 @@ func (x Arrival) checkTaskIDs(c *mcp.Call) error {
 	return nil
 }
 
-// FindSession reads the session, which counts in the legacy era only.
-func (x Arrival) FindSession() error {
-	defer x.plan()
-	if x.Era() == mcp.EraModern {
-		return nil
+// FindSession reads the session, which counts in the legacy era only. With it all is known that the plan goes by.
+func (x Arrival) FindSession() (err error) {
+	if x.Era() == mcp.EraLegacy {
+		err = x.findSession()
 	}
+	x.plan()
+	return err
+}
+
+func (x Arrival) findSession() error {
 	id, n := x.HTTP.Header.First(mcp.HeaderSession)
 	if n > 1 {
 		return fault.SeveralSessions

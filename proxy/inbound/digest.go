@@ -20,7 +20,8 @@ func (x *Call) Credential() string {
 // all headers but those of one request or one call, for only the upstream knows which of
 // the others are credentials. It is compared, never stored elsewhere nor logged.
 func (x *Call) CredentialSum() [sha256.Size]byte {
-	sum := DigestOf(x.HTTP.Header, func(name string) bool { return IsOfOneCall(name) || IsOfOneRequest(name) })
+	var room [UsualFields]*wire.Field
+	sum := knownSums.of(telling(room[:0], x.HTTP.Header))
 	if query := x.HTTP.URL.RawQuery; query != "" {
 		sum = sha256.Sum256([]byte(Joined(string(sum[:]), query)))
 	}
@@ -31,7 +32,11 @@ func (x *Call) CredentialSum() [sha256.Size]byte {
 // left out.
 func DigestOf(h *wire.Header, without func(name string) bool) [sha256.Size]byte {
 	var room [UsualFields]*wire.Field
-	fields := Sorted(room[:0], h, without)
+	return digestOf(Sorted(room[:0], h, without))
+}
+
+// digestOf is that of fields in order.
+func digestOf(fields []*wire.Field) [sha256.Size]byte {
 	if len(fields) == 0 {
 		return ofNothing
 	}
@@ -49,19 +54,19 @@ const UsualFields = 16
 
 // Sorted appends the fields of h, which stay its own, in the order of their names, but for those that are left out.
 func Sorted(fields []*wire.Field, h *wire.Header, without func(name string) bool) []*wire.Field {
-	inOrder, all := true, h.Fields()
+	all := h.Fields()
 	for i := range all {
-		f := &all[i]
-		if without(f.Name) {
-			continue
+		if f := &all[i]; !without(f.Name) {
+			fields = append(fields, f)
 		}
-		inOrder = inOrder && (len(fields) == 0 || fields[len(fields)-1].Name <= f.Name)
-		fields = append(fields, f)
 	}
-	if !inOrder {
-		slices.SortStableFunc(fields, func(a, b *wire.Field) int { return strings.Compare(a.Name, b.Name) })
-	}
+	inOrder(fields)
 	return fields
+}
+
+// inOrder sorts fields by their names. Those of one name stay as they stand.
+func inOrder(fields []*wire.Field) {
+	slices.SortStableFunc(fields, func(a, b *wire.Field) int { return strings.Compare(a.Name, b.Name) })
 }
 
 // IsOfOneCall reports whether a header is one of those that tell what one call is and how its answer is to come.

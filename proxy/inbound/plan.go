@@ -44,7 +44,7 @@ type Plan struct {
 // plan decides what concerns the request, as far as it is known.
 func (x Arrival) plan() {
 	calls, method := x.Message.Calls, x.HTTP.Method
-	c, legacy, all := x.Single(), x.Era() == mcp.EraLegacy, sumOf(calls)
+	c, all := x.Single(), sumOf(calls)
 	p := &x.Plan
 	*p = Plan{
 		ReadsOnly:     len(calls) == 0 && method != wire.MethodDelete || len(calls) > 0 && !all.makes && !all.changes,
@@ -52,7 +52,7 @@ func (x Arrival) plan() {
 		ConcernsBegun: method == wire.MethodDelete || len(calls) > 0 && !all.begins,
 		MayCreateTask: all.creates,
 		Polls:         all.polls,
-		Drafts:        x.Endpoint.FirstDraft && legacy,
+		Drafts:        x.Endpoint.FirstDraft && x.Era() == mcp.EraLegacy,
 		Keeps:         len(x.Endpoint.Affinity) > 0 && x.Session == "",
 	}
 	if c != nil {
@@ -108,7 +108,7 @@ func polls(c *mcp.Call) int {
 
 // patience is the time for the answer to a request that only reads, or that waits for work.
 func (x Arrival) patience(reads, waits bool) time.Duration {
-	t, none := x.Endpoint.Timeouts, len(x.Message.Calls) == 0
+	t, none := &x.Endpoint.Timeouts, len(x.Message.Calls) == 0
 	switch {
 	case x.BeforeAuthorization():
 		return t.Read

@@ -1,7 +1,6 @@
 package reply
 
 import (
-	"errors"
 	"io"
 	"time"
 
@@ -34,7 +33,7 @@ func (w *Writer) CopyPieces(reader *exchange.Reader, piece exchange.Piece, flush
 			}
 		}
 		next, err := reader.Next()
-		if errors.Is(err, io.EOF) {
+		if err == io.EOF {
 			return nil
 		}
 		if err != nil {

@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"berth/internal/mcp"
-	"berth/internal/wire"
 	"berth/proxy/fault"
 	"berth/proxy/outbound"
 	"berth/routing"
@@ -17,10 +16,10 @@ const maxCreators = 8
 
 // End ends the session of a DELETE in which calls are held: the session is refused from then on,
 // by every berth, and the upstream's DELETE waits for the last of the calls. asks are what its
-// upstream asked and nobody answers any more. ended is false for any other request, which goes
+// upstream asked and nobody answers any more. ended is false for any other DELETE, which goes
 // to its upstream, unless err says that nobody knows.
 func (s *Sessions) End(ctx context.Context, way outbound.Way, at *routing.Decision) (asks []upgrade.OpenAsk, ended bool, err error) {
-	if way.HTTP.Method != wire.MethodDelete || !s.MayHold(way, at) || !s.mayEnd(ctx, way) {
+	if !s.MayHold(way, at) || !s.mayEnd(ctx, way) {
 		return nil, false, nil
 	}
 	ctx, cancel := way.Recording()
