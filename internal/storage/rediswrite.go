@@ -6,7 +6,7 @@ package storage
 // What has expired is removed by one script in eight, by chance, and then as much as comes in the meantime, several times.
 //
 // A number that Redis is handed as one, it writes with 17 digits, which takes longer than some commands do, and '%.0f' half as long;
-// '%d' is quick, where it takes 64 bits.
+// '%d' is quick, where it has 64 bits.
 //
 // Most are the last when they come, which servers from 7.0 on (they alone know their version) find out while they set the expiry.
 const keepFunction = `
@@ -16,7 +16,7 @@ local function keep(list, member, ttl, nth)
   if not now then
     local time = call('TIME')
     now = time[1] * 1000000 + time[2]
-    whole = struct.size('l') == 8 and '%d' or '%.0f'
+    whole = #string.format('%d', now) == 16 and '%d' or '%.0f'
   end
   local at = now + nth + (ttl > 0 and ttl * 1000 or 2^52)
   call('ZADD', list, string.format(whole, at), member)
