@@ -24,6 +24,9 @@ func (r *Router) claims(kind sticky.Kind) bool {
 // besides: what a caller makes up, and what the fleet knows, is the caller's only if it
 // is not known to be somebody else's. A claim yields as the binding that it guards does.
 func (r *Router) Bind(ctx context.Context, key sticky.Key, binding sticky.Binding, ttl time.Duration) error {
+	if !r.claims(key.Kind) {
+		return r.Bindings.Bind(ctx, key, binding, ttl)
+	}
 	return r.BindBeside(ctx, key, binding, ttl, sticky.Beside{})
 }
 

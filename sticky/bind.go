@@ -34,20 +34,26 @@ func (m *making) letGo() {
 	makings.Put(m)
 }
 
-func (b *binder) bind(ctx context.Context, key Key, binding Binding, ttl time.Duration, beside Beside) error {
-	if beside.Handshake != "" {
-		binding.Kept = time.Now().Add(b.terms.handshake())
-	}
+// bind makes binding, and what is beside it, nothing of which it changes; nil: nothing is.
+func (b *binder) bind(ctx context.Context, key *Key, binding *Binding, ttl time.Duration, beside *Beside) error {
 	m := makings.Get().(*making)
 	defer m.letGo()
-	m.entries[0] = b.terms.entry(key, binding, ttl)
-	all := m.entries[:1]
-	if b.collides(ctx, &m.entries[0]) {
+	own := &m.entries[0]
+	own.key, own.binding = *key, *binding
+	b.terms.complete(own, ttl)
+	if b.collides(own) {
 		return ErrOwned
 	}
+	if beside == nil {
+		return b.make(ctx, m.entries[:1], m.writes[:0], "")
+	}
+	if beside.Handshake != "" {
+		own.binding.Kept = time.Now().Add(b.terms.handshake())
+	}
+	all := m.entries[:1]
 	if beside.Claim.Upstream != "" {
 		m.entries[1] = b.terms.entry(key.Claim(), beside.Claim, beside.ClaimTTL)
-		if !b.collides(ctx, &m.entries[1]) {
+		if !b.collides(&m.entries[1]) {
 			all = m.entries[:2]
 		}
 	}
@@ -55,7 +61,7 @@ func (b *binder) bind(ctx context.Context, key Key, binding Binding, ttl time.Du
 }
 
 // collides reports whether what is pending keeps e from being bound, which is counted.
-func (b *binder) collides(ctx context.Context, e *entry) bool {
+func (b *binder) collides(e *entry) bool {
 	if !b.local.collides(e) {
 		return false
 	}
@@ -65,9 +71,10 @@ func (b *binder) collides(ctx context.Context, e *entry) bool {
 
 // make binds all of making in one step, by writes of which it fills the room, and returns what becomes of the first one.
 func (b *binder) make(ctx context.Context, making []entry, writes []storage.Write, handshake string) (err error) {
+	now := time.Now()
 	for i := range making {
-		writes = append(writes, making[i].write())
-		b.rolls.enlist(&writes[i], &making[i])
+		writes = append(writes, making[i].write(now))
+		b.rolls.enlist(&writes[i], &making[i], now)
 	}
 	if handshake != "" {
 		writes = append(writes, b.handshakes.write(making[0].key, handshake))
@@ -130,7 +137,7 @@ func (b *binder) amend(ctx context.Context, key Key, binding Binding, handshake 
 	}
 	e := b.terms.entry(key, binding, 0)
 	e.binding.Kept = time.Now().Add(b.terms.handshake())
-	over := e.write()
+	over := e.write(time.Now())
 	over.Over = true
 	if err := b.records.store.Each(ctx, []storage.Write{over, b.handshakes.write(key, handshake)}); err != nil {
 		e.binding.Kept = time.Time{}

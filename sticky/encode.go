@@ -9,84 +9,80 @@ import (
 // encode is what json.Marshal makes of stored{format, b}, which berths of all versions read: written by hand, for it is
 // part of each creation. What needs escapes, as few names do, is left to json.
 func (b *Binding) encode() string {
-	if !b.isPlain() {
+	var room [512]byte // stays on the stack: nothing that is called here keeps it
+	w := written{append(room[:0], `{"v":1`...), true}
+	w = w.always(`,"up":"`, b.Upstream)
+	w = w.string(`,"principal":"`, b.Principal)
+	w = w.string(`,"session":"`, b.Session)
+	w = w.string(`,"dialect":"`, b.Dialect)
+	w = w.string(`,"version":"`, b.Version)
+	w = w.string(`,"tasks":"`, b.Tasks)
+	w = w.string(`,"declares":"`, b.Declares)
+	w = w.string(`,"status":"`, b.Status)
+	w = w.time(`,"expires":"`, b.Expires)
+	w = w.string(`,"alias":"`, b.Alias)
+	if !b.Kept.IsZero() {
+		w = w.time(`,"kept":"`, b.Kept)
+	}
+	w = w.flag(`,"fixed":true`, b.Fixed)
+	w = w.string(`,"maker":"`, b.Maker)
+	w = w.string(`,"id":"`, b.ID)
+	w = w.string(`,"tool":"`, b.Tool)
+	w = w.number(`,"made":`, b.Made)
+	w = w.string(`,"origin":"`, b.Origin)
+	w = w.number(`,"until":`, b.Until)
+	w = w.string(`,"former":"`, b.Former)
+	w = w.string(`,"formeralias":"`, b.FormerAlias)
+	w = w.flag(`,"asked":true`, b.Asked)
+	if !w.plain {
 		// Strings and a time within the years of the common era always marshal.
 		data, _ := json.Marshal(stored{format, *b})
 		return string(data)
 	}
-	var room [512]byte // stays on the stack: nothing that is called here keeps it
-	text := append(room[:0], `{"v":1,"up":"`...)
-	text = append(append(text, b.Upstream...), '"')
-	text = withText(text, `,"principal":"`, b.Principal)
-	text = withText(text, `,"session":"`, b.Session)
-	text = withText(text, `,"dialect":"`, b.Dialect)
-	text = withText(text, `,"version":"`, b.Version)
-	text = withText(text, `,"tasks":"`, b.Tasks)
-	text = withText(text, `,"declares":"`, b.Declares)
-	text = withText(text, `,"status":"`, b.Status)
-	text = withTime(text, `,"expires":"`, b.Expires)
-	text = withText(text, `,"alias":"`, b.Alias)
-	if !b.Kept.IsZero() {
-		text = withTime(text, `,"kept":"`, b.Kept)
-	}
-	text = withFlag(text, `,"fixed":true`, b.Fixed)
-	text = withText(text, `,"maker":"`, b.Maker)
-	text = withText(text, `,"id":"`, b.ID)
-	text = withText(text, `,"tool":"`, b.Tool)
-	text = withNumber(text, `,"made":`, b.Made)
-	text = withText(text, `,"origin":"`, b.Origin)
-	text = withNumber(text, `,"until":`, b.Until)
-	text = withText(text, `,"former":"`, b.Former)
-	text = withText(text, `,"formeralias":"`, b.FormerAlias)
-	text = withFlag(text, `,"asked":true`, b.Asked)
-	return string(append(text, '}'))
+	return string(append(w.text, '}'))
 }
 
-func withText(text []byte, name, value string) []byte {
+// written are members of an object, plain as long as json writes all of them as they are. It is handed on and no pointer to it, which
+// would have its room escape.
+type written struct {
+	text  []byte
+	plain bool
+}
+
+func (w written) string(name, value string) written {
 	if value == "" {
-		return text
+		return w
 	}
-	return append(append(append(text, name...), value...), '"')
+	return w.always(name, value)
 }
 
-func withTime(text []byte, name string, t time.Time) []byte {
-	return append(t.AppendFormat(append(text, name...), time.RFC3339Nano), '"')
-}
-
-func withNumber(text []byte, name string, value int64) []byte {
-	if value == 0 {
-		return text
+func (w written) always(name, value string) written {
+	for i := range len(value) {
+		w.plain = w.plain && isPlain[value[i]]
 	}
-	return strconv.AppendInt(append(text, name...), value, 10)
+	w.text = append(append(append(w.text, name...), value...), '"')
+	return w
 }
 
-func withFlag(text []byte, flag string, set bool) []byte {
-	if !set {
-		return text
+// time writes t as json does. One that has no form in RFC 3339 is not plain.
+func (w written) time(name string, t time.Time) written {
+	text, err := t.AppendText(append(w.text, name...))
+	w.text, w.plain = append(text, '"'), w.plain && err == nil
+	return w
+}
+
+func (w written) number(name string, value int64) written {
+	if value != 0 {
+		w.text = strconv.AppendInt(append(w.text, name...), value, 10)
 	}
-	return append(text, flag...)
+	return w
 }
 
-// isPlain reports whether json writes all of b as it is.
-func (b *Binding) isPlain() bool {
-	for _, value := range [...]string{
-		b.Upstream, b.Principal, b.Session, b.Dialect, b.Version, b.Tasks, b.Declares, b.Status, b.Alias, b.Maker, b.ID, b.Tool, b.Origin,
-		b.Former, b.FormerAlias,
-	} {
-		for i := range len(value) {
-			if !isPlain[value[i]] {
-				return false
-			}
-		}
+func (w written) flag(flag string, set bool) written {
+	if set {
+		w.text = append(w.text, flag...)
 	}
-	return isPlainTime(b.Expires) && (b.Kept.IsZero() || isPlainTime(b.Kept))
-}
-
-// isPlainTime: others have no form in RFC 3339.
-func isPlainTime(t time.Time) bool {
-	_, offset := t.Zone()
-	year := t.Year()
-	return year >= 1 && year <= 9999 && offset%60 == 0
+	return w
 }
 
 // isPlain tells of each byte whether json writes it as it is, whatever stands beside it.

@@ -8,15 +8,15 @@ import (
 	"berth/internal/storage"
 )
 
-// write is what makes e where nothing stands, without its place in a list.
-func (e *entry) write() storage.Write {
-	return storage.Write{Key: e.key.digest(), Value: e.binding.encode(), TTL: time.Until(e.binding.Expires)}
+// write is what makes e now where nothing stands, without its place in a list.
+func (e *entry) write(now time.Time) storage.Write {
+	return storage.Write{Key: e.key.digest(), Value: e.binding.encode(), TTL: e.binding.Expires.Sub(now)}
 }
 
 // establish writes e where nothing stands, or what yields to it, without its place in a list: then displaced is who
 // owned it. It returns the record that stands otherwise.
 func (r *records) establish(ctx context.Context, e entry) (standing storage.Record, written bool, displaced string, err error) {
-	w := e.write()
+	w := e.write(time.Now())
 	standing, written, err = r.store.PutIfAbsent(ctx, w.Key, []byte(w.Value), w.TTL)
 	if err != nil || written || !e.displaces(standing) {
 		return standing, written, "", err

@@ -49,7 +49,7 @@ func (b *Bindings) Shared() bool { return b.store.Shared() }
 // owner's binding is of an id that its client made and yields: then binding stands.
 // binding.Expires is set by Bind, from ttl for tasks (0: unlimited) within bounds.
 func (b *Bindings) Bind(ctx context.Context, key Key, binding Binding, ttl time.Duration) error {
-	return b.binder.bind(ctx, key, binding, ttl, Beside{})
+	return b.binder.bind(ctx, &key, &binding, ttl, nil)
 }
 
 // Beside is what is written with a binding, in the same step. The zero value is nothing.
@@ -65,7 +65,7 @@ type Beside struct {
 // BindBeside is Bind with what is written beside the binding. Without a store the claim is bound locally as well,
 // and the handshake is not kept, so that Binding.Kept is zero.
 func (b *Bindings) BindBeside(ctx context.Context, key Key, binding Binding, ttl time.Duration, beside Beside) error {
-	return b.binder.bind(ctx, key, binding, ttl, beside)
+	return b.binder.bind(ctx, &key, &binding, ttl, &beside)
 }
 
 // Amend replaces what is kept of a binding that this process has just made, with a handshake as BindBeside keeps one. It

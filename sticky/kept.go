@@ -20,7 +20,15 @@ const (
 	mostKept = 1<<16 - 1
 )
 
-// texts are those of b that differ, in the order in which they are kept.
+// values are the texts of b, in the order in which they are kept.
+func (b *Binding) values() [keptTexts]string {
+	return [...]string{
+		b.Upstream, b.Principal, b.Session, b.Dialect, b.Version, b.Tasks, b.Declares, b.Status, b.Alias, b.Maker, b.ID, b.Tool,
+		b.Origin, b.Former, b.FormerAlias,
+	}
+}
+
+// texts are where values come from.
 func (b *Binding) texts() [keptTexts]*string {
 	return [...]*string{
 		&b.Upstream, &b.Principal, &b.Session, &b.Dialect, &b.Version, &b.Tasks, &b.Declares, &b.Status, &b.Alias, &b.Maker, &b.ID, &b.Tool,
@@ -31,10 +39,7 @@ func (b *Binding) texts() [keptTexts]*string {
 // keep copies the texts of key and b, nothing of which is pinned by what it returns; false: they are too long.
 func keep(key *Key, b *Binding) (kept, bool) {
 	k := kept{fixed: b.Fixed, asked: b.Asked, expires: instantOf(b.Expires), kept: instantOf(b.Kept), made: b.Made, until: b.Until}
-	var texts [keptTexts]string
-	for i, part := range b.texts() {
-		texts[i] = *part
-	}
+	texts := b.values()
 	fits := pack(&k, key, &texts)
 	return k, fits
 }

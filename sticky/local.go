@@ -24,6 +24,9 @@ func (l *local) bind(e entry, cause error) (outcome string, err error) {
 
 // collides reports whether what is pending keeps e from being bound.
 func (l *local) collides(e *entry) bool {
+	if l.pending.len() == 0 {
+		return false
+	}
 	have, ok := l.pending.get(e.key)
 	return ok && !have.yieldsTo(e.binding) && have.Upstream != e.binding.Upstream
 }

@@ -23,9 +23,9 @@ func (k rollKey) list() string {
 // counted reports whether what keys of a kind name is owned.
 func (k Kind) counted() bool { return k == Task || k == Session }
 
-// member is e's place in its owner's list, by the name of its binding.
-func (e *entry) member(name string) storage.Member {
-	return storage.Member{Name: name, Left: max(time.Until(time.UnixMilli(e.binding.Until)), time.Millisecond)}
+// member is e's place in its owner's list from now on, by the name of its binding. Stores count whole milliseconds.
+func (e *entry) member(name string, now time.Time) storage.Member {
+	return storage.Member{Name: name, Left: time.Duration(max(e.binding.Until-now.UnixMilli(), 1)) * time.Millisecond}
 }
 
 // rollNames are the names of lists that were made once. The zero value knows none.

@@ -17,9 +17,9 @@ type rolls struct {
 }
 
 // enlist has w make e a member of its owner's list as well.
-func (r *rolls) enlist(w *storage.Write, e *entry) {
+func (r *rolls) enlist(w *storage.Write, e *entry, now time.Time) {
 	if e.key.Kind.counted() {
-		w.List, w.Member = r.names.of(rollOf(e.key, e.binding.Upstream)), e.member(w.Key)
+		w.List, w.Member = r.names.of(rollOf(e.key, e.binding.Upstream)), e.member(w.Key, now)
 	}
 }
 
@@ -32,7 +32,7 @@ func (r *rolls) add(ctx context.Context, e entry) {
 }
 
 func (r *rolls) keep(ctx context.Context, e *entry) error {
-	return r.store.KeepMembers(ctx, r.names.of(rollOf(e.key, e.binding.Upstream)), e.member(e.key.digest()))
+	return r.store.KeepMembers(ctx, r.names.of(rollOf(e.key, e.binding.Upstream)), e.member(e.key.digest(), time.Now()))
 }
 
 // remove takes what key names off the list of an upstream that does not own it any more. One that

@@ -36,8 +36,16 @@ func termsOf(o Options) terms {
 	return terms{maxTTL: cmp.Or(o.MaxTTL, 168*time.Hour), sessionIdle: cmp.Or(o.SessionIdle, 24*time.Hour), hide: o.Hide}
 }
 
-// entry completes a binding that is made now. A claim says itself whose it is.
+// entry is a binding that is made now.
 func (t *terms) entry(key Key, binding Binding, ttl time.Duration) entry {
+	e := entry{key: key, binding: binding}
+	t.complete(&e, ttl)
+	return e
+}
+
+// complete completes a binding that is made now. A claim says itself whose it is.
+func (t *terms) complete(e *entry, ttl time.Duration) {
+	key, binding := &e.key, &e.binding
 	if key.Kind != Claim {
 		binding.Principal = key.Principal
 	}
@@ -52,9 +60,8 @@ func (t *terms) entry(key Key, binding Binding, ttl time.Duration) entry {
 			binding.ID = t.hide(key.ID)
 		}
 		binding.Made = now.UnixMilli()
-		binding.Until = t.countedUntil(key.Kind, &binding, ttl, now)
+		binding.Until = t.countedUntil(key.Kind, binding, ttl, now)
 	}
-	return entry{key: key, binding: binding}
 }
 
 // countedUntil is how long what a binding names counts as owned, that is alive now. A task's ttl

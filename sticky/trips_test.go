@@ -41,14 +41,15 @@ func TestRoundTripsOfARequest(t *testing.T) {
 	server := redistest.Start(t)
 	other, b := newBerth(t, server.URL(), Options{}, 0), newBerth(t, server.URL(), Options{Near: 100}, 0)
 	other.mustBind(t, task("elsewhere"), "a", time.Hour)
-	b.mustBind(t, task("first"), "a", time.Hour)              // from now on the server knows the script
-	if _, err := b.Owned(t.Context(), "p", "a"); err != nil { // and what goes by itself has a connection
-		t.Fatal(err)
-	}
 	bind := func(key Key, beside Beside) {
 		if err := b.BindBeside(t.Context(), key, Binding{Upstream: "a"}, time.Hour, beside); err != nil {
 			t.Error(err)
 		}
+	}
+	b.mustBind(t, task("first"), "a", time.Hour) // from now on the server knows the scripts
+	bind(session("first"), Beside{Handshake: "h"})
+	if _, err := b.Owned(t.Context(), "p", "a"); err != nil { // and what goes by itself has a connection
+		t.Fatal(err)
 	}
 	for _, tc := range []struct {
 		name string
@@ -86,7 +87,7 @@ func TestRoundTripsOfARequest(t *testing.T) {
 	if got, err := other.Handshake(t.Context(), session("moves")); err != nil || string(got) != "h" {
 		t.Errorf("the handshake: got %q, %v", got, err)
 	}
-	if owned, err := other.Owned(t.Context(), "p", "a"); err != nil || owned.Tasks != 4 || owned.Sessions != 2 {
+	if owned, err := other.Owned(t.Context(), "p", "a"); err != nil || owned.Tasks != 4 || owned.Sessions != 3 {
 		t.Errorf("owned: got %+v, %v", owned, err)
 	}
 }

@@ -11,8 +11,12 @@ func (r *redisEngine) each(ctx context.Context, writes []Write) error {
 	for i := range writes {
 		cargo += len(writes[i].Value)
 	}
-	err := eachProgram.run(func(by, program any) error {
-		p.request = r.write(p.request, by.(string), program.(string), writes)
+	program, command := eachProgram, (*redisEngine).write
+	if r.replicas == 0 && len(writes) == 1 && writes[0].listsAnew() {
+		program, command = listedProgram, (*redisEngine).writeListed
+	}
+	err := program.run(func(by, program any) error {
+		p.request = command(r, p.request, by.(string), program.(string), writes)
 		return r.carry(ctx, opEach, cargo, p)
 	})
 	if err == nil {
@@ -60,9 +64,24 @@ func (r *redisEngine) write(q request, by, program string, writes []Write) reque
 	return q
 }
 
+// listsAnew reports whether w makes a record for a time, and a member of a list: what listedScript does.
+func (w *Write) listsAnew() bool { return !w.Over && w.TTL > 0 && w.List != "" }
+
+// writeListed has q be the command that runs listedScript.
+func (r *redisEngine) writeListed(q request, by, program string, writes []Write) request {
+	w := &writes[0]
+	q = q.begin(9).text(by).text(program).number(2)
+	q = named(named(q, r.prefix, w.Key), r.prefix, w.List)
+	q = named(q, firstVersion, w.Value).number(milliseconds(w.TTL))
+	return q.text(w.Member.Name).number(milliseconds(w.Member.Left))
+}
+
+// firstVersion begins a record that is made.
+const firstVersion = "1:"
+
 // write has q go on with the arguments of w.
 func (q request) write(w *Write) request {
-	how, version := int64(0), "1:"
+	how, version := int64(0), firstVersion
 	if w.Over {
 		how, version = writesOver, ""
 	}

@@ -45,7 +45,11 @@ func (c *contract) each() {
 	is(again[0], false, false, "2")
 	is(again[1], true, true, "")
 	is(again[2], true, true, "")
-	for key, want := range map[string]string{"a": "1", "b": "2", "c": "5", "d": "4"} {
+	alone := storage.Write{Key: "f", Value: "7", TTL: long, List: "l", Member: storage.Member{Name: "f", Left: long}}
+	is(do(alone)[0], true, true, "")
+	alone.Value, alone.List = "8", "m"
+	is(do(alone)[0], false, false, "7")
+	for key, want := range map[string]string{"a": "1", "b": "2", "c": "5", "d": "4", "f": "7"} {
 		record, err := c.engine.Get(ctx, key)
 		version := uint64(1)
 		if key == "c" {
@@ -55,7 +59,7 @@ func (c *contract) each() {
 			c.Errorf("%s: got %q at %d, %v, want %q at %d", key, record.Value, record.Version, err, want, version)
 		}
 	}
-	for list, want := range map[string]int{"l": 2, "m": 1} {
+	for list, want := range map[string]int{"l": 3, "m": 1} {
 		if got, err := c.engine.Listing(ctx, list, 9); err != nil || got.Size != want {
 			c.Errorf("%s: got %+v, %v, want %d members", list, got, err, want)
 		}
