@@ -1,7 +1,9 @@
 package proxy_test
 
 import (
+	"context"
 	"encoding/json"
+	"io"
 	"net/http"
 	"strings"
 	"testing"
@@ -53,6 +55,35 @@ func TestAnswerThatStallsHalfWayBecomesATask(t *testing.T) {
 			t.Errorf("got %+v", v)
 		}
 	})
+}
+
+// A client that leaves while it is given an answer ends the call, however much of that is still to come.
+func TestClientThatLeavesInItsAnswer(t *testing.T) {
+	for contentType, begin := range map[string]string{
+		jsonType:   `{"jsonrpc":"2.0","id":1,"result":{"x":"` + strings.Repeat("x", 128<<10),
+		eventsType: "data: {\"jsonrpc\":\"2.0\",\"method\":\"notifications/message\",\"params\":{}}\n\n",
+	} {
+		t.Run(contentType, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				f := newUpgraded(t, rigOptions{}, afterTenSeconds)
+				f.answers(func(w http.ResponseWriter, r *http.Request, _ []byte) bool {
+					w.Header().Set("Content-Type", contentType)
+					_, _ = io.WriteString(w, begin)
+					_ = http.NewResponseController(w).Flush()
+					<-r.Context().Done()
+					return true
+				})
+				ctx, hangUp := context.WithTimeout(t.Context(), time.Second)
+				defer hangUp()
+				if resp, err := f.client.Do(f.modernRequest(ctx, "tools/call", "work", `"name":"work","arguments":{}`)); err == nil {
+					_, _ = io.Copy(io.Discard, resp.Body)
+					resp.Body.Close()
+				}
+				f.eventually("the upstream's hang-up", func() bool { return f.servers[0].Hangups("tools/call") == 1 })
+				f.leavesNothing()
+			})
+		})
+	}
 }
 
 // A stream that says nothing for a while is waited for without its header. The client that waits as long is answered with
