@@ -25,7 +25,7 @@ type knownSum struct {
 // knownSums are of the process: a digest says nothing but what its fields do.
 var knownSums sums
 
-// Of sums that are kept.
+// Of sums that are kept, each of at most UsualFields.
 const (
 	mostOfSum  = 512 // bytes of the values
 	summedSeen = 64  // how many are not found until one is kept in another's place: what is made up costs no memory
@@ -33,7 +33,7 @@ const (
 
 // of is the digest of fields, which it sorts. shared says that many say the like of each of them.
 func (s *sums) of(fields []*wire.Field, shared bool) [sha256.Size]byte {
-	if !shared || len(fields) == 0 {
+	if !shared || len(fields) == 0 || len(fields) > UsualFields {
 		inOrder(fields)
 		return digestOf(fields)
 	}

@@ -71,6 +71,14 @@ func TestNothingOfACallersOwnIsRememberedOfASum(t *testing.T) {
 	if s.kept() > 0 {
 		t.Error("a long one is remembered")
 	}
+	var many []string
+	for range UsualFields + 1 {
+		many = append(many, "User-Agent", "")
+	}
+	sumIn(&s, parsed(many...))
+	if s.kept() > 0 {
+		t.Error("many fields are remembered")
+	}
 	sumIn(&s, parsed("User-Agent", "node"))
 	if s.kept() != 1 {
 		t.Error("what many say is not remembered")

@@ -5,6 +5,7 @@ import (
 	"log/slog"
 	"strconv"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"berth/internal/mcp"
@@ -34,6 +35,32 @@ func TestTasksAtOnePlaceAreToldApart(t *testing.T) {
 			t.Errorf("%d bytes are held", held)
 		}
 	}
+}
+
+// Of tasks that do not all fit the one is forgotten that was told of before the others, however often they were in the last seconds.
+func TestATaskThatIsToldOfIsForgottenLast(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s, c := NewStaleCache(0, 3*(staleOverhead+len(`{"taskId":"a"}`))), pollBy(t.Context(), "a")
+		key := func(id string) *sticky.Key { return &sticky.Key{Kind: sticky.Task, Pool: "p", ID: id} }
+		put := func(id string) {
+			s.Put(c, key(id), &mcp.Answer{Result: []byte(`{"taskId":"` + id + `"}`), Task: mcp.Task{ID: id, Status: "working"}}, time.Now())
+		}
+		for _, id := range []string{"a", "b", "c"} {
+			put(id)
+		}
+		for range 2 * usedWithin {
+			time.Sleep(time.Second)
+			put("a")
+			put("c")
+		}
+		put("d")
+		for id, want := range map[string]bool{"a": true, "b": false, "c": true, "d": true} {
+			k := keyFor(c, key(id))
+			if _, known := s.get(&k); known != want {
+				t.Errorf("%s is known: %v, want %v", id, known, want)
+			}
+		}
+	})
 }
 
 // Of more polls than there are chains each is found, and goes by itself.

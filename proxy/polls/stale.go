@@ -201,6 +201,8 @@ func (s *StaleCache) begin(at uint64, key *staleKey, part bool, now time.Time) (
 		}
 		s.tasks.Add(at, t)
 		s.bytes += t.size()
+	} else {
+		s.use(at, t, now)
 	}
 	size = t.size()
 	if now.After(t.expires) {
@@ -208,6 +210,17 @@ func (s *StaleCache) begin(at uint64, key *staleKey, part bool, now time.Time) (
 	}
 	return t, size
 }
+
+// use has a task that is told now be forgotten after others: those told of in the same few seconds stand as they are, since to move
+// one takes memory that nobody has looked at for long. The caller has the lock.
+func (s *StaleCache) use(at uint64, t *staleTask, now time.Time) {
+	if t.at.Unix()/usedWithin != now.Unix()/usedWithin {
+		s.tasks.Get(at)
+	}
+}
+
+// usedWithin is how many seconds are one, of the order in which tasks are forgotten.
+const usedWithin = 8
 
 // end keeps what was put down, if it is something, and not too much. before is how much it was.
 func (s *StaleCache) end(at uint64, t *staleTask, before int) {
@@ -221,7 +234,7 @@ func (s *StaleCache) end(at uint64, t *staleTask, before int) {
 
 // find returns what is kept under key, nil for nothing. The caller has the lock.
 func (s *StaleCache) find(at uint64, key *staleKey) *staleTask {
-	if t, ok := s.tasks.Get(at); ok && t.staleKey == *key {
+	if t, ok := s.tasks.Peek(at); ok && t.staleKey == *key {
 		return t
 	}
 	return nil
@@ -236,9 +249,11 @@ func (s *StaleCache) get(key *staleKey) (staleTask, bool) {
 	if t == nil {
 		return staleTask{}, false
 	}
-	if time.Now().After(t.expires) {
+	now := time.Now()
+	if now.After(t.expires) {
 		s.tasks.Remove(at)
 		return staleTask{}, false
 	}
+	s.use(at, t, now)
 	return *t, true
 }
