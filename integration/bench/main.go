@@ -6,7 +6,7 @@
 //	go run ./integration/bench [--quick] [--goals] [--kinds NAMES] [--proxies NAMES] [--rounds N] [--duration D] [--json FILE] [--update]
 //	go run ./integration/bench --from FILE [--update]
 //	go run ./integration/bench --profile KIND [--pprof DIRECTORY] [--duration D] [--update]
-//	go run ./integration/bench --instructions KIND [--proxies NAMES] [--pprof DIRECTORY] [--duration D] [--update]
+//	go run ./integration/bench --instructions KIND [--caches] [--proxies NAMES] [--pprof DIRECTORY] [--duration D] [--update]
 //
 // The proxy that is measured has one core of the machine; the load, the upstreams and Redis have the others. Rounds are
 // interleaved: each goes once through all proxies. What it measures lies in packages of their own: load is the clients'

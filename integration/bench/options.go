@@ -29,6 +29,7 @@ type options struct {
 
 	profile      string // the kind that berth is profiled at; "": none
 	instructions string // the kind at which instructions are counted; "": none
+	caches       bool   // what caches would not have is counted there, too
 	pprof        string // directory for the profiles themselves; "": they are not kept
 	from         string // file of a run, which is told again; "": one is made
 	json         string // file for the run; "": none
@@ -49,6 +50,7 @@ func parse(args []string) (options, error) {
 	flags.IntVar(&o.streams, "streams", 9000, "standing streams")
 	flags.StringVar(&o.profile, "profile", "", "`NAME` of a kind: tell what berth's CPU time goes into there, and nothing else")
 	flags.StringVar(&o.instructions, "instructions", "", "`NAME` of a kind: count the instructions of a request there, by Callgrind, and nothing else")
+	flags.BoolVar(&o.caches, "caches", false, "with --instructions: simulate caches, and count what they would not have, with all connections")
 	flags.StringVar(&o.pprof, "pprof", "", "`DIRECTORY` that --profile and --instructions leave their profiles in, those of berths with a store too")
 	flags.StringVar(&o.json, "json", "", "`FILE` for all samples")
 	flags.StringVar(&o.from, "from", "", "`FILE` that --json has written: tell that run again, and make none")
@@ -60,6 +62,9 @@ func parse(args []string) (options, error) {
 	o.kinds, o.proxies = list(kinds), list(proxies)
 	if o.update && (o.quick || o.goals || kinds+proxies != "") {
 		return o, errors.New("bench: --update writes whole tables: it goes with none of --quick, --goals, --kinds and --proxies")
+	}
+	if o.caches && (o.update || o.instructions == "") {
+		return o, errors.New("bench: --caches goes with --instructions, and without --update")
 	}
 	if o.quick {
 		o.rounds, o.duration = 3, 500*time.Millisecond

@@ -25,7 +25,7 @@ func TestQuickIsThreeRoundsOfTwoKinds(t *testing.T) {
 }
 
 func TestOptionsThatMeanNothingAreRefused(t *testing.T) {
-	for _, args := range [][]string{{"--rounds=0"}, {"--duration=0s"}, {"--rate=-1"}, {"--streams=0"}, {"more"}, {"--unknown"}} {
+	for _, args := range [][]string{{"--rounds=0"}, {"--duration=0s"}, {"--rate=-1"}, {"--streams=0"}, {"more"}, {"--unknown"}, {"--caches"}, {"--caches", "--instructions=tasks/get", "--update"}} {
 		if _, err := parse(args); err == nil {
 			t.Errorf("%v: got no error", args)
 		}

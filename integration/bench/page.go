@@ -49,7 +49,7 @@ func (o options) hasPlaces() error {
 	if !o.update {
 		return nil
 	}
-	_, err := written(slices.Concat(blocksOf(report.Run{}), profileBlocks("", nil, nil), instructionBlocks("", nil)))
+	_, err := written(slices.Concat(blocksOf(report.Run{}), profileBlocks("", nil, nil), countBlocks("", nil, nil)))
 	return err
 }
 

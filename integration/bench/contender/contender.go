@@ -26,6 +26,7 @@ type Contender struct {
 	Quiet   bool   // it writes no access log
 	Cores   int    // that it shares with the load, in place of one of its own; 0: it has its own
 	Counted bool   // it runs under Callgrind, which counts its instructions
+	Caches  bool   // and what caches of a processor would not have; Counted is set, too
 
 	// The rest is of berth alone.
 	Store    string // "" memory, or "file" or "redis"

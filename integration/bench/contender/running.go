@@ -81,7 +81,7 @@ func (r *Running) start(c Contender, s Site) error {
 		r.Secure = s.Certificate.Clients
 	}
 	if c.Counted {
-		command = counted(command, r.dir)
+		command = counted(command, r.dir, c.Caches)
 	}
 	if err := r.run(pinned(s.cores(c), command), "tcp", address); err != nil || r.metrics == "" {
 		return err

@@ -47,12 +47,17 @@ func CallsTable(work string, columns []Column) string {
 	return table(work+": system calls a request", append(rows, "all"), columns, func(value float64) string { return fmt.Sprintf("%.2f", value) })
 }
 
-// Instructions is the one row of an InstructionsTable.
-const Instructions = "instructions"
+// Rows of a CountsTable.
+const (
+	Instructions = "instructions"
+	Code         = "lines of code that 32 KiB do not have"
+	Data         = "lines of data that 32 KiB do not have"
+	Far          = "of both, that 512 KiB do not have either"
+)
 
-// InstructionsTable is how many instructions a unit takes, as a table in Markdown.
-func InstructionsTable(work string, columns []Column) string {
-	return table(work+": a request, outside the kernel", []string{Instructions}, columns, func(value float64) string { return fmt.Sprintf("%.0f", value) })
+// CountsTable is what a unit takes, as a table in Markdown.
+func CountsTable(work string, rows []string, columns []Column) string {
+	return table(work+": a request, outside the kernel", rows, columns, func(value float64) string { return fmt.Sprintf("%.0f", value) })
 }
 
 func greatest(name string, columns []Column) (most float64) {
