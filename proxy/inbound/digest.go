@@ -18,7 +18,7 @@ func (x *Call) Credential() string {
 
 // CredentialSum returns a digest of what the caller may authenticate with: the query, and
 // all headers but those of one request or one call, for only the upstream knows which of
-// the others are credentials. It is compared, never stored elsewhere nor logged.
+// the others are credentials. It is compared and never logged; one in which nothing is a caller's own is remembered (sums), no other is.
 func (x *Call) CredentialSum() [sha256.Size]byte {
 	var room [UsualFields]*wire.Field
 	sum := knownSums.of(telling(room[:0], x.HTTP.Header))
