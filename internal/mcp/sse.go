@@ -198,15 +198,8 @@ func (e Event) Retry() (wait time.Duration) {
 }
 
 func field(line []byte) (name, value []byte) {
-	colon := bytes.IndexByte(line, ':')
-	if colon < 0 {
-		return line, nil
-	}
-	name, value = line[:colon], line[colon+1:]
-	if len(value) > 0 && value[0] == ' ' {
-		value = value[1:]
-	}
-	return name, value
+	name, value, _ = bytes.Cut(line, []byte(":"))
+	return name, bytes.TrimPrefix(value, []byte(" "))
 }
 
 // DataOf returns the data of an event of another type than "message", such as "endpoint"
