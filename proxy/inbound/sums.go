@@ -34,8 +34,7 @@ const (
 // of is the digest of fields, which it sorts. shared says that many say the like of each of them.
 func (s *sums) of(fields []*wire.Field, shared bool) [sha256.Size]byte {
 	if !shared || len(fields) == 0 || len(fields) > UsualFields {
-		inOrder(fields)
-		return digestOf(fields)
+		return ofSorted(fields)
 	}
 	place, size := s.place(fields)
 	known := place.Load()
@@ -43,8 +42,7 @@ func (s *sums) of(fields []*wire.Field, shared bool) [sha256.Size]byte {
 		return known.sum
 	}
 	if size > mostOfSum || known != nil && s.missed.Add(1)%summedSeen != 0 {
-		inOrder(fields)
-		return digestOf(fields)
+		return ofSorted(fields)
 	}
 	known = newKnownSum(fields)
 	place.Store(known)
@@ -83,9 +81,14 @@ func newKnownSum(fields []*wire.Field) *knownSum {
 	for _, f := range fields {
 		k.fields = append(k.fields, wire.Field{Value: strings.Clone(f.Value), Usual: f.Usual})
 	}
-	inOrder(fields)
-	k.sum = digestOf(fields)
+	k.sum = ofSorted(fields)
 	return k
+}
+
+// ofSorted is the digest of fields, which it sorts.
+func ofSorted(fields []*wire.Field) [sha256.Size]byte {
+	inOrder(fields)
+	return digestOf(fields)
 }
 
 // telling appends the fields of h that may tell who the caller is. shared: many say the like of each of them.

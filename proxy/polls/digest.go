@@ -22,11 +22,8 @@ func mayShare(x *inbound.Call) bool {
 	if c == nil || c.Kind != mcp.KindRequest || c.Method != mcp.MethodGetTask || !c.IsTask() {
 		return false
 	}
-	if accept, _ := x.HTTP.Header.First("Accept"); strings.HasPrefix(accept, jsonText) { // as nearly all begin
-		return true
-	}
 	for accept := range x.HTTP.Header.Values("Accept") {
-		if strings.Contains(accept, jsonText) || strings.Contains(accept, "*/*") {
+		if strings.HasPrefix(accept, jsonText) || strings.Contains(accept, jsonText) || strings.Contains(accept, "*/*") {
 			return true
 		}
 	}
