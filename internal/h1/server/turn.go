@@ -3,6 +3,7 @@ package server
 import (
 	"sync"
 
+	"berth/internal/cohort"
 	"berth/internal/h1/grammar"
 	"berth/internal/h1/head"
 	"berth/internal/wire"
@@ -20,6 +21,9 @@ type turn struct {
 
 var turns = sync.Pool{New: func() any { return &turn{answer: answer{header: new(wire.Header)}} }}
 
+// Gates of requests: before one is served, and before its answer is sent.
+var heard, served cohort.Gate
+
 // next is what follows on a turn.
 type next uint8
 
@@ -36,6 +40,7 @@ func (t *turn) serve(c *conn) next {
 		c.refuse(err)
 		return t.drop()
 	}
+	heard.Pass()
 	t.begin(c, asked)
 	if asked.Header.Has("Expect") && !t.expect(asked) {
 		t.answer.finish()
@@ -72,6 +77,7 @@ func (t *turn) over(c *conn, whole bool) next {
 	d.end()
 	d.stopWatching()
 	c.departure.Store(nil)
+	served.Pass()
 	again := t.end(c, whole)
 	t.forget()
 	turns.Put(t)

@@ -1,0 +1,69 @@
+// Package cohort has requests that are ready to run at the same time take the same step one after the other (cohort scheduling: Larus and
+// Parkes, "Using Cohort Scheduling to Enhance Server Performance", USENIX 2002). Where each took all of its steps at once, those who
+// read what it writes would fall asleep between two writes, and the kernel has whoever writes pay for waking them. What many write one
+// right after the other finds its readers awake, and the code of a step in the caches.
+//
+// A gate stands between two steps. Who passes it lets others run, but only where others were seen to come to the same gate
+// meanwhile: one pass in 64 looks. One that nobody follows costs some 20 ns, one that others follow 0.2 µs, and as much time as their
+// step takes. No request waits for another to come.
+//
+// Cohorts are formed by one or two processors. Go lets others run by a queue that all processors have in common: with more of them, most
+// requests would leave the caches that they are in.
+package cohort
+
+import (
+	"math/rand/v2"
+	"runtime"
+	"sync/atomic"
+)
+
+const (
+	seldom     = 64 // one pass of these looks whether others follow
+	sure       = 3  // looks in a row that have to tell otherwise before a gate does otherwise: half of it, rounded up
+	processors = 2  // that form cohorts at most
+)
+
+// Gate stands between two steps of requests. The zero value is ready. Its method may be called concurrently.
+type Gate struct {
+	followed atomic.Int32  // how sure it is that others follow who passes: 0 to sure
+	looking  atomic.Bool   // somebody counts those who pass
+	passed   atomic.Uint32 // while he does
+}
+
+// Pass returns at once, or once those who are ready to run have come to a gate, or wait, or are done.
+func (g *Gate) Pass() {
+	if g.looking.Load() {
+		g.passed.Add(1)
+	}
+	switch {
+	case rand.Uint32()%seldom == 0:
+		g.look()
+	case g.followed.Load() > sure/2:
+		runtime.Gosched()
+	}
+}
+
+// look lets others run, and takes note whether any of them have passed.
+func (g *Gate) look() {
+	if runtime.GOMAXPROCS(0) > processors {
+		g.followed.Store(0)
+		return
+	}
+	if !g.looking.CompareAndSwap(false, true) {
+		return
+	}
+	before := g.passed.Load()
+	runtime.Gosched()
+	followed := g.passed.Load() != before
+	g.note(followed)
+	g.looking.Store(false)
+}
+
+// note takes note of what a look has told. Looks are not concurrent.
+func (g *Gate) note(followed bool) {
+	step := int32(-1)
+	if followed {
+		step = 1
+	}
+	g.followed.Store(min(max(g.followed.Load()+step, 0), sure))
+}
