@@ -43,9 +43,10 @@ func (g *Gate) Pass() {
 	}
 }
 
-// look lets others run, and takes note whether any of them have passed.
+// look lets others run, and takes note whether any of them have passed. Some of those who pass may run on another processor anyway.
 func (g *Gate) look() {
-	if runtime.GOMAXPROCS(0) > processors {
+	n := runtime.GOMAXPROCS(0)
+	if n > processors {
 		g.followed.Store(0)
 		return
 	}
@@ -54,8 +55,7 @@ func (g *Gate) look() {
 	}
 	before := g.passed.Load()
 	runtime.Gosched()
-	followed := g.passed.Load() != before
-	g.note(followed)
+	g.note(g.passed.Load()-before >= uint32(n))
 	g.looking.Store(false)
 }
 
