@@ -27,6 +27,7 @@ type (
 	Credentials = task.Credentials
 	Creator     = task.Creator
 	Refusal     = task.Refusal
+	IDs         = task.IDs
 
 	Pool          = runner.Pool
 	Transport     = runner.Transport

@@ -1,12 +1,10 @@
 package upgrade
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"sync"
 
-	"berth/internal/mcp"
 	"berth/upgrade/ledger"
 	"berth/upgrade/task"
 )
@@ -14,48 +12,6 @@ import (
 // ErrTooMuchLent says that what clients are being given of outcomes and asks fills the memory that may,
 // this caller's above all.
 var ErrTooMuchLent = errors.New("upgrade: too much is lent")
-
-// showOutcome puts the outcome of a task that has ended into the view.
-func (t *Tasks) showOutcome(ctx context.Context, v *View) (err error) {
-	name := v.Task.Outcome
-	if 0 < v.Size && v.Size <= unlent {
-		v.Outcome, err = t.ledger.Records.Outcome(ctx, v.ID, name)
-		return err
-	}
-	size := cmp.Or(v.Size, v.Terms.MaxResult) // a berth before 0.5.0 has not said how large it is
-	v.Outcome, err = t.lend(ctx, v, ledger.OutcomeKey(v.ID, name), size, func() ([]byte, error) {
-		return t.ledger.Records.Outcome(ctx, v.ID, name)
-	})
-	return err
-}
-
-// showAsks puts what a task waits for between two rounds into the view.
-func (t *Tasks) showAsks(ctx context.Context, v *View) (err error) {
-	asks := v.Outstanding()
-	if v.Recorded() <= unlent {
-		v.Inputs = mcp.Inputs(asks)
-		return nil
-	}
-	step := v.Ops[len(v.Ops)-1] // no two records of the task have the same
-	v.Task = v.Brief()
-	v.Inputs, err = t.lend(ctx, v, ledger.TaskKey(v.ID)+":asks:"+step, task.SizeOf(asks), func() ([]byte, error) {
-		return mcp.Inputs(asks), nil
-	})
-	return err
-}
-
-// lend has the view show what it borrows.
-func (t *Tasks) lend(ctx context.Context, v *View, key string, size int64, read func() ([]byte, error)) ([]byte, error) {
-	o, err := t.lending.borrow(ctx, key, v.Caller, size, read)
-	if refusal, ok := errors.AsType[*task.Refusal](err); ok {
-		t.runner.Metrics.Refused(ctx, refusal.Reason)
-	}
-	if err != nil {
-		return nil, err
-	}
-	v.lent = o
-	return o.text, nil
-}
 
 // unlent is how large an outcome, or a record, may be that every reader has for himself, in bytes.
 const unlent = 16 << 10

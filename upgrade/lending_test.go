@@ -15,7 +15,7 @@ import (
 func views(t *testing.T, b *berth, id string, n int) (seen []View) {
 	t.Helper()
 	for range n {
-		v, err := b.Get(t.Context(), id, Asker{Pool: poolName})
+		v, err := b.Reader.Get(t.Context(), id, Asker{Pool: poolName})
 		if err != nil || v.State != Completed {
 			t.Fatalf("got %s, %v", v.State, err)
 		}
@@ -45,15 +45,15 @@ func TestResultIsInMemoryOnce(t *testing.T) {
 				t.Fatalf("view %d has %d bytes of its own", i, len(v.Outcome))
 			}
 		}
-		if lent := b.InMemory() - b.ledger.Quota.Total().Bytes; lent != int64(len(seen[0].Outcome)) {
+		if lent := b.Use.InMemory() - b.ledger.Quota.Total().Bytes; lent != int64(len(seen[0].Outcome)) {
 			t.Errorf("%d bytes are lent, want %d", lent, len(seen[0].Outcome))
 		}
 		returnAll(seen[1:])
-		if b.lending.total() == 0 {
+		if b.Reader.lending.total() == 0 {
 			t.Error("given back while one client reads")
 		}
 		seen[0].Return()
-		if lent := b.lending.total(); lent != 0 || len(b.lending.of) != 0 || len(b.lending.by) != 0 {
+		if lent := b.Reader.lending.total(); lent != 0 || len(b.Reader.lending.of) != 0 || len(b.Reader.lending.by) != 0 {
 			t.Errorf("%d bytes are lent to nobody", lent)
 		}
 	})
@@ -65,7 +65,7 @@ func TestSmallResultIsNotLent(t *testing.T) {
 		b := bounding(t, settings{}, Bounds{Lent: 1, LentPerCaller: 1})
 		id, _ := b.tries(t, from("one", rule(nil), "call result"))
 		views(t, b, id, 20)
-		if lent := b.lending.total(); lent != 0 {
+		if lent := b.Reader.lending.total(); lent != 0 {
 			t.Errorf("%d bytes are lent", lent)
 		}
 	})
@@ -85,17 +85,17 @@ func TestWhoDoesNotReadIsGivenNoMore(t *testing.T) {
 		for _, id := range ids[:3] {
 			seen = append(seen, views(t, b, id, 3)...)
 		}
-		_, err := b.Get(t.Context(), ids[3], Asker{Pool: poolName})
+		_, err := b.Reader.Get(t.Context(), ids[3], Asker{Pool: poolName})
 		if refusal, ok := errors.AsType[*Refusal](err); !ok || refusal.Reason != "caller_lent" || !errors.Is(err, ErrTooMuchLent) {
 			t.Errorf("a fourth result: got %v", err)
 		}
-		if !b.KeepsMuch("one") || b.lending.aboveEven(task.Digest("two")) {
+		if !b.Use.KeepsMuch("one") || b.Reader.lending.aboveEven(task.Digest("two")) {
 			t.Error("nobody would be shed for it, or somebody else")
 		}
 		returnAll(views(t, b, ids[4], 1))
 		returnAll(seen[:3])
 		returnAll(append(views(t, b, ids[3], 1), seen[3:]...))
-		if lent := b.lending.total(); lent != 0 {
+		if lent := b.Reader.lending.total(); lent != 0 {
 			t.Errorf("%d bytes are lent to nobody", lent)
 		}
 	})
