@@ -2,8 +2,6 @@ package upgrade
 
 import (
 	"context"
-	"errors"
-	"time"
 
 	"berth/internal/storage"
 	"berth/upgrade/ledger"
@@ -18,11 +16,6 @@ type Maker struct {
 	runner   *runner.Runner
 	creating creating
 }
-
-// createTime bounds what a server may take for one operation of a creation. A server that is
-// down costs no more than that, since the first one fails; one that is slow has as much for
-// each of them.
-const createTime = 250 * time.Millisecond
 
 // Create records a task, and returns its call, which is this process's to start or to
 // discard. Nothing was sent. Errors: ErrDraining, a *Refusal, an *mcp.Error that refuses
@@ -82,7 +75,7 @@ func (m *Maker) create(ctx context.Context, c task.Creation, once task.Once) (*r
 // its first task on.
 func (m *Maker) name(ctx context.Context, c task.Credentials) (id string, who task.Creator, err error) {
 	if !m.ledger.IDs.AreKnown() || !m.ledger.Clock.IsKnown() {
-		err = m.inTime(ctx, m.ledger.IDs.Known, m.ledger.Clock.Known)
+		err = inTime(ctx, m.ledger.Store, m.ledger.IDs.Known, m.ledger.Clock.Known)
 	}
 	if err == nil {
 		id, err = m.ledger.IDs.Fresh(ctx)
@@ -103,42 +96,11 @@ func (m *Maker) fit() error {
 	return nil
 }
 
-// step is a part of a creation that asks the store; nil: it need not be asked.
-type step func(ctx context.Context) error
-
-// inTime takes steps one after the other, each within the time that a server may take once
-// it is asked. A disk is waited for.
-func (m *Maker) inTime(ctx context.Context, steps ...step) error {
-	for _, step := range steps {
-		if step == nil {
-			continue
-		}
-		began := time.Now()
-		err := m.inServersTime(ctx, step)
-		if errors.Is(err, storage.ErrUnavailable) && m.ledger.Store.Health().Answered.After(began) {
-			err = m.inServersTime(ctx, step) // others were served: one answer was late
-		}
-		if err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func (m *Maker) inServersTime(ctx context.Context, step step) error {
-	if !m.ledger.Store.Shared() {
-		return step(ctx)
-	}
-	ctx, cancel := context.WithTimeout(storage.Within(ctx, createTime), ledger.StoreTime)
-	defer cancel()
-	return ledger.Unavailable(step(ctx))
-}
-
 // record stores a task and all that belongs to it, the record last: what is found
 // without one is nothing.
 func (m *Maker) record(ctx context.Context, of *task.Task, c *task.Creation) (e ledger.Entry, err error) {
 	life := of.Terms.TTL
-	var claim, count, settle step
+	var claim, count, settle trip
 	if of.Once != (task.Once{}) {
 		claim = func(ctx context.Context) error { return m.ledger.Once.Claim(ctx, of) }
 		settle = func(ctx context.Context) error { return m.ledger.Once.Settle(ctx, of, life) }
@@ -150,41 +112,9 @@ func (m *Maker) record(ctx context.Context, of *task.Task, c *task.Creation) (e 
 		e, err = m.ledger.Make(ctx, of, c.Call, life)
 		return err
 	}
-	err = m.inTime(ctx, claim, count, store, settle)
+	err = inTime(ctx, m.ledger.Store, claim, count, store, settle)
 	return e, err
 }
-
-const (
-	// createAtOnce is how many creations a berth has under way at its store. Of a burst the
-	// first have their handles early, and the store is well throughout.
-	createAtOnce = 32
-
-	// createWait is how long a call waits until its creation begins: less than what
-	// clients wait for an answer.
-	createWait = 10 * time.Second
-)
-
-// creating are the places of creations that are under way, in a channel as large.
-type creating chan struct{}
-
-// enter waits for a place, in the order of arrival.
-func (c creating) enter(ctx context.Context) error {
-	select {
-	case c <- struct{}{}:
-		return nil
-	default:
-	}
-	ctx, cancel := context.WithTimeout(ctx, createWait)
-	defer cancel()
-	select {
-	case c <- struct{}{}:
-		return nil
-	case <-ctx.Done():
-		return ledger.Unavailable(context.Cause(ctx))
-	}
-}
-
-func (c creating) leave() { <-c }
 
 // withheldSpare is how long after the time that is given for it a task is still taken for
 // withheld of which nothing else is heard: the steps of its creation come before that time,

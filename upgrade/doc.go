@@ -66,7 +66,8 @@
 //
 //	tasks.go, drain.go                 all parts together: opened, run, changed and drained
 //	face.go                            what proxies need of below
-//	create.go, idempotency.go          Maker: tasks that are made, by their keys at most once
+//	create.go, idempotency.go          tasks that are made, by their keys at most once
+//	creating.go, intime.go             how many at once, and how long the store may take for one
 //	steps.go, sessions.go              what clients do to them, and to sessions that they live in
 //	reader.go, view.go, lending.go     how clients see them, in both dialects
 //	records.go                         where a record is found
