@@ -8,15 +8,19 @@ import (
 
 	"berth/internal/mcp"
 	"berth/upgrade/ledger"
+	"berth/upgrade/lending"
 	"berth/upgrade/runner"
 	"berth/upgrade/task"
 )
+
+// unlent is how large an outcome, or a record, may be that every reader has for himself, in bytes.
+const unlent = 16 << 10
 
 // Reader shows clients how their tasks fare.
 type Reader struct {
 	records records
 	ledger  *ledger.Ledger
-	lending *lending
+	lending *lending.Lending
 	metrics *runner.Metrics
 }
 
@@ -102,7 +106,7 @@ func (r *Reader) showAsks(ctx context.Context, v *View) (err error) {
 
 // lend has the view show what it borrows.
 func (r *Reader) lend(ctx context.Context, v *View, key string, size int64, read func() ([]byte, error)) ([]byte, error) {
-	o, err := r.lending.borrow(ctx, key, v.Caller, size, read)
+	o, err := r.lending.Borrow(ctx, key, v.Caller, size, read)
 	if refusal, ok := errors.AsType[*task.Refusal](err); ok {
 		r.metrics.Refused(ctx, refusal.Reason)
 	}
@@ -110,5 +114,5 @@ func (r *Reader) lend(ctx context.Context, v *View, key string, size int64, read
 		return nil, err
 	}
 	v.lent = o
-	return o.text, nil
+	return o.Text(), nil
 }

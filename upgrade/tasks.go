@@ -10,6 +10,7 @@ import (
 	"berth/internal/storage"
 	"berth/internal/trouble"
 	"berth/upgrade/ledger"
+	"berth/upgrade/lending"
 	"berth/upgrade/peers"
 	"berth/upgrade/runner"
 	"berth/upgrade/task"
@@ -76,12 +77,12 @@ func newTasks(o Options, s ledger.Store) *Tasks {
 	r := runner.New(l, o.Pools, o.Unsaved, o.Logger, o.Meter)
 	r.Troubles = o.Troubles
 	t := &Tasks{ledger: l, runner: r, peers: peers.New(l, r, o.Logger), webhooks: webhooks.New(l, o.Receivers, o.Logger, o.Meter)}
-	t.divide(newLending(o.Kept))
+	t.divide(lending.New(o.Kept.Lent, o.Kept.LentPerCaller))
 	return t
 }
 
 // divide gives each part what it needs.
-func (t *Tasks) divide(lent *lending) {
+func (t *Tasks) divide(lent *lending.Lending) {
 	l, r := t.ledger, t.runner
 	found := records{l, r}
 	t.IDs, t.Polls = l.IDs, newPolls()

@@ -2,6 +2,7 @@ package upgrade
 
 import (
 	"berth/upgrade/ledger"
+	"berth/upgrade/lending"
 	"berth/upgrade/runner"
 	"berth/upgrade/task"
 )
@@ -9,14 +10,14 @@ import (
 // Use is what tasks take of this process, and what bounds have kept from them.
 type Use struct {
 	ledger  *ledger.Ledger
-	lending *lending
+	lending *lending.Lending
 	metrics *runner.Metrics
 }
 
 // InMemory is how many bytes of what tasks keep are in this process's memory, those that
 // clients are being given included.
 func (u *Use) InMemory() int64 {
-	all, lent := u.ledger.Quota.Total(), u.lending.total()
+	all, lent := u.ledger.Quota.Total(), u.lending.Total()
 	if u.ledger.Store.Shared() || u.ledger.Store.Durable() {
 		return all.Held + lent
 	}
@@ -27,7 +28,7 @@ func (u *Use) InMemory() int64 {
 // share of what all keep, or as much of what clients are being given.
 func (u *Use) KeepsMuch(caller string) bool {
 	name := task.Digest(caller)
-	return u.ledger.Quota.AboveEven(name) || u.lending.aboveEven(name)
+	return u.ledger.Quota.AboveEven(name) || u.lending.AboveEven(name)
 }
 
 // Kept is what tasks keep that this process counts, until they expire.

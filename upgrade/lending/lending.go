@@ -1,35 +1,29 @@
-package upgrade
+package lending
 
 import (
 	"context"
 	"errors"
 	"sync"
 
-	"berth/upgrade/ledger"
 	"berth/upgrade/task"
 )
 
-// ErrTooMuchLent says that what clients are being given of outcomes and asks fills the memory that may,
-// this caller's above all.
-var ErrTooMuchLent = errors.New("upgrade: too much is lent")
+// ErrTooMuch says that what clients are being given fills the memory that may, this caller's above all.
+var ErrTooMuch = errors.New("upgrade: too much is lent")
 
-// unlent is how large an outcome, or a record, may be that every reader has for himself, in bytes.
-const unlent = 16 << 10
-
-// lending has in memory, once each, the large outcomes and asks that clients are being given. They
-// count for whom their tasks count, until the last client has all.
-type lending struct {
+// Lending has the texts that clients are being given.
+type Lending struct {
 	most, each int64 // bytes, in all and of one caller; 0: any number
 
 	mu  sync.Mutex // guards the fields below, and each one's readers and size
 	all int64
 	by  map[string]int64
-	of  map[string]*lent // by key
+	of  map[string]*Loan // by key
 }
 
-// lent is an outcome, or asks, that clients are being given.
-type lent struct {
-	from        *lending
+// Loan is a text that clients are being given.
+type Loan struct {
+	from        *Lending
 	key, caller string
 	readers     int
 	size        int64
@@ -38,13 +32,15 @@ type lent struct {
 	err         error
 }
 
-func newLending(b ledger.Bounds) *lending {
-	return &lending{most: b.Lent, each: b.LentPerCaller, by: map[string]int64{}, of: map[string]*lent{}}
+// New returns the lending of so many bytes in all, and to each caller; 0: any number.
+func New(most, each int64) *Lending {
+	return &Lending{most: most, each: each, by: map[string]int64{}, of: map[string]*Loan{}}
 }
 
-// borrow returns a text of a caller's, of about so many bytes, which the first reads and
-// all who come while one has it share. It fails with a *Refusal if there is no room for it.
-func (l *lending) borrow(ctx context.Context, key, caller string, size int64, read func() ([]byte, error)) (*lent, error) {
+// Borrow returns a text of a caller's, of about so many bytes, which the first reads and all who
+// come while one has it share, until each has returned it. It fails with a *task.Refusal if there
+// is no room for it, else as read does, or as ctx ends.
+func (l *Lending) Borrow(ctx context.Context, key, caller string, size int64, read func() ([]byte, error)) (*Loan, error) {
 	for {
 		o, first, err := l.join(key, caller, size)
 		if err != nil {
@@ -57,13 +53,13 @@ func (l *lending) borrow(ctx context.Context, key, caller string, size int64, re
 		select {
 		case <-o.ready:
 		case <-ctx.Done():
-			l.giveBack(o)
+			o.Return()
 			return nil, context.Cause(ctx)
 		}
 		if o.err == nil {
 			return o, nil
 		}
-		l.giveBack(o)
+		o.Return()
 		if first {
 			return nil, o.err // that of another may be its client's departure
 		}
@@ -71,7 +67,7 @@ func (l *lending) borrow(ctx context.Context, key, caller string, size int64, re
 }
 
 // join makes its caller a reader, the first one if that is to read it.
-func (l *lending) join(key, caller string, size int64) (o *lent, first bool, err error) {
+func (l *Lending) join(key, caller string, size int64) (o *Loan, first bool, err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if o = l.of[key]; o != nil {
@@ -79,9 +75,9 @@ func (l *lending) join(key, caller string, size int64) (o *lent, first bool, err
 		return o, false, nil
 	}
 	if why := l.full(caller, size); why != "" {
-		return nil, false, &task.Refusal{Err: ErrTooMuchLent, Reason: why}
+		return nil, false, &task.Refusal{Err: ErrTooMuch, Reason: why}
 	}
-	o = &lent{from: l, key: key, caller: caller, readers: 1, ready: make(chan struct{})}
+	o = &Loan{from: l, key: key, caller: caller, readers: 1, ready: make(chan struct{})}
 	l.of[key] = o
 	l.resize(o, size)
 	return o, true, nil
@@ -90,7 +86,7 @@ func (l *lending) join(key, caller string, size int64) (o *lent, first bool, err
 // full returns which bound keeps n more bytes of a caller's from being lent, "" if none does.
 // Half of the room is anybody's, the rest for who has less than an even share of it; and one
 // text alone may be of any size. The caller has the lock, as of what follows.
-func (l *lending) full(caller string, n int64) string {
+func (l *Lending) full(caller string, n int64) string {
 	own, callers := l.by[caller], int64(len(l.by))
 	if own == 0 {
 		callers++
@@ -106,7 +102,7 @@ func (l *lending) full(caller string, n int64) string {
 	return "lent"
 }
 
-func (l *lending) resize(o *lent, size int64) {
+func (l *Lending) resize(o *Loan, size int64) {
 	more := size - o.size
 	o.size = size
 	l.all += more
@@ -116,7 +112,7 @@ func (l *lending) resize(o *lent, size int64) {
 }
 
 // fill has the readers go on. One that could not be read is there for nobody else.
-func (l *lending) fill(o *lent, text []byte, err error) {
+func (l *Lending) fill(o *Loan, text []byte, err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	o.text, o.err = text, err
@@ -127,8 +123,9 @@ func (l *lending) fill(o *lent, text []byte, err error) {
 	close(o.ready)
 }
 
-// giveBack notes that a reader is done.
-func (l *lending) giveBack(o *lent) {
+// Return notes that a reader is done, once for each Borrow.
+func (o *Loan) Return() {
+	l := o.from
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if o.readers--; o.readers > 0 {
@@ -140,15 +137,18 @@ func (l *lending) giveBack(o *lent) {
 	}
 }
 
-// total is how many bytes are lent.
-func (l *lending) total() int64 {
+// Text is what is lent, until it is returned.
+func (o *Loan) Text() []byte { return o.text }
+
+// Total is how many bytes are lent.
+func (l *Lending) Total() int64 {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.all
 }
 
-// aboveEven reports whether a caller has at least an even share of what is lent.
-func (l *lending) aboveEven(caller string) bool {
+// AboveEven reports whether a caller has at least an even share of what is lent.
+func (l *Lending) AboveEven(caller string) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	own := l.by[caller]
