@@ -105,7 +105,7 @@ func TestACallThatAsksBecomesACoreTask(t *testing.T) {
 	if got := sent.header.Get("Mcp-Session-Id"); got != "s1" {
 		t.Errorf("sent in session %q", got)
 	}
-	if held, err := f.tasks.InSession(t.Context(), upgrade.SessionKey("p", "", "s1")); err != nil || !slices.Equal(held, []string{handle.TaskID}) {
+	if held, err := f.tasks.Sessions.InSession(t.Context(), upgrade.SessionKey("p", "", "s1")); err != nil || !slices.Equal(held, []string{handle.TaskID}) {
 		t.Errorf("held in the session: %v, %v", held, err)
 	}
 	id, token := string(sent.msg.ID), string(sent.msg.Params.Meta["progressToken"])
@@ -319,7 +319,7 @@ func (f *upgraded) outcome(id string) string {
 	var v upgrade.View
 	f.eventually("the end of the call", func() bool {
 		var err error
-		if v, err = f.tasks.Get(f.t.Context(), id, upgrade.Asker{Pool: "p"}); err != nil {
+		if v, err = f.tasks.Reader.Get(f.t.Context(), id, upgrade.Asker{Pool: "p"}); err != nil {
 			f.t.Fatal(err)
 		}
 		return v.State.Terminal()

@@ -61,8 +61,8 @@ type known struct {
 // knownAs looks for an id in a pool; nil: it is not known there.
 func (p *Proxy) knownAs(ctx context.Context, ep *inbound.Endpoint, id string, caller *string) *known {
 	if p.options.Tasks != nil {
-		if own, err := p.options.Tasks.Owns(ctx, id); err == nil && own {
-			who, err := p.options.Tasks.Whose(ctx, id)
+		if own, err := p.options.Tasks.IDs.Ours(ctx, id); err == nil && own {
+			who, err := p.options.Tasks.Overview.Whose(ctx, id)
 			if err == nil && who.Pool != ep.Router.Pool.Name() {
 				return nil
 			}

@@ -24,7 +24,7 @@ func (e *explaining) ownTask(ctx context.Context) error {
 			return err
 		}
 	}
-	task, err := x.p.options.Tasks.Peek(ctx, x.Single().TaskID, x.Asker())
+	task, err := x.p.options.Tasks.Reader.Peek(ctx, x.Single().TaskID, x.Asker())
 	if err != nil {
 		e.step("record", resultOf(err), "")
 		return err

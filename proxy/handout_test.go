@@ -40,7 +40,7 @@ func TestHandleLeavesOnceThatIsDurable(t *testing.T) {
 					}
 					handles++
 					asker := upgrade.Asker{Pool: f.pool.Name()}
-					if task, err := f.tasks.Peek(context.Background(), id, asker); err != nil || !task.Handed {
+					if task, err := f.tasks.Reader.Peek(context.Background(), id, asker); err != nil || !task.Handed {
 						t.Errorf("handle %d left while the record says handed %v, %v", handles, task.Handed, err)
 					}
 				})}

@@ -1,6 +1,7 @@
 package proxy
 
 import (
+	"cmp"
 	"log/slog"
 
 	"berth/internal/wire"
@@ -46,7 +47,7 @@ type learned struct {
 func New(o Options) *Proxy {
 	p := prepare(o)
 	p.lasting = newLasting(p)
-	p.watching, p.access = taskwatch.New(o.Tasks), access.New(o.Tasks, p.gate)
+	p.watch()
 	p.complete(nil)
 	return p
 }
@@ -59,7 +60,7 @@ func (p *Proxy) Next(o Options) *Proxy {
 	next.lasting = p.lasting
 	next.watching, next.access = p.watching, p.access
 	if o.Tasks != p.options.Tasks {
-		next.watching, next.access = taskwatch.New(o.Tasks), access.New(o.Tasks, p.gate)
+		next.watch()
 	}
 	next.complete(p)
 	next.gate.SetLimits(next.table.Limits)
@@ -89,24 +90,32 @@ func prepare(o Options) *Proxy {
 	return p
 }
 
+// own are the tasks of berth's own making. Where there are none, they have no parts.
+func (p *Proxy) own() *upgrade.Tasks { return cmp.Or(p.options.Tasks, new(upgrade.Tasks)) }
+
+// watch makes the parts that stand on the tasks of berth's own making alone.
+func (p *Proxy) watch() {
+	p.watching, p.access = taskwatch.New(p.own().Reader), access.New(p.own().IDs, p.gate)
+}
+
 // complete makes the parts that stand on what lasts, and on those of the proxy before; nil: there was none.
 func (p *Proxy) complete(before *Proxy) {
-	o := p.options
-	p.subscriptions = subscribe.Subscriptions{Tasks: o.Tasks, Poller: p.watching, Draining: p.end.draining, Gate: p.gate, Reporter: p.audit}
+	o, own := p.options, p.own()
+	p.subscriptions = subscribe.Subscriptions{IDs: own.IDs, Tasks: own.Reader, Poller: p.watching, Draining: p.end.draining, Gate: p.gate, Reporter: p.audit}
 	for _, ep := range o.Endpoints {
 		p.learned[ep] = &learned{announcer: announce.New(ep.Router.Pool.Name(), o.Rules, p.log, before.announcerOf(ep.Router.Pool.Name()))}
 	}
-	p.sessions = sessiontasks.New(o.Tasks, o.Rules, p.watching, p.access, p.log)
+	p.sessions = sessiontasks.New(own.Sessions, own.Reader, o.Rules, p.watching, p.access, p.log)
 	var faceBefore *tasks.Face
 	if before != nil {
 		faceBefore = before.tasks
 		p.sessions.Succeed(before.sessions)
 	}
 	p.tasks = tasks.New(tasks.Face{Tasks: o.Tasks, Rules: o.Rules, Poller: p.watching, Callers: p.access, Releasing: p.end.releasing}, faceBefore)
-	p.lists = tasklist.New(o.Tasks, o.Rules, o.Keys, p.gate)
+	p.lists = tasklist.New(own.Reader, o.Rules, o.Keys, p.gate)
 	p.keeper = func(c *inbound.Call) admission.Keeper {
 		if p.tasks.Upgradable(c) || p.tasks.AsksTask(c) {
-			return o.Tasks
+			return own.Use
 		}
 		return nil
 	}

@@ -157,7 +157,7 @@ func (f *coreRig) made(session string, change ...func(*upgrade.Creation)) (strin
 	for _, change := range change {
 		change(&c)
 	}
-	held, err := f.tasks.Create(f.t.Context(), c)
+	held, err := f.tasks.Maker.Create(f.t.Context(), c)
 	if err != nil {
 		f.t.Fatal(err)
 	}

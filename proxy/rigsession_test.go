@@ -65,7 +65,7 @@ func (f *sessionRig) errand(arguments string, header ...string) (id string) {
 // view is the task as berth knows it.
 func (f *sessionRig) view(id string) upgrade.View {
 	f.t.Helper()
-	v, err := f.tasks.Get(f.t.Context(), id, upgrade.Asker{Pool: "p"})
+	v, err := f.tasks.Reader.Get(f.t.Context(), id, upgrade.Asker{Pool: "p"})
 	if err != nil {
 		f.t.Fatal(err)
 	}

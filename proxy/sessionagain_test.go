@@ -73,7 +73,7 @@ func TestSessionBeginsWithoutTheMarkOfAnother(t *testing.T) {
 	f.initialize()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 	defer cancel()
-	if over, err := f.tasks.SessionOver(ctx, upgrade.SessionKey("p", "", f.session)); over || err != nil {
+	if over, err := f.tasks.Sessions.SessionOver(ctx, upgrade.SessionKey("p", "", f.session)); over || err != nil {
 		t.Errorf("over: %v, %v", over, err)
 	}
 }

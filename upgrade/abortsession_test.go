@@ -14,11 +14,11 @@ func TestSessionEndsWithACreationThatFailed(t *testing.T) {
 		c := creation(rule(nil), "call")
 		c.Version, c.Core, c.Session, c.Prefer = "2025-11-25", true, clientsSession, "u"
 		c.Call.Session = "the upstream's"
-		if _, err := berths[0].Create(t.Context(), c); err == nil {
+		if _, err := berths[0].Maker.Create(t.Context(), c); err == nil {
 			t.Fatal("a task was made though the store has not answered")
 		}
 		berths[0].line.muteOne(nil)
-		if _, held, err := berths[1].EndSession(t.Context(), clientsKey(), behindKey()); err != nil || !held {
+		if _, held, err := berths[1].Sessions.End(t.Context(), clientsKey(), behindKey()); err != nil || !held {
 			t.Fatalf("the session's end: held %v, %v, want it to wait for the call", held, err)
 		}
 		time.Sleep(10 * time.Minute)

@@ -46,7 +46,7 @@ func TestClocksOfBerthsDoNotCount(t *testing.T) {
 		queued := berths[1].hand(t, rule(func(r *Rule) { r.TTL, r.Concurrency = 5*time.Minute, 1 }), "queued result/1m")
 		synctest.Wait()
 		berths[0].kill()
-		if err := berths[2].Update(context.Background(), asked, somebody, inputs("k", `"v"`), &Envelope{Bare: true}); err != nil {
+		if err := berths[2].Steps.Update(context.Background(), asked, somebody, inputs("k", `"v"`), &Envelope{Bare: true}); err != nil {
 			t.Fatal(err)
 		}
 		time.Sleep(3 * time.Minute)
@@ -57,7 +57,7 @@ func TestClocksOfBerthsDoNotCount(t *testing.T) {
 		}
 		time.Sleep(2*time.Minute + ledger.Spare + time.Second)
 		for _, id := range []string{adopted, orphaned, asked, queued} {
-			if _, err := berths[1].Get(context.Background(), id, somebody); err == nil {
+			if _, err := berths[1].Reader.Get(context.Background(), id, somebody); err == nil {
 				t.Errorf("%s: it is there after its life", id)
 			}
 		}
@@ -76,7 +76,7 @@ func TestTasksAreMadeByTheClockOfTheStore(t *testing.T) {
 		if off := v.Created.Sub(made.Add(ahead)).Abs(); off > time.Second {
 			t.Errorf("created: %v off the store's clock", off)
 		}
-		if here := b.Expires(v.Task).Sub(made.Add(time.Hour)).Abs(); here > time.Second {
+		if here := b.Reader.Expires(v.Task).Sub(made.Add(time.Hour)).Abs(); here > time.Second {
 			t.Errorf("expires: %v off, as this process counts", here)
 		}
 	})

@@ -54,7 +54,7 @@ func dieAt(t *testing.T, s settings, point int, after bool) {
 	b.line.burn(point, after)
 	id := ""
 	r := rule(func(r *Rule) { r.Concurrency, r.LivePerPrincipal = 1, 1 })
-	if h, err := b.Create(t.Context(), creation(r, "call ask:k result/1s")); err == nil {
+	if h, err := b.Maker.Create(t.Context(), creation(r, "call ask:k result/1s")); err == nil {
 		h.Start(nil)
 		_ = h.HandOut(func() error { // it fails as this does
 			if !b.line.isDead() {
@@ -64,7 +64,7 @@ func dieAt(t *testing.T, s settings, point int, after bool) {
 		})
 		h.Handed()
 		time.Sleep(100 * time.Millisecond)
-		_ = b.Update(t.Context(), id, somebody, inputs("k", "1"), &Envelope{Bare: true})
+		_ = b.Steps.Update(t.Context(), id, somebody, inputs("k", "1"), &Envelope{Bare: true})
 	}
 	select {
 	case <-died:

@@ -2,8 +2,6 @@ package upgrade
 
 import (
 	"context"
-	"errors"
-	"time"
 
 	"berth/internal/storage"
 	"berth/upgrade/ledger"
@@ -11,76 +9,79 @@ import (
 	"berth/upgrade/task"
 )
 
-// createTime bounds what a server may take for one operation of a creation. A server that is
-// down costs no more than that, since the first one fails; one that is slow has as much for
-// each of them.
-const createTime = 250 * time.Millisecond
+// Maker makes tasks of calls.
+type Maker struct {
+	records  records
+	ledger   *ledger.Ledger
+	runner   *runner.Runner
+	creating creating
+}
 
 // Create records a task, and returns its call, which is this process's to start or to
 // discard. Nothing was sent. Errors: ErrDraining, a *Refusal, an *mcp.Error that refuses
 // the call, or one that wraps storage.ErrUnavailable. With any of them there is no task.
-func (t *Tasks) Create(ctx context.Context, c task.Creation) (*runner.Held, error) {
-	h, err := t.create(ctx, c, task.Once{})
-	t.runner.Metrics.Tried(ctx, err)
+func (m *Maker) Create(ctx context.Context, c task.Creation) (*runner.Held, error) {
+	h, err := m.create(ctx, c, task.Once{})
+	m.runner.Metrics.Tried(ctx, err)
 	return h, err
 }
 
 // create is Create for a call that may have a name. It fails with ErrKeyTaken if another
 // one has it.
-func (t *Tasks) create(ctx context.Context, c task.Creation, once task.Once) (*runner.Held, error) {
-	if t.ledger.Store.Shared() {
-		if err := t.creating.enter(ctx); err != nil {
+func (m *Maker) create(ctx context.Context, c task.Creation, once task.Once) (*runner.Held, error) {
+	if m.ledger.Store.Shared() {
+		if err := m.creating.enter(ctx); err != nil {
 			return nil, err
 		}
-		defer t.creating.leave()
+		defer m.creating.leave()
 	}
-	if err := t.fit(); err != nil {
+	if err := m.fit(); err != nil {
 		return nil, err
 	}
 	first, err := runner.NewFirst(c.Call, c.Core)
 	if err != nil {
 		return nil, err
 	}
-	id, creator, err := t.name(ctx, c.Credentials)
+	id, creator, err := m.name(ctx, c.Credentials)
 	if err != nil {
 		return nil, err
 	}
-	task := c.Task(id, first.Token, t.ledger.Holder, t.ledger.Clock.Now())
+	task := c.Task(id, first.Token, m.ledger.Holder, m.ledger.Clock.Now())
 	task.Once, task.Creator = once, creator
 	if c.Withhold > 0 {
 		task.Withhold(c.Withhold + withheldSpare)
 	}
-	release, err := t.runner.Calls.Admit(id, task.Caller, c.Rule.LivePerProcess)
+	release, err := m.runner.Calls.Admit(id, task.Caller, c.Rule.LivePerProcess)
 	if err != nil {
 		return nil, err
 	}
 	defer release()
-	if err := t.ledger.Quota.Admit(id, task.Caller, task.Weight(), t.ledger.Expires(task).Add(ledger.Spare)); err != nil {
+	if err := m.ledger.Quota.Admit(id, task.Caller, task.Weight(), m.ledger.Expires(task).Add(ledger.Spare)); err != nil {
 		return nil, err
 	}
-	e, err := t.record(ctx, task, &c)
+	e, err := m.record(ctx, task, &c)
 	if err != nil {
-		t.runner.Abort(ctx, task, c.Call, err)
+		m.runner.Abort(ctx, task, c.Call, err)
 		return nil, err
 	}
-	t.runner.Metrics.Made()
+	m.runner.Metrics.Made()
 	if task.Session != "" {
-		t.ledger.Notices.Tell(ctx, ledger.SessionTopic(task.Session)) // it may be over before anybody looks
+		m.ledger.Notices.Tell(ctx, ledger.SessionTopic(task.Session)) // it may be over before anybody looks
 	}
-	return t.runner.Hold(e, c.Call).Begin(first), nil
+	return m.runner.Hold(e, c.Call).Begin(first), nil
 }
 
 // name returns a new task's id, and what its record says of who makes it. The store is asked for what a process knows from
 // its first task on.
-func (t *Tasks) name(ctx context.Context, c task.Credentials) (id string, who task.Creator, err error) {
-	if !t.ledger.IDs.AreKnown() || !t.ledger.Clock.IsKnown() {
-		err = t.inTime(ctx, t.ledger.IDs.Known, t.ledger.Clock.Known)
+func (m *Maker) name(ctx context.Context, c task.Credentials) (id string, who task.Creator, err error) {
+	if !m.ledger.IDs.AreKnown() || !m.ledger.Clock.IsKnown() {
+		err = inTime(ctx, m.ledger.Store, m.ledger.IDs.Known, m.ledger.Clock.Known)
 	}
 	if err == nil {
-		id, err = t.ledger.IDs.Fresh(ctx)
+		id, err = m.ledger.IDs.Fresh(ctx)
 	}
 	if err == nil {
-		who, err = t.ledger.IDs.Creator(ctx, c)
+		who, err = m.ledger.IDs.Creator(ctx, c)
 	}
 	return id, who, err
 }
@@ -88,95 +89,32 @@ func (t *Tasks) name(ctx context.Context, c task.Credentials) (id string, who ta
 // fit refuses tasks while the store would not keep them. A server that drops keys when
 // its memory is full keeps nothing for certain. One that nobody has asked yet is no worse
 // than others.
-func (t *Tasks) fit() error {
-	if health := t.ledger.Store.Health(); !health.Healthy && health.LastError != "" || health.Evicts != "" || t.runner.Pending.Full() {
+func (m *Maker) fit() error {
+	if health := m.ledger.Store.Health(); !health.Healthy && health.LastError != "" || health.Evicts != "" || m.runner.Pending.Full() {
 		return storage.ErrUnavailable
 	}
 	return nil
 }
 
-// step is a part of a creation that asks the store; nil: it need not be asked.
-type step func(ctx context.Context) error
-
-// inTime takes steps one after the other, each within the time that a server may take once
-// it is asked. A disk is waited for.
-func (t *Tasks) inTime(ctx context.Context, steps ...step) error {
-	for _, step := range steps {
-		if step == nil {
-			continue
-		}
-		began := time.Now()
-		err := t.inServersTime(ctx, step)
-		if errors.Is(err, storage.ErrUnavailable) && t.ledger.Store.Health().Answered.After(began) {
-			err = t.inServersTime(ctx, step) // others were served: one answer was late
-		}
-		if err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func (t *Tasks) inServersTime(ctx context.Context, step step) error {
-	if !t.ledger.Store.Shared() {
-		return step(ctx)
-	}
-	ctx, cancel := context.WithTimeout(storage.Within(ctx, createTime), ledger.StoreTime)
-	defer cancel()
-	return ledger.Unavailable(step(ctx))
-}
-
 // record stores a task and all that belongs to it, the record last: what is found
 // without one is nothing.
-func (t *Tasks) record(ctx context.Context, of *task.Task, c *task.Creation) (e ledger.Entry, err error) {
+func (m *Maker) record(ctx context.Context, of *task.Task, c *task.Creation) (e ledger.Entry, err error) {
 	life := of.Terms.TTL
-	var claim, count, settle step
+	var claim, count, settle trip
 	if of.Once != (task.Once{}) {
-		claim = func(ctx context.Context) error { return t.ledger.Once.Claim(ctx, of) }
-		settle = func(ctx context.Context) error { return t.ledger.Once.Settle(ctx, of, life) }
+		claim = func(ctx context.Context) error { return m.ledger.Once.Claim(ctx, of) }
+		settle = func(ctx context.Context) error { return m.ledger.Once.Settle(ctx, of, life) }
 	}
 	if of.Principal != "" && !of.Terms.Unlisted {
-		count = func(ctx context.Context) error { return t.ledger.CountLive(ctx, of, c.Rule.LivePerPrincipal) }
+		count = func(ctx context.Context) error { return m.ledger.CountLive(ctx, of, c.Rule.LivePerPrincipal) }
 	}
 	store := func(ctx context.Context) (err error) {
-		e, err = t.ledger.Make(ctx, of, c.Call, life)
+		e, err = m.ledger.Make(ctx, of, c.Call, life)
 		return err
 	}
-	err = t.inTime(ctx, claim, count, store, settle)
+	err = inTime(ctx, m.ledger.Store, claim, count, store, settle)
 	return e, err
 }
-
-const (
-	// createAtOnce is how many creations a berth has under way at its store. Of a burst the
-	// first have their handles early, and the store is well throughout.
-	createAtOnce = 32
-
-	// createWait is how long a call waits until its creation begins: less than what
-	// clients wait for an answer.
-	createWait = 10 * time.Second
-)
-
-// creating are the places of creations that are under way, in a channel as large.
-type creating chan struct{}
-
-// enter waits for a place, in the order of arrival.
-func (c creating) enter(ctx context.Context) error {
-	select {
-	case c <- struct{}{}:
-		return nil
-	default:
-	}
-	ctx, cancel := context.WithTimeout(ctx, createWait)
-	defer cancel()
-	select {
-	case c <- struct{}{}:
-		return nil
-	case <-ctx.Done():
-		return ledger.Unavailable(context.Cause(ctx))
-	}
-}
-
-func (c creating) leave() { <-c }
 
 // withheldSpare is how long after the time that is given for it a task is still taken for
 // withheld of which nothing else is heard: the steps of its creation come before that time,

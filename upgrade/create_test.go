@@ -30,7 +30,7 @@ func TestCreationWithoutTheStore(t *testing.T) {
 				time.Sleep(testLease / 2)
 				spoil(b.line)
 				r := rule(func(r *Rule) { r.LivePerPrincipal = 1 })
-				if _, err := b.Create(t.Context(), creation(r, "call result")); !errors.Is(err, storage.ErrUnavailable) {
+				if _, err := b.Maker.Create(t.Context(), creation(r, "call result")); !errors.Is(err, storage.ErrUnavailable) {
 					t.Errorf("got %v, want ErrUnavailable", err)
 				}
 				if up.count()+b.Held() > 0 {
@@ -93,7 +93,7 @@ func TestStoreThatWasNotAskedYetIsAsked(t *testing.T) {
 		if err := tasks.ledger.Lease.Renew(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		h, err := tasks.Create(t.Context(), creation(rule(nil), "call result"))
+		h, err := tasks.Maker.Create(t.Context(), creation(rule(nil), "call result"))
 		if err != nil {
 			t.Fatalf("got %v, want a task", err)
 		}
@@ -112,7 +112,7 @@ func TestCreationIsBoundedAndNeedsAStoreThatKeeps(t *testing.T) {
 				t.Fatal(err)
 			}
 			began := time.Now()
-			if _, err := tasks.Create(t.Context(), creation(rule(nil), "call result")); !errors.Is(err, storage.ErrUnavailable) {
+			if _, err := tasks.Maker.Create(t.Context(), creation(rule(nil), "call result")); !errors.Is(err, storage.ErrUnavailable) {
 				t.Errorf("%s: got %v, want ErrUnavailable", name, err)
 			}
 			if took := time.Since(began); took > createTime {
@@ -130,7 +130,7 @@ func TestLiveTasksAreBounded(t *testing.T) {
 		b.hand(t, r, "two ask:k result")
 		synctest.Wait()
 		refused := func(c Creation) bool {
-			h, err := b.Create(t.Context(), c)
+			h, err := b.Maker.Create(t.Context(), c)
 			if err == nil {
 				h.Start(nil)
 			}
@@ -146,7 +146,7 @@ func TestLiveTasksAreBounded(t *testing.T) {
 		if refused(other) || refused(nobody) {
 			t.Error("another principal was refused, or who has none")
 		}
-		if _, err := b.Cancel(t.Context(), first, somebody); err != nil {
+		if _, err := b.Steps.Cancel(t.Context(), first, somebody); err != nil {
 			t.Fatal(err)
 		}
 		if refused(creation(r, "six hang")) {
@@ -178,7 +178,7 @@ func TestProcessHoldsSoManyAndNoMore(t *testing.T) {
 			go func() {
 				c := creation(r, "call hang")
 				c.Caller = fmt.Sprint("caller ", i%5)
-				h, err := b.Create(context.Background(), c)
+				h, err := b.Maker.Create(context.Background(), c)
 				if err == nil {
 					h.Start(nil)
 				}
@@ -229,7 +229,7 @@ func TestCreationOutlivesALateAnswer(t *testing.T) {
 		if err := tasks.ledger.Lease.Renew(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		h, err := tasks.Create(t.Context(), creation(rule(nil), "call result"))
+		h, err := tasks.Maker.Create(t.Context(), creation(rule(nil), "call result"))
 		if err != nil {
 			t.Fatalf("got %v, want a task", err)
 		}

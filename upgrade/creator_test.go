@@ -15,14 +15,14 @@ func TestKeyOfAnEarlierBerthNamesItsTask(t *testing.T) {
 	c.Asker.Principal = ""
 	for authorization, found := range map[string]bool{"digest": true, "": false} {
 		t.Run("authorization "+authorization, func(t *testing.T) {
-			earlier, err := b.create(t.Context(), c, c.OnceOf("authorization "+authorization, "k"))
+			earlier, err := b.Maker.create(t.Context(), c, c.OnceOf("authorization "+authorization, "k"))
 			if err != nil {
 				t.Fatal(err)
 			}
 			defer earlier.Discard()
 			c := c
 			c.Credentials = Credentials{All: "all " + authorization, Authorization: authorization}
-			held, view, err := b.CreateOnce(t.Context(), c, "k")
+			held, view, err := b.Maker.CreateOnce(t.Context(), c, "k")
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -59,10 +59,10 @@ func TestCreatorIsKeyed(t *testing.T) {
 		t.Errorf("got %+v and, under another secret, %+v", who, theirs)
 	}
 	task := Task{Creator: who}
-	if !b.MadeWith(&task, bears) || b.ledger.IDs.MadeWith(&task, Credentials{All: "named"}) || b.ledger.IDs.MadeWith(&task, Credentials{}) {
+	if !b.IDs.MadeWith(&task, bears) || b.IDs.MadeWith(&task, Credentials{All: "named"}) || b.IDs.MadeWith(&task, Credentials{}) {
 		t.Error("the credentials are not told from others")
 	}
-	if !b.MayBeCreators(&task, bears) || b.ledger.IDs.MayBeCreators(&task, Credentials{Named: "all"}) || b.ledger.IDs.MayBeCreators(&task, Credentials{}) {
+	if !b.IDs.MayBeCreators(&task, bears) || b.IDs.MayBeCreators(&task, Credentials{Named: "all"}) || b.IDs.MayBeCreators(&task, Credentials{}) {
 		t.Error("whom they name is not told from others")
 	}
 }

@@ -20,12 +20,12 @@ func takes(t *testing.T, d *Delivery, want bool) {
 func TestOneBerthDelivers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		berths := startBerths(t, 2, settings{}, newTool())
-		one, other := berths[0].SessionDelivery("s", Creator{}), berths[1].SessionDelivery("s", Creator{})
+		one, other := berths[0].Sessions.Deliveries.SessionDelivery("s", Creator{}), berths[1].Sessions.Deliveries.SessionDelivery("s", Creator{})
 		takes(t, one, true)
 		takes(t, one, true)
 		takes(t, other, false)
-		takes(t, berths[0].SessionDelivery("s", Creator{}), false) // another stream's, though of this berth
-		told, stop := berths[1].WatchSession("s")
+		takes(t, berths[0].Sessions.Deliveries.SessionDelivery("s", Creator{}), false) // another stream's, though of this berth
+		told, stop := berths[1].Sessions.WatchSession("s")
 		defer stop()
 		ended, cancel := context.WithCancel(t.Context())
 		cancel()
@@ -34,8 +34,8 @@ func TestOneBerthDelivers(t *testing.T) {
 		takes(t, other, true)
 		one.GiveBack(t.Context())
 		takes(t, one, false)
-		takes(t, berths[1].SessionDelivery("another", Creator{}), true)
-		takes(t, berths[0].SessionDelivery("s", Creator{Credentials: "c"}), true)
+		takes(t, berths[1].Sessions.Deliveries.SessionDelivery("another", Creator{}), true)
+		takes(t, berths[0].Sessions.Deliveries.SessionDelivery("s", Creator{Credentials: "c"}), true)
 		if members := berths[0].members(t, berths[0].ledger.Lists.DeliversIn("s", "")); len(members) != 1 {
 			t.Errorf("listed are %q", members)
 		}
@@ -48,7 +48,7 @@ func TestDeliveryOutlivesItsBerth(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		berths := startBerths(t, 2, settings{}, newTool())
 		time.Sleep(2 * testLease) // the store has served for a while
-		one, other := berths[0].SessionDelivery("s", Creator{}), berths[1].SessionDelivery("s", Creator{})
+		one, other := berths[0].Sessions.Deliveries.SessionDelivery("s", Creator{}), berths[1].Sessions.Deliveries.SessionDelivery("s", Creator{})
 		takes(t, one, true)
 		berths[0].kill()
 		takes(t, other, false)
@@ -62,7 +62,7 @@ func TestDeliveryOutlivesItsBerth(t *testing.T) {
 		third.line.cut()
 		time.Sleep(2 * testLease)
 		third.line.mend()
-		takes(t, third.SessionDelivery("s", Creator{}), false)
+		takes(t, third.Sessions.Deliveries.SessionDelivery("s", Creator{}), false)
 		berths[1].line.thaw()
 	})
 }
@@ -72,7 +72,7 @@ func TestDeliveryOutlivesItsBerth(t *testing.T) {
 func TestDeliveryInAnOutage(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		berths := startBerths(t, 2, settings{}, newTool())
-		one, other := berths[0].SessionDelivery("s", Creator{}), berths[1].SessionDelivery("s", Creator{})
+		one, other := berths[0].Sessions.Deliveries.SessionDelivery("s", Creator{}), berths[1].Sessions.Deliveries.SessionDelivery("s", Creator{})
 		takes(t, one, true)
 		berths[0].line.cut()
 		if mine, err := one.Take(t.Context(), true); !mine || err == nil {
@@ -96,7 +96,7 @@ func TestDeliveryCostsLittle(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		up := newTool()
 		berths := startBerths(t, 2, settings{}, up)
-		d := berths[0].SessionDelivery("s", Creator{})
+		d := berths[0].Sessions.Deliveries.SessionDelivery("s", Creator{})
 		takes(t, d, true)
 		list := berths[0].ledger.Lists.DeliversIn("s", "")
 		if err := berths[0].line.at.Load().RemoveMember(t.Context(), list, berths[0].members(t, list)[0]); err != nil {
@@ -113,7 +113,7 @@ func TestDeliveryCostsLittle(t *testing.T) {
 		}
 
 		alone := startBerths(t, 1, settings{at: newCell(memory(t))}, up)[0]
-		d = alone.SessionDelivery("s", Creator{})
+		d = alone.Sessions.Deliveries.SessionDelivery("s", Creator{})
 		takes(t, d, true)
 		if listed := alone.members(t, list); len(listed) != 0 {
 			t.Errorf("listed are %q", listed)

@@ -62,15 +62,21 @@
 //
 // # Where things are
 //
-// Arrows run down: upgrade to peers and webhooks, runner, ledger, task.
+// Arrows run down: upgrade to peers, webhooks and lending, runner, ledger, task.
 //
-//	tasks.go, face.go                  what clients' requests ask, and what proxies need of below
+//	tasks.go, drain.go                 all parts together: opened, run, changed and drained
+//	face.go                            what proxies need of below
 //	create.go, idempotency.go          tasks that are made, by their keys at most once
-//	update.go, cancel.go, session.go   what clients do to them
-//	view.go, lending.go                how clients see them, in both dialects
-//	drain.go                           the end of the process
+//	creating.go, intime.go             how many at once, and how long the store may take for one
+//	steps.go, sessions.go              what clients do to them, and to sessions that they live in
+//	reader.go, view.go                 how clients see them, in both dialects
+//	records.go                         where a record is found
+//	queues.go, overview.go             what operators see
+//	orders.go, again.go                what operators have done
+//	polls.go, use.go                   what is counted of them in this process
 //	task/                              the record, its steps, rules, ids, failures
 //	ledger/                            what the store holds
+//	lending/                           large texts that clients are being given
 //	runner/                            held calls
 //	peers/                             what berths do for each other
 //	webhooks/                          receivers that are told how tasks fare

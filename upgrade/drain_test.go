@@ -36,10 +36,10 @@ func TestDrainWaitsAndThenCuts(t *testing.T) {
 			close(drained)
 		}()
 		synctest.Wait()
-		if _, err := b.Create(t.Context(), creation(rule(nil), "new result")); !errors.Is(err, ErrDraining) {
+		if _, err := b.Maker.Create(t.Context(), creation(rule(nil), "new result")); !errors.Is(err, ErrDraining) {
 			t.Errorf("a creation: got %v, want ErrDraining", err)
 		}
-		if err := b.Update(t.Context(), asks, somebody, inputs("k", "1"), &Envelope{}); !errors.Is(err, ErrDraining) {
+		if err := b.Steps.Update(t.Context(), asks, somebody, inputs("k", "1"), &Envelope{}); !errors.Is(err, ErrDraining) {
 			t.Errorf("an answer: got %v, want ErrDraining", err)
 		}
 		<-drained
@@ -57,7 +57,7 @@ func TestDrainWaitsAndThenCuts(t *testing.T) {
 				t.Errorf("queued-%d: got %+v", i, f)
 			}
 		}
-		if err := other.Update(t.Context(), asks, somebody, inputs("k", "1"), &Envelope{}); err != nil {
+		if err := other.Steps.Update(t.Context(), asks, somebody, inputs("k", "1"), &Envelope{}); err != nil {
 			t.Error(err)
 		}
 		synctest.Wait()
@@ -123,7 +123,7 @@ func TestDrainLeavesWhatMayRunTwiceToOthers(t *testing.T) {
 		again := rule(func(r *Rule) { r.OnOrphan = OrphanRerun })
 		twice := b.hand(t, again, "twice result/30s")
 		once := b.hand(t, rule(nil), "once result/30s")
-		h, err := b.Create(t.Context(), creation(again, "waits result/30s"))
+		h, err := b.Maker.Create(t.Context(), creation(again, "waits result/30s"))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -137,7 +137,7 @@ func TestDrainLeavesWhatMayRunTwiceToOthers(t *testing.T) {
 		if f := other.see(t, once).failure(t); f.Data.Reason != mcp.ReasonShutdown {
 			t.Errorf("got %+v, want it shut down", f)
 		}
-		if _, err := other.Get(t.Context(), h.ID, somebody); !errors.Is(told.failed, task.ErrShutdown) || !errors.Is(err, ErrUnknown) {
+		if _, err := other.Reader.Get(t.Context(), h.ID, somebody); !errors.Is(told.failed, task.ErrShutdown) || !errors.Is(err, ErrUnknown) {
 			t.Errorf("its client was told %v, and its task gives %v; want no task", told.failed, err)
 		}
 		time.Sleep(3*testLease + 31*time.Second)

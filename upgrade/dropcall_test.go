@@ -63,7 +63,7 @@ func TestCallGoesWithTheTasksEnd(t *testing.T) {
 				b.line.note()
 				cancel := func(id string) func() {
 					return func() {
-						if _, err := b.Cancel(t.Context(), id, somebody); err != nil {
+						if _, err := b.Steps.Cancel(t.Context(), id, somebody); err != nil {
 							t.Fatal(err)
 						}
 						synctest.Wait()
@@ -139,16 +139,16 @@ func TestCallOfAnOrphanGoes(t *testing.T) {
 func TestKeyOfAnEndedTaskTellsCallsApart(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := startBerths(t, 1, settings{}, newTool())[0]
-		h, _, err := b.CreateOnce(t.Context(), creation(rule(nil), "call result"), "key")
+		h, _, err := b.Maker.CreateOnce(t.Context(), creation(rule(nil), "call result"), "key")
 		if err != nil {
 			t.Fatal(err)
 		}
 		h.Start(nil)
 		synctest.Wait()
-		if _, earlier, err := b.CreateOnce(t.Context(), creation(rule(nil), "call result"), "key"); err != nil || earlier.ID != h.ID {
+		if _, earlier, err := b.Maker.CreateOnce(t.Context(), creation(rule(nil), "call result"), "key"); err != nil || earlier.ID != h.ID {
 			t.Errorf("the repetition is task %s (%v), want %s", earlier.ID, err, h.ID)
 		}
-		if _, _, err := b.CreateOnce(t.Context(), creation(rule(nil), "another result"), "key"); !errors.Is(err, ErrKeyReused) {
+		if _, _, err := b.Maker.CreateOnce(t.Context(), creation(rule(nil), "another result"), "key"); !errors.Is(err, ErrKeyReused) {
 			t.Errorf("another call under the key: got %v, want ErrKeyReused", err)
 		}
 	})
@@ -169,7 +169,7 @@ func TestCallGoesThoughWhoeverCancelledDies(t *testing.T) {
 				died := make(chan struct{})
 				berths[1].line.died = sync.OnceFunc(func() { close(died) })
 				berths[1].line.burn(point, after)
-				_, _ = berths[1].Cancel(t.Context(), id, somebody)
+				_, _ = berths[1].Steps.Cancel(t.Context(), id, somebody)
 				<-died
 				berths[1].kill()
 				time.Sleep(graceful + testLease)

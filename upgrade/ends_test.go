@@ -41,7 +41,7 @@ func TestTaskIsNotLiveAfterACancelByADyingBerth(t *testing.T) {
 		list := holder.ledger.Lists.LiveOf(poolName, somebody.Principal)
 		synctest.Wait()          // until it is sent: whose step a cancel forestalls tidies up for it
 		dying.line.burn(2, true) // it reads the record, and stores the step
-		_, _ = dying.Cancel(context.Background(), id, somebody)
+		_, _ = dying.Steps.Cancel(context.Background(), id, somebody)
 		holder.mustState(t, id, Cancelled)
 		if live := strings.Join(holder.members(t, list), " "); live != id {
 			t.Fatalf("live are %q, want %q for now", live, id)

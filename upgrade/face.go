@@ -2,6 +2,7 @@ package upgrade
 
 import (
 	"berth/upgrade/ledger"
+	"berth/upgrade/lending"
 	"berth/upgrade/runner"
 	"berth/upgrade/task"
 	"berth/upgrade/webhooks"
@@ -27,6 +28,7 @@ type (
 	Credentials = task.Credentials
 	Creator     = task.Creator
 	Refusal     = task.Refusal
+	IDs         = task.IDs
 
 	Pool          = runner.Pool
 	Transport     = runner.Transport
@@ -80,6 +82,7 @@ var (
 	ErrDraining    = ledger.ErrDraining
 	ErrTooMany     = ledger.ErrTooMany
 	ErrTooMuchKept = ledger.ErrTooMuchKept
+	ErrTooMuchLent = lending.ErrTooMuch
 )
 
 // SessionKey is task.SessionKey.

@@ -131,7 +131,7 @@ func TestLeavingBerthKeepsWhomAClientWaitsAt(t *testing.T) {
 		b := berths[0]
 		c := creation(rule(nil), "call")
 		c.Version, c.Core, c.Session, c.Prefer, c.Call.Session = "2025-11-25", true, clientsSession, "u", "the upstream's"
-		h, err := b.Create(t.Context(), c)
+		h, err := b.Maker.Create(t.Context(), c)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -180,7 +180,7 @@ func creation(r *Rule, argument string) Creation {
 // handle at once.
 func (b *berth) hand(t testing.TB, r *Rule, argument string) string {
 	t.Helper()
-	h, err := b.Create(context.Background(), creation(r, argument))
+	h, err := b.Maker.Create(context.Background(), creation(r, argument))
 	if err != nil {
 		t.Fatalf("creating a task: %v", err)
 	}
@@ -201,7 +201,7 @@ func handle(h *Held) (id string) {
 // see polls a task.
 func (b *berth) see(t testing.TB, id string) View {
 	t.Helper()
-	v, err := b.Get(context.Background(), id, somebody)
+	v, err := b.Reader.Get(context.Background(), id, somebody)
 	if err != nil {
 		t.Fatalf("polling %s: %v", id, err)
 	}

@@ -59,7 +59,7 @@ func TestTaskLivesAsLongAsItSays(t *testing.T) {
 		began := time.Now()
 		id := b.hand(t, rule(func(r *Rule) { r.TTL = time.Minute }), "call ask:k result")
 		time.Sleep(10 * time.Second)
-		if err := b.Update(t.Context(), id, somebody, inputs("k", "1"), &Envelope{}); err != nil {
+		if err := b.Steps.Update(t.Context(), id, somebody, inputs("k", "1"), &Envelope{}); err != nil {
 			t.Fatal(err)
 		}
 		time.Sleep(time.Until(began.Add(time.Minute)))
@@ -68,7 +68,7 @@ func TestTaskLivesAsLongAsItSays(t *testing.T) {
 			t.Errorf("created %v, updated %v, ttl %v", v.Created, v.Updated, v.Terms.TTL)
 		}
 		time.Sleep(ledger.Spare + time.Second)
-		if _, err := b.Get(t.Context(), id, somebody); !errors.Is(err, ErrUnknown) {
+		if _, err := b.Reader.Get(t.Context(), id, somebody); !errors.Is(err, ErrUnknown) {
 			t.Errorf("after its time: %v, want ErrUnknown", err)
 		}
 		if keys := b.line.at.Load(); keys != nil {
@@ -87,14 +87,14 @@ func TestTaskIsItsMakersAlone(t *testing.T) {
 		b := startBerths(t, 1, settings{}, newTool())[0]
 		id := b.hand(t, rule(nil), "call hang")
 		for _, who := range []Asker{{Pool: poolName, Principal: "bob"}, {Pool: poolName}, {Pool: "other", Principal: "alice"}} {
-			_, err := b.Get(t.Context(), id, who)
-			if !errors.Is(err, ErrUnknown) || !errors.Is(cancelled(b, id, who), ErrUnknown) || !errors.Is(b.Update(t.Context(), id, who, nil, &Envelope{}), ErrUnknown) {
+			_, err := b.Reader.Get(t.Context(), id, who)
+			if !errors.Is(err, ErrUnknown) || !errors.Is(cancelled(b, id, who), ErrUnknown) || !errors.Is(b.Steps.Update(t.Context(), id, who, nil, &Envelope{}), ErrUnknown) {
 				t.Errorf("%+v: got %v, want ErrUnknown", who, err)
 			}
 		}
 		synctest.Wait()
 		b.line.cut() // a holder answers for what it holds
-		if _, err := b.Get(t.Context(), id, Asker{Pool: poolName, Principal: "bob"}); !errors.Is(err, ErrUnknown) {
+		if _, err := b.Reader.Get(t.Context(), id, Asker{Pool: poolName, Principal: "bob"}); !errors.Is(err, ErrUnknown) {
 			t.Errorf("while the store is away: got %v, want ErrUnknown", err)
 		}
 		b.mustState(t, id, Dispatched)
@@ -166,7 +166,7 @@ func TestNextRoundBearsTheAnswers(t *testing.T) {
 		if v.Holder != "" || len(v.Outstanding()) != 2 {
 			t.Errorf("held by %q, asked %v", v.Holder, v.Outstanding())
 		}
-		if err := berths[1].Update(t.Context(), id, somebody, inputs("l", `"second"`, "other", "0"), &Envelope{}); err != nil {
+		if err := berths[1].Steps.Update(t.Context(), id, somebody, inputs("l", `"second"`, "other", "0"), &Envelope{}); err != nil {
 			t.Fatal(err)
 		}
 		v = berths[0].see(t, id)
@@ -174,7 +174,7 @@ func TestNextRoundBearsTheAnswers(t *testing.T) {
 			t.Errorf("left to answer: %v", open)
 		}
 		with := Envelope{Header: Pairs{"Authorization", "Bearer of the answer"}}
-		if err := berths[1].Update(t.Context(), id, somebody, inputs("k", `"first"`), &with); err != nil {
+		if err := berths[1].Steps.Update(t.Context(), id, somebody, inputs("k", `"first"`), &with); err != nil {
 			t.Fatal(err)
 		}
 		synctest.Wait()
@@ -197,7 +197,7 @@ func TestCancelReachesTheHolder(t *testing.T) {
 		for _, by := range berths {
 			id := berths[0].hand(t, rule(nil), "call hang")
 			synctest.Wait()
-			if _, err := by.Cancel(t.Context(), id, somebody); err != nil {
+			if _, err := by.Steps.Cancel(t.Context(), id, somebody); err != nil {
 				t.Fatal(err)
 			}
 			synctest.Wait()
@@ -205,7 +205,7 @@ func TestCancelReachesTheHolder(t *testing.T) {
 				t.Errorf("the call goes on")
 			}
 			berths[0].mustState(t, id, Cancelled)
-			if task, err := by.Cancel(t.Context(), id, somebody); !errors.Is(err, ErrTerminal) || task.State != Cancelled {
+			if task, err := by.Steps.Cancel(t.Context(), id, somebody); !errors.Is(err, ErrTerminal) || task.State != Cancelled {
 				t.Errorf("a second cancel: %v", err)
 			}
 		}
@@ -220,7 +220,7 @@ func TestCancelReachesTheHolderByMail(t *testing.T) {
 		berths[1].line.refuse(func(op, _ string) bool { return op == "notify" })
 		id := berths[0].hand(t, rule(nil), "call hang")
 		synctest.Wait()
-		if _, err := berths[1].Cancel(t.Context(), id, somebody); err != nil {
+		if _, err := berths[1].Steps.Cancel(t.Context(), id, somebody); err != nil {
 			t.Fatal(err)
 		}
 		synctest.Wait()
@@ -240,7 +240,7 @@ func TestDiscardedCallLeavesNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		up := newTool()
 		b := startBerths(t, 1, settings{}, up)[0]
-		h, err := b.Create(t.Context(), creation(rule(func(r *Rule) { r.LivePerPrincipal, r.Concurrency = 5, 1 }), "call hang"))
+		h, err := b.Maker.Create(t.Context(), creation(rule(func(r *Rule) { r.LivePerPrincipal, r.Concurrency = 5, 1 }), "call hang"))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -249,7 +249,7 @@ func TestDiscardedCallLeavesNothing(t *testing.T) {
 		h.Discard()
 		b.runner.Calls.Empty(t.Context())
 		id := h.Task().ID
-		if _, err := b.Get(t.Context(), id, somebody); !errors.Is(err, ErrUnknown) {
+		if _, err := b.Reader.Get(t.Context(), id, somebody); !errors.Is(err, ErrUnknown) {
 			t.Errorf("got %v, want ErrUnknown", err)
 		}
 		l := b.ledger.Lists
@@ -312,7 +312,7 @@ func TestLostAcknowledgementsChangeNothing(t *testing.T) {
 			time.Sleep(time.Second)
 			writes := 0
 			r := rule(func(r *Rule) { r.Concurrency = 1 })
-			h, err := b.Create(t.Context(), creation(r, "call ask:k result"))
+			h, err := b.Maker.Create(t.Context(), creation(r, "call ask:k result"))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -320,7 +320,7 @@ func TestLostAcknowledgementsChangeNothing(t *testing.T) {
 			h.Start(nil)
 			id := handle(h)
 			time.Sleep(10 * time.Second)
-			answered := func() error { return b.Update(context.Background(), id, somebody, inputs("k", "1"), &Envelope{}) }
+			answered := func() error { return b.Steps.Update(context.Background(), id, somebody, inputs("k", "1"), &Envelope{}) }
 			for answered() != nil {
 				time.Sleep(time.Second)
 			}
@@ -337,7 +337,7 @@ func TestLostAcknowledgementsChangeNothing(t *testing.T) {
 }
 
 func cancelled(b *berth, id string, who Asker) error {
-	_, err := b.Cancel(context.Background(), id, who)
+	_, err := b.Steps.Cancel(context.Background(), id, who)
 	return err
 }
 

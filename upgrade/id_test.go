@@ -47,7 +47,7 @@ func TestIDsAreKnownByTheirTag(t *testing.T) {
 		"ten kilobytes":         {strings.Repeat("T", 10_000), false},
 		"an id with a line end": {id[:len(id)-1] + "\n", false},
 	} {
-		if ours, err := b.Owns(t.Context(), c.id); ours != c.ours || err != nil {
+		if ours, err := b.IDs.Ours(t.Context(), c.id); ours != c.ours || err != nil {
 			t.Errorf("%s: got %v, %v, want %v", name, ours, err, c.ours)
 		}
 	}

@@ -29,11 +29,11 @@ const (
 
 // once names the call by its idempotency key. Where there are no principals, callers are
 // told apart by what they authenticate with.
-func (t *Tasks) once(ctx context.Context, c *task.Creation, key string) (task.Once, error) {
+func (m *Maker) once(ctx context.Context, c *task.Creation, key string) (task.Once, error) {
 	if c.Principal != "" {
 		return c.OnceOf("principal "+c.Principal, key), nil
 	}
-	who, err := t.ledger.IDs.Creator(ctx, c.Credentials)
+	who, err := m.ledger.IDs.Creator(ctx, c.Credentials)
 	return c.OnceOf("authorization "+who.Credentials, key), err
 }
 
@@ -41,22 +41,22 @@ func (t *Tasks) once(ctx context.Context, c *task.Creation, key string) (task.On
 // under the key before, held is nil and earlier is its task as it stands, without an
 // outcome or a place in a queue. Errors are Create's, ErrKeyReused and ErrUnsettled. With
 // any of them nothing was made by this call.
-func (t *Tasks) CreateOnce(ctx context.Context, c task.Creation, key string) (held *runner.Held, earlier View, err error) {
-	defer func() { t.runner.Metrics.Tried(ctx, err) }()
+func (m *Maker) CreateOnce(ctx context.Context, c task.Creation, key string) (held *runner.Held, earlier View, err error) {
+	defer func() { m.runner.Metrics.Tried(ctx, err) }()
 	limit, cancel := context.WithTimeout(ctx, settleTime+c.Withhold)
 	defer cancel()
-	once, err := t.once(limit, &c, key)
+	once, err := m.once(limit, &c, key)
 	if err != nil {
 		return nil, View{}, ledger.Unavailable(err)
 	}
 	for {
-		used, err := t.ledger.Once.Used(limit, once)
+		used, err := m.ledger.Once.Used(limit, once)
 		if older := c.EarlierOnce(key); errors.Is(err, storage.ErrNotFound) && older != (task.Once{}) {
-			used, err = t.ledger.Once.Used(limit, older)
+			used, err = m.ledger.Once.Used(limit, older)
 		}
 		switch {
 		case errors.Is(err, storage.ErrNotFound):
-			held, err := t.create(ctx, c, once)
+			held, err := m.create(ctx, c, once)
 			if !errors.Is(err, ledger.ErrKeyTaken) {
 				return held, View{}, err
 			}
@@ -67,9 +67,9 @@ func (t *Tasks) CreateOnce(ctx context.Context, c task.Creation, key string) (he
 		case used.Recorded:
 			// Without the task the key is free in a moment: the task has expired, or its
 			// client was given something else in its place.
-			task, err := t.Peek(ctx, used.Task, c.Asker)
-			if !errors.Is(err, ledger.ErrUnknown) && !t.ledger.Withholds(&task) {
-				return nil, View{Task: task}, err
+			e, err := m.records.find(ctx, used.Task, c.Asker)
+			if !errors.Is(err, ledger.ErrUnknown) && !m.ledger.Withholds(e.Task) {
+				return nil, View{Task: *e.Task}, err
 			}
 		}
 		select {

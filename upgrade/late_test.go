@@ -61,7 +61,7 @@ func callUnderKey(t *testing.T, berths []*berth, n int) {
 			return
 		}
 		b := berths[(n+attempt)%len(berths)]
-		h, earlier, err := b.CreateOnce(context.Background(), c, fmt.Sprint("key-", n))
+		h, earlier, err := b.Maker.CreateOnce(context.Background(), c, fmt.Sprint("key-", n))
 		switch {
 		case err != nil:
 			time.Sleep(time.Second)
@@ -73,7 +73,7 @@ func callUnderKey(t *testing.T, berths []*berth, n int) {
 		}
 	}
 	for poll := 0; ; poll++ {
-		v, err := berths[n%len(berths)].Get(context.Background(), id, somebody)
+		v, err := berths[n%len(berths)].Reader.Get(context.Background(), id, somebody)
 		switch {
 		case err == nil && v.State == Completed:
 			return
@@ -122,7 +122,7 @@ func TestBeatsGoOnWhileACreationThatWasUnknownRuns(t *testing.T) {
 		b := startBerths(t, 1, settings{shared: true}, up)[0]
 		time.Sleep(testLease / 2)
 		c := creation(rule(nil), "call hang")
-		once, err := b.once(t.Context(), &c, "k")
+		once, err := b.Maker.once(t.Context(), &c, "k")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -131,7 +131,7 @@ func TestBeatsGoOnWhileACreationThatWasUnknownRuns(t *testing.T) {
 			return err == nil && strings.Contains(string(key.Value), "recorded")
 		}
 		b.line.muteOne(recorded)
-		if _, _, err := b.CreateOnce(t.Context(), c, "k"); !errors.Is(err, storage.ErrUnavailable) {
+		if _, _, err := b.Maker.CreateOnce(t.Context(), c, "k"); !errors.Is(err, storage.ErrUnavailable) {
 			t.Fatalf("got %v, want ErrUnavailable", err)
 		}
 		b.line.muteOne(nil)
@@ -174,7 +174,7 @@ func TestFlushWithLateRepliesLosesNoResult(t *testing.T) {
 				for range 90 {
 					time.Sleep(time.Second)
 					for n, id := range ids {
-						v, err := berths[(n+1)%2].Get(t.Context(), id, somebody)
+						v, err := berths[(n+1)%2].Reader.Get(t.Context(), id, somebody)
 						switch {
 						case errors.Is(err, ErrUnknown), err == nil && v.State.Terminal() && v.State != Completed:
 							t.Fatalf("call %d is %s %s, %v", n, v.State, v.Outcome, err)

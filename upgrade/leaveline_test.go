@@ -47,7 +47,7 @@ func TestCallThatIsCancelledAsItTakesItsPlaceLeavesTheLine(t *testing.T) {
 		if len(b.queued(t, id)) != 1 {
 			t.Fatal("it is not on the way from the line to its place")
 		}
-		if _, err := berths[1].Cancel(t.Context(), id, somebody); err != nil {
+		if _, err := berths[1].Steps.Cancel(t.Context(), id, somebody); err != nil {
 			t.Fatal(err)
 		}
 		time.Sleep(2 * patience)
@@ -134,7 +134,7 @@ func TestCallThatTakesALaterRoundHasOneTurn(t *testing.T) {
 		if names := b.queued(t, id); len(names) != 1 || ledger.ReadTurn(names[0]).Round <= before.Round {
 			t.Fatalf("it stands as %q, after %q", names, before.Name)
 		}
-		if _, err := b.Cancel(t.Context(), id, somebody); err != nil {
+		if _, err := b.Steps.Cancel(t.Context(), id, somebody); err != nil {
 			t.Fatal(err)
 		}
 		synctest.Wait()

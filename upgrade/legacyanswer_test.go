@@ -13,10 +13,10 @@ func TestAskIsSettledHoweverItsIDIsSpelled(t *testing.T) {
 			call.ask(answered) // once more
 			soon()
 			berths[1].statusOf(t, id, "input_required")
-			if got, err := berths[1].AskedIn(t.Context(), behindKey(), []byte(answered)); err != nil || got != id {
+			if got, err := berths[1].Sessions.AskedIn(t.Context(), behindKey(), []byte(answered)); err != nil || got != id {
 				t.Errorf("%s was asked by %q, %v", answered, got, err)
 			}
-			berths[1].Settle(t.Context(), id, []byte(answered))
+			berths[1].Sessions.Settle(t.Context(), id, []byte(answered))
 			if v := berths[0].statusOf(t, id, "working"); len(v.OpenAsks()) != 0 {
 				t.Errorf("after %s is open: %+v", answered, v.OpenAsks())
 			}
@@ -38,7 +38,7 @@ func TestAsksOfASessionThatHasMoved(t *testing.T) {
 			old.call(t, 0).ask(ask)
 		}
 		soon()
-		berths[0].Settle(t.Context(), before, []byte("0"))
+		berths[0].Sessions.Settle(t.Context(), before, []byte("0"))
 		after := berths[0].handBehind(t, rule(nil), 0, "u", "the next upstream's")
 		soon()
 		for _, ask := range []string{"0", "1"} {
@@ -46,10 +46,10 @@ func TestAsksOfASessionThatHasMoved(t *testing.T) {
 			soon()
 			berths[1].statusOf(t, after, "input_required")
 			behind := BehindKey(clientsKey(), "the next upstream's")
-			if got, err := berths[1].AskedIn(t.Context(), behind, []byte(ask)); err != nil || got != after {
+			if got, err := berths[1].Sessions.AskedIn(t.Context(), behind, []byte(ask)); err != nil || got != after {
 				t.Errorf("%s was asked by %q, %v", ask, got, err)
 			}
-			berths[1].Settle(t.Context(), after, []byte(ask))
+			berths[1].Sessions.Settle(t.Context(), after, []byte(ask))
 			berths[1].statusOf(t, after, "working")
 		}
 		berths[1].statusOf(t, before, "input_required")

@@ -1,12 +1,9 @@
 package upgrade
 
 import (
-	"context"
 	"errors"
-	"fmt"
 	"testing"
 	"testing/synctest"
-	"time"
 
 	"berth/upgrade/task"
 )
@@ -15,7 +12,7 @@ import (
 func views(t *testing.T, b *berth, id string, n int) (seen []View) {
 	t.Helper()
 	for range n {
-		v, err := b.Get(t.Context(), id, Asker{Pool: poolName})
+		v, err := b.Reader.Get(t.Context(), id, Asker{Pool: poolName})
 		if err != nil || v.State != Completed {
 			t.Fatalf("got %s, %v", v.State, err)
 		}
@@ -45,15 +42,15 @@ func TestResultIsInMemoryOnce(t *testing.T) {
 				t.Fatalf("view %d has %d bytes of its own", i, len(v.Outcome))
 			}
 		}
-		if lent := b.InMemory() - b.ledger.Quota.Total().Bytes; lent != int64(len(seen[0].Outcome)) {
+		if lent := b.Use.InMemory() - b.ledger.Quota.Total().Bytes; lent != int64(len(seen[0].Outcome)) {
 			t.Errorf("%d bytes are lent, want %d", lent, len(seen[0].Outcome))
 		}
 		returnAll(seen[1:])
-		if b.lending.total() == 0 {
+		if b.Reader.lending.Total() == 0 {
 			t.Error("given back while one client reads")
 		}
 		seen[0].Return()
-		if lent := b.lending.total(); lent != 0 || len(b.lending.of) != 0 || len(b.lending.by) != 0 {
+		if lent := b.Reader.lending.Total(); lent != 0 {
 			t.Errorf("%d bytes are lent to nobody", lent)
 		}
 	})
@@ -65,7 +62,7 @@ func TestSmallResultIsNotLent(t *testing.T) {
 		b := bounding(t, settings{}, Bounds{Lent: 1, LentPerCaller: 1})
 		id, _ := b.tries(t, from("one", rule(nil), "call result"))
 		views(t, b, id, 20)
-		if lent := b.lending.total(); lent != 0 {
+		if lent := b.Reader.lending.Total(); lent != 0 {
 			t.Errorf("%d bytes are lent", lent)
 		}
 	})
@@ -85,82 +82,18 @@ func TestWhoDoesNotReadIsGivenNoMore(t *testing.T) {
 		for _, id := range ids[:3] {
 			seen = append(seen, views(t, b, id, 3)...)
 		}
-		_, err := b.Get(t.Context(), ids[3], Asker{Pool: poolName})
+		_, err := b.Reader.Get(t.Context(), ids[3], Asker{Pool: poolName})
 		if refusal, ok := errors.AsType[*Refusal](err); !ok || refusal.Reason != "caller_lent" || !errors.Is(err, ErrTooMuchLent) {
 			t.Errorf("a fourth result: got %v", err)
 		}
-		if !b.KeepsMuch("one") || b.lending.aboveEven(task.Digest("two")) {
+		if !b.Use.KeepsMuch("one") || b.Reader.lending.AboveEven(task.Digest("two")) {
 			t.Error("nobody would be shed for it, or somebody else")
 		}
 		returnAll(views(t, b, ids[4], 1))
 		returnAll(seen[:3])
 		returnAll(append(views(t, b, ids[3], 1), seen[3:]...))
-		if lent := b.lending.total(); lent != 0 {
+		if lent := b.Reader.lending.Total(); lent != 0 {
 			t.Errorf("%d bytes are lent to nobody", lent)
-		}
-	})
-}
-
-// Each bound refuses by its own name; whoever has nothing yet gets one result of any size,
-// while others have not taken half as much again as there is.
-func TestEachBoundOfWhatIsLentRefuses(t *testing.T) {
-	type try struct {
-		caller string
-		bytes  int64
-		want   string
-	}
-	for name, c := range map[string]struct {
-		bounds Bounds
-		tries  []try
-	}{
-		"one caller": {Bounds{Lent: 1000, LentPerCaller: 100}, []try{{"one", 5000, ""}, {"one", 1, "caller_lent"}, {"two", 60, "lent"}}},
-		"all":        {Bounds{Lent: 100}, []try{{"one", 50, ""}, {"one", 40, ""}, {"one", 40, "lent"}, {"two", 40, ""}, {"two", 20, "lent"}, {"three", 30, "lent"}, {"three", 20, ""}}},
-		"none":       {Bounds{}, []try{{"one", 5000, ""}, {"one", 5000, ""}}},
-	} {
-		l := newLending(c.bounds)
-		for i, try := range c.tries {
-			got := ""
-			_, err := l.borrow(t.Context(), fmt.Sprint(i), try.caller, try.bytes, func() ([]byte, error) { return make([]byte, try.bytes), nil })
-			if refusal, ok := errors.AsType[*Refusal](err); ok {
-				got = refusal.Reason
-			}
-			if got != try.want {
-				t.Errorf("%s, %d: %s with %d bytes: refused by %q, want %q", name, i, try.caller, try.bytes, got, try.want)
-			}
-		}
-	}
-}
-
-// Who waits for what another one reads is not told of that one's failure, and reads himself;
-// who does not wait for it takes no place.
-func TestReadThatFailsIsItsReadersAffair(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		l := newLending(Bounds{Lent: 100})
-		slow := func(outcome []byte, err error) func() ([]byte, error) {
-			return func() ([]byte, error) {
-				time.Sleep(time.Second)
-				return outcome, err
-			}
-		}
-		broken := errors.New("broken")
-		go func() {
-			if _, err := l.borrow(t.Context(), "key", "one", 50, slow(nil, broken)); !errors.Is(err, broken) {
-				t.Errorf("the first: got %v", err)
-			}
-		}()
-		synctest.Wait()
-		hasty, hurry := context.WithTimeout(t.Context(), time.Second/2)
-		defer hurry()
-		if _, err := l.borrow(hasty, "key", "one", 50, slow(nil, nil)); !errors.Is(err, context.DeadlineExceeded) {
-			t.Errorf("who has left: got %v", err)
-		}
-		o, err := l.borrow(t.Context(), "key", "one", 50, slow([]byte("whole"), nil))
-		if err != nil || string(o.text) != "whole" || l.total() != 5 {
-			t.Errorf("the second: got %v, %d bytes are lent", err, l.total())
-		}
-		l.giveBack(o)
-		if l.total() != 0 || len(l.of) != 0 {
-			t.Errorf("%d bytes are lent to nobody", l.total())
 		}
 	})
 }

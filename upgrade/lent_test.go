@@ -27,7 +27,7 @@ func TestHeldCallKeepsNoHeadersOfItsRequest(t *testing.T) {
 		b := startBerths(t, 1, settings{shared: true}, up)[0]
 		time.Sleep(testLease)
 		c, over := lentCreation("made result")
-		h, err := b.Create(t.Context(), c)
+		h, err := b.Maker.Create(t.Context(), c)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -43,7 +43,7 @@ func TestHeldCallKeepsNoHeadersOfItsRequest(t *testing.T) {
 			return false
 		})
 		b.line.muteOne(func() bool { return last })
-		if _, _, err := b.CreateOnce(t.Context(), c, "key"); err == nil {
+		if _, _, err := b.Maker.CreateOnce(t.Context(), c, "key"); err == nil {
 			t.Fatal("made, without an answer of the store")
 		}
 		over()
@@ -53,7 +53,7 @@ func TestHeldCallKeepsNoHeadersOfItsRequest(t *testing.T) {
 		id := b.hand(t, rule(nil), "asking ask:k result")
 		synctest.Wait()
 		c, over = lentCreation("")
-		if err := b.Update(context.Background(), id, somebody, inputs("k", `1`), &c.Call.Envelope); err != nil {
+		if err := b.Steps.Update(context.Background(), id, somebody, inputs("k", `1`), &c.Call.Envelope); err != nil {
 			t.Fatal(err)
 		}
 		over()

@@ -67,11 +67,11 @@ func TestHeldCallOfASessionIsAPlainOne(t *testing.T) {
 		if v = berths[1].mustState(t, id, Completed); !v.ToolFailed || string(v.Outcome) != `{"content":[],"isError":true}` {
 			t.Errorf("got %v %s", v.ToolFailed, v.Outcome)
 		}
-		mine, err := berths[1].Mine(t.Context(), poolName, somebody.Principal)
+		mine, err := berths[1].Reader.Mine(t.Context(), poolName, somebody.Principal)
 		if err != nil || !slices.Equal(mine, []string{id}) {
 			t.Errorf("listed %v, %v", mine, err)
 		}
-		if in, _ := berths[1].InSession(t.Context(), clientsKey()); len(in) > 0 {
+		if in, _ := berths[1].Sessions.InSession(t.Context(), clientsKey()); len(in) > 0 {
 			t.Errorf("held in the session: %v", in)
 		}
 	})
@@ -93,11 +93,11 @@ func TestAsksInMidCall(t *testing.T) {
 			t.Errorf("asked %+v", asks)
 		}
 		for raw, want := range map[string]string{"0": id, `"b"`: id, "1": ""} {
-			if got, err := berths[1].AskedIn(t.Context(), behindKey(), []byte(raw)); err != nil || got != want {
+			if got, err := berths[1].Sessions.AskedIn(t.Context(), behindKey(), []byte(raw)); err != nil || got != want {
 				t.Errorf("%s was asked by %q, %v", raw, got, err)
 			}
 		}
-		berths[1].Settle(t.Context(), id, []byte("0"))
+		berths[1].Sessions.Settle(t.Context(), id, []byte("0"))
 		if v := berths[0].statusOf(t, id, "input_required"); len(v.OpenAsks()) != 1 {
 			t.Errorf("open: %+v", v.OpenAsks())
 		}
@@ -108,7 +108,7 @@ func TestAsksInMidCall(t *testing.T) {
 		soon()
 		berths[1].statusOf(t, id, "working")
 		for _, raw := range []string{"0", `"b"`} {
-			if got, err := berths[1].AskedIn(t.Context(), behindKey(), []byte(raw)); err != nil || got != "" {
+			if got, err := berths[1].Sessions.AskedIn(t.Context(), behindKey(), []byte(raw)); err != nil || got != "" {
 				t.Errorf("%s is asked by %q still, %v", raw, got, err)
 			}
 		}
@@ -131,7 +131,7 @@ func TestAskWithAnIDThatAnotherCallHad(t *testing.T) {
 		soon()
 		old.call(t, 0).ask("0")
 		soon()
-		berths[1].Settle(t.Context(), first, []byte("0"))
+		berths[1].Sessions.Settle(t.Context(), first, []byte("0"))
 		old.call(t, 0).answer(`{}`)
 		soon()
 		berths[1].mustState(t, first, Completed)
@@ -141,10 +141,10 @@ func TestAskWithAnIDThatAnotherCallHad(t *testing.T) {
 		old.call(t, 1).ask("0")
 		soon()
 		berths[1].statusOf(t, second, "input_required")
-		if got, err := berths[1].AskedIn(t.Context(), behindKey(), []byte("0")); err != nil || got != second {
+		if got, err := berths[1].Sessions.AskedIn(t.Context(), behindKey(), []byte("0")); err != nil || got != second {
 			t.Errorf("asked by %q, %v, want %q", got, err, second)
 		}
-		berths[1].Settle(t.Context(), second, []byte("0"))
+		berths[1].Sessions.Settle(t.Context(), second, []byte("0"))
 		berths[1].statusOf(t, second, "working")
 	})
 }
@@ -160,7 +160,7 @@ func TestCancelIsToldInTheSession(t *testing.T) {
 				call := old.call(t, 0)
 				call.ask("0")
 				soon()
-				task, err := berths[by].Cancel(t.Context(), id, somebody)
+				task, err := berths[by].Steps.Cancel(t.Context(), id, somebody)
 				if err != nil || task.State != Cancelled {
 					t.Fatalf("cancelled: %+v, %v", task, err)
 				}
@@ -200,7 +200,7 @@ func TestCancelOfADeadHoldersCallIsTold(t *testing.T) {
 		old.call(t, 0).ask("0")
 		soon()
 		berths[0].kill()
-		task, err := berths[1].Cancel(t.Context(), id, somebody)
+		task, err := berths[1].Steps.Cancel(t.Context(), id, somebody)
 		if err != nil || task.State != Cancelled {
 			t.Fatalf("cancelled: %+v, %v", task, err)
 		}

@@ -318,7 +318,7 @@ func (b *berth) handBehind(t testing.TB, r *Rule, ttl time.Duration, upstream, s
 	c.Version, c.Core, c.Session, c.TTL, c.Prefer = "2025-11-25", true, clientsSession, ttl, upstream
 	c.Call.Body = []byte(`{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"work","task":{"ttl":60000},"_meta":{"progressToken":"the client's own"}}}`)
 	c.Call.Session = session
-	h, err := b.Create(context.Background(), c)
+	h, err := b.Maker.Create(context.Background(), c)
 	if err != nil {
 		t.Fatalf("creating a task: %v", err)
 	}

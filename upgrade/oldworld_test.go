@@ -113,7 +113,7 @@ func (w *world) createOld(b *berth, n int) {
 	w.names++
 	call, ended := fmt.Sprint("call-", w.names), s.ended
 	w.mu.Unlock()
-	if over, err := b.SessionOver(context.Background(), s.key()); ended || over || err != nil {
+	if over, err := b.Sessions.SessionOver(context.Background(), s.key()); ended || over || err != nil {
 		return
 	}
 	r := rule(func(r *Rule) {
@@ -125,7 +125,7 @@ func (w *world) createOld(b *berth, n int) {
 	c := creation(r, call+" "+oldLives[n%len(oldLives)])
 	c.Version, c.Core, c.Session, c.Prefer, c.Call.Session = "2025-11-25", true, s.name, s.upstream, s.at()
 	flushes := w.flushes()
-	h, err := b.Create(context.Background(), c)
+	h, err := b.Maker.Create(context.Background(), c)
 	if err != nil {
 		return
 	}
@@ -141,7 +141,7 @@ func (w *world) createOld(b *berth, n int) {
 // its responses to.
 func (w *world) reply(b *berth, k *known, which int) {
 	before, flushes := k.snapshot(), w.flushes()
-	v, err := b.Get(context.Background(), k.id, somebody)
+	v, err := b.Reader.Get(context.Background(), k.id, somebody)
 	w.compare(b, k, &before, v, err, flushes)
 	if w.isTold(k.session) {
 		return // it does not answer any more
@@ -151,7 +151,7 @@ func (w *world) reply(b *berth, k *known, which int) {
 			continue
 		}
 		w.respond(b, k.session, ask.Key)
-		if v, err := b.Peek(context.Background(), k.id, somebody); err == nil && b.line.Health().Healthy && !v.IsAsked(ask.Key) {
+		if v, err := b.Reader.Peek(context.Background(), k.id, somebody); err == nil && b.line.Health().Healthy && !v.IsAsked(ask.Key) {
 			k.mu.Lock()
 			k.answered = append(k.answered, ask.Key)
 			k.mu.Unlock()
@@ -169,8 +169,8 @@ func (w *world) isTold(s *oldSession) bool {
 // respond posts a response in a session.
 func (w *world) respond(b *berth, s *oldSession, id string) {
 	w.old.answered(fmt.Appendf(nil, `{"id":%s,"result":{}}`, id))
-	if task, err := b.AskedIn(context.Background(), s.behind(), []byte(id)); err == nil && task != "" {
-		b.Settle(context.Background(), task, []byte(id))
+	if task, err := b.Sessions.AskedIn(context.Background(), s.behind(), []byte(id)); err == nil && task != "" {
+		b.Sessions.Settle(context.Background(), task, []byte(id))
 	}
 }
 
@@ -181,7 +181,7 @@ func (w *world) end(b *berth, n int) {
 	s.ended = true
 	flushes, tasks := w.lost, slices.Clone(w.tasks)
 	w.mu.Unlock()
-	asks, held, err := b.EndSession(context.Background(), s.key(), s.behind())
+	asks, held, err := b.Sessions.End(context.Background(), s.key(), s.behind())
 	switch {
 	case held:
 		w.mu.Lock()

@@ -18,7 +18,7 @@ func TestOpenAsksOfAnEndedSessionAreRefused(t *testing.T) {
 		soon()
 		old.call(t, 0).ask("0")
 		soon()
-		if _, held, err := berths[1].EndSession(t.Context(), clientsKey(), behindKey()); !held || err != nil {
+		if _, held, err := berths[1].Sessions.End(t.Context(), clientsKey(), behindKey()); !held || err != nil {
 			t.Fatalf("ended: %v, %v", held, err)
 		}
 		time.Sleep(testLease)
@@ -39,7 +39,7 @@ func TestCancelByADyingBerthReachesACallThatAsks(t *testing.T) {
 		old.call(t, 0).ask("0")
 		soon()
 		berths[1].line.burn(2, true) // it reads the record, and stores the step
-		_, _ = berths[1].Cancel(t.Context(), id, somebody)
+		_, _ = berths[1].Steps.Cancel(t.Context(), id, somebody)
 		time.Sleep(2 * testLease)
 		synctest.Wait()
 		if told := old.told(); len(told) == 0 || !strings.Contains(told[0], `"method":"notifications/cancelled"`) || berths[0].Held() != 0 {
@@ -60,7 +60,7 @@ func TestFrozenHolderSettlesForItsHeir(t *testing.T) {
 		synctest.Wait()
 		berths[1].statusOf(t, id, "input_required")
 		berths[0].line.thaw()
-		berths[0].Settle(t.Context(), id, []byte("0"))
+		berths[0].Sessions.Settle(t.Context(), id, []byte("0"))
 		berths[1].statusOf(t, id, "working")
 		time.Sleep(testLease)
 		synctest.Wait()

@@ -16,11 +16,11 @@ import (
 // found are the states of the tasks that an operator is told of at a berth.
 func (b *berth) found(t *testing.T) map[string]State {
 	t.Helper()
-	ids, all, err := b.Found(t.Context(), 1000)
+	ids, all, err := b.Overview.Found(t.Context(), 1000)
 	if err != nil || all != len(ids) {
 		t.Fatalf("%d ids of %d, %v", len(ids), all, err)
 	}
-	tasks, whole, err := b.ReadSome(t.Context(), ids)
+	tasks, whole, err := b.Overview.ReadSome(t.Context(), ids)
 	if err != nil || !whole {
 		t.Fatalf("whole: %v, %v", whole, err)
 	}
@@ -43,7 +43,7 @@ func TestEveryTaskIsFound(t *testing.T) {
 		}
 		cancelled := berths[0].hand(t, rule(nil), "cancelled hang")
 		synctest.Wait()
-		if _, err := berths[1].CancelFor(t.Context(), cancelled, "cancelled by the operator"); err != nil {
+		if _, err := berths[1].Orders.Cancel(t.Context(), cancelled, "cancelled by the operator"); err != nil {
 			t.Fatal(err)
 		}
 		want[cancelled] = Cancelled
@@ -79,7 +79,7 @@ func TestMakingATaskListsItOnce(t *testing.T) {
 		b.line.mu.Lock()
 		b.line.logged, b.line.ops = true, nil
 		b.line.mu.Unlock()
-		h, err := b.Create(t.Context(), creation(rule(nil), "work hang"))
+		h, err := b.Maker.Create(t.Context(), creation(rule(nil), "work hang"))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -96,7 +96,7 @@ func TestMakingATaskListsItOnce(t *testing.T) {
 // timeline is what became of a task, in words.
 func (b *berth) timeline(t *testing.T, id string) (told []string) {
 	t.Helper()
-	one, err := b.Read(t.Context(), id)
+	one, err := b.Overview.Read(t.Context(), id)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -127,13 +127,13 @@ func TestTimeline(t *testing.T) {
 		time.Sleep(time.Second)
 		asks := berths[0].hand(t, rule(queueing), "asks ask:k result")
 		synctest.Wait()
-		if err := berths[1].Update(t.Context(), asks, somebody, inputs("k", `{"action":"accept"}`), &Envelope{}); err != nil {
+		if err := berths[1].Steps.Update(t.Context(), asks, somebody, inputs("k", `{"action":"accept"}`), &Envelope{}); err != nil {
 			t.Fatal(err)
 		}
 		synctest.Wait()
 		time.Sleep(2 * time.Second)
 		berths[0].mustHaveLived(t, asks, "made", "queued", "sent to u", "asked", "answered", "queued", "sent to u", "ended completed")
-		one, _ := berths[0].Read(t.Context(), asks)
+		one, _ := berths[0].Overview.Read(t.Context(), asks)
 		steps := one.Timeline()
 		if steps[0].Holder != berths[0].Holder() || steps[len(steps)-1].Holder != berths[1].Holder() {
 			t.Errorf("held by %q at first, and by %q at last", steps[0].Holder, steps[len(steps)-1].Holder)
@@ -146,7 +146,7 @@ func TestTimeline(t *testing.T) {
 		time.Sleep(graceful)
 		synctest.Wait()
 		berths[1].mustHaveLived(t, lost, "made", "sent to u", "ended failed holder_lost")
-		one, _ = berths[1].Read(t.Context(), again)
+		one, _ = berths[1].Overview.Read(t.Context(), again)
 		if got := berths[1].timeline(t, again); !slices.Contains(got, "adopted") {
 			t.Errorf("got %q of %+v", got, one)
 		}
@@ -163,7 +163,7 @@ func TestAPauseHoldsAtEveryBerth(t *testing.T) {
 		runs := berths[0].hand(t, rule(queueing), "runs"+bounded+" result/10s")
 		synctest.Wait()
 		queue := berths[0].see(t, runs).Terms.Queue
-		if err := berths[1].Pause(t.Context(), queue, "ann"); err != nil {
+		if err := berths[1].Queues.Pause(t.Context(), queue, "ann"); err != nil {
 			t.Fatal(err)
 		}
 		time.Sleep(ledger.PauseFresh)
@@ -182,10 +182,10 @@ func TestAPauseHoldsAtEveryBerth(t *testing.T) {
 		}
 		s.shared = true
 		later := startBerths(t, 1, s, up)[0]
-		if pauses, err := later.Pauses(t.Context()); err != nil || pauses[queue].By != "ann" {
+		if pauses, err := later.Queues.Pauses(t.Context()); err != nil || pauses[queue].By != "ann" {
 			t.Errorf("a berth that starts later knows of %v, %v", pauses, err)
 		}
-		if err := later.Resume(t.Context(), queue); err != nil {
+		if err := later.Queues.Resume(t.Context(), queue); err != nil {
 			t.Fatal(err)
 		}
 		time.Sleep(2 * time.Second)
@@ -209,11 +209,11 @@ func TestRerun(t *testing.T) {
 		runs := berths[0].hand(t, rule(twice), "runs hang")
 		synctest.Wait()
 		for what, id := range map[string]string{"the rule allows one run": once, "it has not failed": runs} {
-			if _, err := berths[1].Rerun(t.Context(), id); !errors.Is(err, ErrNotRerunnable) {
+			if _, err := berths[1].Orders.Rerun(t.Context(), id); !errors.Is(err, ErrNotRerunnable) {
 				t.Errorf("%s: got %v", what, err)
 			}
 		}
-		made, err := berths[1].Rerun(t.Context(), failed)
+		made, err := berths[1].Orders.Rerun(t.Context(), failed)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -223,10 +223,10 @@ func TestRerun(t *testing.T) {
 		}
 		berths[0].mustState(t, failed, Failed)
 		berths[0].mustState(t, made.ID, Failed)
-		if _, err := berths[0].Rerun(t.Context(), failed); !errors.Is(err, ErrNotRerunnable) || !strings.Contains(err.Error(), made.ID) {
+		if _, err := berths[0].Orders.Rerun(t.Context(), failed); !errors.Is(err, ErrNotRerunnable) || !strings.Contains(err.Error(), made.ID) {
 			t.Errorf("a second order: %v", err)
 		}
-		if _, err := berths[0].Rerun(t.Context(), made.ID); err != nil {
+		if _, err := berths[0].Orders.Rerun(t.Context(), made.ID); err != nil {
 			t.Errorf("that one may be made again: %v", err)
 		}
 		synctest.Wait()
@@ -246,7 +246,7 @@ func TestRerunThatCameToNothing(t *testing.T) {
 		time.Sleep(time.Second)
 		failed := b.hand(t, rule(func(r *Rule) { r.OnOrphan = OrphanRerun }), "call error")
 		synctest.Wait()
-		e, err := b.read(t.Context(), failed)
+		e, err := b.Reader.records.read(t.Context(), failed)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -255,12 +255,12 @@ func TestRerunThatCameToNothing(t *testing.T) {
 		if _, err := b.ledger.Records.Apply(t.Context(), e, op); err != nil {
 			t.Fatal(err)
 		}
-		_, err = b.Rerun(t.Context(), failed)
+		_, err = b.Orders.Rerun(t.Context(), failed)
 		if !errors.Is(err, ErrNotRerunnable) || !strings.Contains(err.Error(), "order it again in a minute") || strings.Contains(err.Error(), "was made again as") {
 			t.Errorf("at once: %v", err)
 		}
 		time.Sleep(rerunTime + time.Second)
-		if _, err := b.Rerun(t.Context(), failed); err != nil {
+		if _, err := b.Orders.Rerun(t.Context(), failed); err != nil {
 			t.Errorf("a minute later: %v", err)
 		}
 		synctest.Wait()

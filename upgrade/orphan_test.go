@@ -101,10 +101,10 @@ func TestUnsentCallOfADeadHolder(t *testing.T) {
 				time.Sleep(time.Second)
 				call := creation(rule(nil), "call result")
 				call.Call.Bare = c.bare
-				create := berths[0].Create
+				create := berths[0].Maker.Create
 				if c.key != "" {
 					create = func(ctx context.Context, call Creation) (*Held, error) {
-						h, _, err := berths[0].CreateOnce(ctx, call, c.key)
+						h, _, err := berths[0].Maker.CreateOnce(ctx, call, c.key)
 						return h, err
 					}
 				}
@@ -221,7 +221,7 @@ func TestFrozenHolderPutsNothingBackAfterAFlush(t *testing.T) {
 		synctest.Wait()
 		berths[0].line.freeze()
 		time.Sleep(2 * graceful)
-		if _, err := berths[1].Cancel(t.Context(), busy, somebody); err != nil {
+		if _, err := berths[1].Steps.Cancel(t.Context(), busy, somebody); err != nil {
 			t.Fatal(err)
 		}
 		time.Sleep(2 * runner.PlaceEvery)
@@ -265,7 +265,7 @@ func TestAnswerThatIsNotAcknowledged(t *testing.T) {
 		b := berths[1]
 		writes := 0
 		b.line.muteOne(func() bool { writes++; return writes == 3 })
-		if err := b.Update(t.Context(), id, somebody, inputs("k", "1"), &Envelope{}); !errors.Is(err, storage.ErrUnavailable) {
+		if err := b.Steps.Update(t.Context(), id, somebody, inputs("k", "1"), &Envelope{}); !errors.Is(err, storage.ErrUnavailable) {
 			t.Fatalf("got %v: the third write is not the answer's any more", err)
 		}
 		time.Sleep(testLease)
@@ -287,17 +287,17 @@ func TestFlushedTaskIsNotUnknown(t *testing.T) {
 		synctest.Wait()
 		at.Store(memory(t))
 		// Before the holder is asked: then it puts the task back at once, and the cancel may find it.
-		if _, err := berths[1].Cancel(t.Context(), id, somebody); !errors.Is(err, storage.ErrUnavailable) {
+		if _, err := berths[1].Steps.Cancel(t.Context(), id, somebody); !errors.Is(err, storage.ErrUnavailable) {
 			t.Errorf("a cancel: got %v, want ErrUnavailable", err)
 		}
 		for _, b := range berths {
-			if v, err := b.Get(t.Context(), id, somebody); errors.Is(err, ErrUnknown) || err == nil && v.State != Dispatched {
+			if v, err := b.Reader.Get(t.Context(), id, somebody); errors.Is(err, ErrUnknown) || err == nil && v.State != Dispatched {
 				t.Errorf("got %s, %v", v.State, err)
 			}
 		}
 		time.Sleep(testLease)
 		berths[1].mustState(t, id, Dispatched)
-		if _, err := berths[1].Get(t.Context(), strings.Repeat("x", 39), somebody); !errors.Is(err, ErrUnknown) {
+		if _, err := berths[1].Reader.Get(t.Context(), strings.Repeat("x", 39), somebody); !errors.Is(err, ErrUnknown) {
 			t.Errorf("what never was: got %v, want ErrUnknown", err)
 		}
 		time.Sleep(10 * time.Second)
@@ -328,7 +328,7 @@ func TestRecordThatFellBackIsPutRight(t *testing.T) {
 		up := newTool()
 		berths := startBerths(t, 2, settings{}, up)
 		time.Sleep(time.Second)
-		h, err := berths[0].Create(t.Context(), creation(rule(nil), "call result/5s"))
+		h, err := berths[0].Maker.Create(t.Context(), creation(rule(nil), "call result/5s"))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -357,7 +357,7 @@ func TestGivenUpDispatchEndsItsTask(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := startBerths(t, 1, settings{shared: true}, newTool())[0]
 		time.Sleep(testLease / 2)
-		h, err := b.Create(t.Context(), creation(rule(func(r *Rule) { r.Timeout = 5 * time.Second }), "call result"))
+		h, err := b.Maker.Create(t.Context(), creation(rule(func(r *Rule) { r.Timeout = 5 * time.Second }), "call result"))
 		if err != nil {
 			t.Fatal(err)
 		}

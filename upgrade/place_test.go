@@ -61,7 +61,7 @@ func TestCancelledCallLeavesTheQueue(t *testing.T) {
 		}
 		queue := b.ledger.Lists.WaitingIn(b.see(t, first).Terms.Queue)
 		for _, id := range append(waiting[:2:2], first) {
-			if _, err := berths[1].Cancel(t.Context(), id, somebody); err != nil {
+			if _, err := berths[1].Steps.Cancel(t.Context(), id, somebody); err != nil {
 				t.Fatal(err)
 			}
 			synctest.Wait()
@@ -135,7 +135,7 @@ func TestPlacesAreNotGivenTwiceAfterAFlush(t *testing.T) {
 			t.Errorf("%d at once", up.atOnce("u"))
 		}
 		berths[1].mustState(t, first, Dispatched)
-		if _, err := berths[1].Cancel(t.Context(), first, somebody); err != nil {
+		if _, err := berths[1].Steps.Cancel(t.Context(), first, somebody); err != nil {
 			t.Fatal(err)
 		}
 		time.Sleep(2 * runner.PlaceEvery)

@@ -16,34 +16,34 @@ type Polled struct {
 	Last  time.Time
 }
 
-// polls counts in memory what clients ask. A poll that is counted costs a look-up, no more.
-type polls struct{ by *lru.Cache[string, *polled] }
+// Polls counts in memory what clients ask. A poll that is counted costs a look-up, no more.
+type Polls struct{ by *lru.Cache[string, *polled] }
 
 type polled struct{ count, last atomic.Int64 }
 
-func newPolls() polls {
+func newPolls() *Polls {
 	by, _ := lru.New[string, *polled](polledTasks) // it fails for a size below one
-	return polls{by}
+	return &Polls{by}
 }
 
-// NotePoll notes that a client was told of a task.
-func (t *Tasks) NotePoll(id string) {
-	p, known := t.polls.by.Get(id)
+// Note notes that a client was told of a task.
+func (p *Polls) Note(id string) {
+	one, known := p.by.Get(id)
 	if !known {
-		p = new(polled)
-		if before, found, _ := t.polls.by.PeekOrAdd(id, p); found {
-			p = before
+		one = new(polled)
+		if before, found, _ := p.by.PeekOrAdd(id, one); found {
+			one = before
 		}
 	}
-	p.count.Add(1)
-	p.last.Store(time.Now().UnixMilli())
+	one.count.Add(1)
+	one.last.Store(time.Now().UnixMilli())
 }
 
-// Polled tells how often clients were told of a task by this berth, as far as it remembers.
-func (t *Tasks) Polled(id string) Polled {
-	p, known := t.polls.by.Peek(id)
+// Of tells how often clients were told of a task by this berth, as far as it remembers.
+func (p *Polls) Of(id string) Polled {
+	one, known := p.by.Peek(id)
 	if !known {
 		return Polled{}
 	}
-	return Polled{p.count.Load(), time.UnixMilli(p.last.Load()).UTC()}
+	return Polled{one.count.Load(), time.UnixMilli(one.last.Load()).UTC()}
 }

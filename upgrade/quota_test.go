@@ -26,7 +26,7 @@ func from(caller string, r *Rule, argument string) Creation {
 // tries makes a task for a caller, and returns which bound refused it, "" if none did.
 func (b *berth) tries(t *testing.T, c Creation) (id, refused string) {
 	t.Helper()
-	h, err := b.Create(t.Context(), c)
+	h, err := b.Maker.Create(t.Context(), c)
 	if refusal, ok := errors.AsType[*Refusal](err); ok {
 		return "", refusal.Reason
 	}
@@ -109,7 +109,7 @@ func TestKeptBytesOfACallerAreBounded(t *testing.T) {
 			t.Errorf("another caller is refused: %s", refused)
 		}
 		who := Asker{Pool: poolName}
-		if _, err := b.Cancel(t.Context(), first, who); err != nil {
+		if _, err := b.Steps.Cancel(t.Context(), first, who); err != nil {
 			t.Fatal(err)
 		}
 		synctest.Wait()
@@ -125,7 +125,7 @@ func TestOutcomeWithoutRoomFailsItsTask(t *testing.T) {
 		b := bounding(t, settings{}, Bounds{Bytes: 200 * kib, BytesPerCaller: 100 * kib})
 		r, who := rule(nil), Asker{Pool: poolName}
 		see := func(id string) View {
-			v, err := b.Get(t.Context(), id, who)
+			v, err := b.Reader.Get(t.Context(), id, who)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -191,7 +191,7 @@ func TestTaskCountsWhereItIsGoneOnWith(t *testing.T) {
 		if n := berths[0].ledger.Quota.Total().Tasks; n != 1 {
 			t.Fatalf("the berth that made the task counts %d", n)
 		}
-		if err := berths[1].Update(context.Background(), id, somebody, inputs("k", "1"), &Envelope{}); err != nil {
+		if err := berths[1].Steps.Update(context.Background(), id, somebody, inputs("k", "1"), &Envelope{}); err != nil {
 			t.Fatal(err)
 		}
 		time.Sleep(time.Second)
@@ -205,7 +205,7 @@ func TestTaskCountsWhereItIsGoneOnWith(t *testing.T) {
 func TestDiscardedTaskKeepsNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := bounding(t, settings{}, Bounds{})
-		h, err := b.Create(t.Context(), from("one", rule(nil), "call result"))
+		h, err := b.Maker.Create(t.Context(), from("one", rule(nil), "call result"))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -20,7 +20,7 @@ func TestAListSaysWhatTheHolderKnows(t *testing.T) {
 		if e, err := b.ledger.Records.Get(t.Context(), id); err != nil || e.State == task.Dispatched {
 			t.Fatalf("stored is %v, %v, which shows nothing", e.Task, err)
 		}
-		some, _, err := b.ReadSome(t.Context(), []string{id})
+		some, _, err := b.Overview.ReadSome(t.Context(), []string{id})
 		if err != nil || len(some) != 1 || some[0].State != task.Dispatched {
 			t.Errorf("got %v, %v", some, err)
 		}

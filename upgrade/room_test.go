@@ -38,7 +38,7 @@ func TestRoomForAsksAndAnswers(t *testing.T) {
 		if refused != "" {
 			t.Fatal(refused)
 		}
-		v, err := b.Get(t.Context(), id, who)
+		v, err := b.Reader.Get(t.Context(), id, who)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -52,18 +52,18 @@ func TestRoomForAsksAndAnswers(t *testing.T) {
 		if refused != "" {
 			t.Fatal(refused)
 		}
-		err := b.Update(t.Context(), id, who, inputs("k", `"`+strings.Repeat("a", 120*kib)+`"`), &Envelope{})
+		err := b.Steps.Update(t.Context(), id, who, inputs("k", `"`+strings.Repeat("a", 120*kib)+`"`), &Envelope{})
 		if refusal, ok := errors.AsType[*Refusal](err); !ok || refusal.Reason != "answers" || !errors.Is(err, ErrTooMuchKept) {
 			t.Errorf("answers without room: got %v", err)
 		}
-		if v, err := b.Get(t.Context(), id, who); err != nil || v.State != InputRequired {
+		if v, err := b.Reader.Get(t.Context(), id, who); err != nil || v.State != InputRequired {
 			t.Errorf("the task is %s (%v), want it to wait for other answers", v.State, err)
 		}
-		if err := b.Update(t.Context(), id, who, inputs("k", "1"), &Envelope{}); err != nil {
+		if err := b.Steps.Update(t.Context(), id, who, inputs("k", "1"), &Envelope{}); err != nil {
 			t.Errorf("answers with room: %v", err)
 		}
 		synctest.Wait()
-		if v, err := b.Get(t.Context(), id, who); err != nil || v.State != Completed {
+		if v, err := b.Reader.Get(t.Context(), id, who); err != nil || v.State != Completed {
 			t.Errorf("the task is %s (%v)", v.State, err)
 		}
 	})
@@ -107,7 +107,7 @@ func TestOpenAsksAreHeld(t *testing.T) {
 			soon()
 		}
 		open := func() string {
-			v, err := b.Get(t.Context(), id, somebody)
+			v, err := b.Reader.Get(t.Context(), id, somebody)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -126,14 +126,14 @@ func TestOpenAsksAreHeld(t *testing.T) {
 		if held := b.ledger.Quota.Total().Held; held < 80*kib || held > 100*kib {
 			t.Errorf("%d bytes are held of 80 KiB that are asked", held)
 		}
-		berths[1].SettleIn(t.Context(), behindKey(), []byte("0"))
+		berths[1].Sessions.SettleIn(t.Context(), behindKey(), []byte("0"))
 		soon()
 		ask(1, 3, 60*kib)
 		if got := open(); got != "23" {
 			t.Errorf("%q are open once the first call asks nothing", got)
 		}
 		for _, key := range []string{"2", "3"} {
-			b.SettleIn(t.Context(), behindKey(), []byte(key))
+			b.Sessions.SettleIn(t.Context(), behindKey(), []byte(key))
 		}
 		soon()
 		if all := b.ledger.Quota.Total(); all.Held > 4*kib || all.Bytes > 4*2*kib {
@@ -152,7 +152,7 @@ func TestAnswersToNothingDoNotCount(t *testing.T) {
 		}
 		before := b.ledger.Quota.Total()
 		for _, size := range []int{50, 200} {
-			if err := b.Update(t.Context(), id, Asker{Pool: poolName}, inputs("nothing", `"`+strings.Repeat("a", size*kib)+`"`), &Envelope{}); err != nil {
+			if err := b.Steps.Update(t.Context(), id, Asker{Pool: poolName}, inputs("nothing", `"`+strings.Repeat("a", size*kib)+`"`), &Envelope{}); err != nil {
 				t.Errorf("%d KiB of answers to nothing: %v", size, err)
 			}
 		}
@@ -169,7 +169,7 @@ func TestAnsweredCallsAreHeld(t *testing.T) {
 		var refused []error
 		for range 2 {
 			id, _ := b.tries(t, from("one", rule(nil), "call ask:k hang"))
-			refused = append(refused, b.Update(t.Context(), id, Asker{Pool: poolName}, inputs("k", `"`+strings.Repeat("a", 60*kib)+`"`), &Envelope{}))
+			refused = append(refused, b.Steps.Update(t.Context(), id, Asker{Pool: poolName}, inputs("k", `"`+strings.Repeat("a", 60*kib)+`"`), &Envelope{}))
 			synctest.Wait()
 		}
 		if refused[0] != nil || !errors.Is(refused[1], ErrTooMuchKept) {
@@ -192,7 +192,7 @@ func TestCancelledTaskKeepsItsRecordAlone(t *testing.T) {
 		if before := b.ledger.Quota.Total().Bytes; before < 60*kib {
 			t.Errorf("counted %d bytes of one that waits for its client", before)
 		}
-		if _, err := b.Cancel(t.Context(), id, Asker{Pool: poolName}); err != nil {
+		if _, err := b.Steps.Cancel(t.Context(), id, Asker{Pool: poolName}); err != nil {
 			t.Fatal(err)
 		}
 		synctest.Wait()

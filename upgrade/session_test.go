@@ -28,7 +28,7 @@ func TestCallInALostSessionFails(t *testing.T) {
 // The end of a session waits for its calls, which cannot ask any more.
 func TestSessionEndsWithItsLastCall(t *testing.T) {
 	oldWorld(t, nil, func(t *testing.T, berths []*berth, old *oldServer) {
-		if _, held, err := berths[1].EndSession(t.Context(), clientsKey(), behindKey()); held || err != nil {
+		if _, held, err := berths[1].Sessions.End(t.Context(), clientsKey(), behindKey()); held || err != nil {
 			t.Fatalf("an idle session: %v, %v", held, err)
 		}
 		ids := []string{berths[0].handCore(t, rule(nil), 0), berths[1].handCore(t, rule(nil), 0)}
@@ -36,13 +36,13 @@ func TestSessionEndsWithItsLastCall(t *testing.T) {
 		first, second := old.call(t, 0), old.call(t, 1)
 		first.ask("0")
 		soon()
-		asks, held, err := berths[1].EndSession(t.Context(), clientsKey(), behindKey())
+		asks, held, err := berths[1].Sessions.End(t.Context(), clientsKey(), behindKey())
 		if err != nil || !held || len(asks) != 1 || string(asks[0].ID) != "0" {
 			t.Fatalf("got %v, %v, %v", asks, held, err)
 		}
-		berths[1].Settle(t.Context(), asks[0].Task, asks[0].ID) // whoever ends it refuses what is open
+		berths[1].Sessions.Settle(t.Context(), asks[0].Task, asks[0].ID) // whoever ends it refuses what is open
 		for _, b := range berths {
-			if over, err := b.SessionOver(t.Context(), clientsKey()); !over || err != nil {
+			if over, err := b.Sessions.SessionOver(t.Context(), clientsKey()); !over || err != nil {
 				t.Errorf("the session goes on: %v", err)
 			}
 		}
@@ -73,7 +73,7 @@ func TestSessionOfALostCallEnds(t *testing.T) {
 		old.nameless = true
 		berths[0].handCore(t, rule(nil), 0)
 		soon()
-		if _, held, err := berths[1].EndSession(t.Context(), clientsKey(), behindKey()); !held || err != nil {
+		if _, held, err := berths[1].Sessions.End(t.Context(), clientsKey(), behindKey()); !held || err != nil {
 			t.Fatal(err)
 		}
 		berths[0].kill()

@@ -24,7 +24,7 @@ func TestCallWhoseTaskHasEndedIsNotDispatchedAlone(t *testing.T) {
 			id := strings.TrimSuffix(strings.TrimPrefix(key, strings.TrimSuffix(ledger.TaskKey(""), "}")), "}")
 			if op == "get" && key == ledger.TaskKey(id) && !cancelled {
 				cancelled = true
-				if _, err := past.Cancel(t.Context(), id, somebody); err != nil {
+				if _, err := past.Steps.Cancel(t.Context(), id, somebody); err != nil {
 					t.Error(err)
 				}
 			}

@@ -27,7 +27,7 @@ func TestCallIsStoredForWhoeverGoesOn(t *testing.T) {
 					t.Errorf("reading the call: got %v, want it stored: %v", err, stored)
 				}
 				v := b.see(t, id)
-				if told, err := b.Payloads(t.Context(), &v.Task); err != nil || !v.State.Terminal() && !bytes.Contains(told.Arguments, []byte("{")) {
+				if told, err := b.Overview.Payloads(t.Context(), &v.Task); err != nil || !v.State.Terminal() && !bytes.Contains(told.Arguments, []byte("{")) {
 					t.Errorf("of a task that is %s operators are told the arguments %q (%v)", v.State, told.Arguments, err)
 				}
 			})

@@ -2,7 +2,6 @@ package upgrade
 
 import (
 	"context"
-	"errors"
 	"log/slog"
 	"sync"
 	"time"
@@ -11,6 +10,7 @@ import (
 	"berth/internal/storage"
 	"berth/internal/trouble"
 	"berth/upgrade/ledger"
+	"berth/upgrade/lending"
 	"berth/upgrade/peers"
 	"berth/upgrade/runner"
 	"berth/upgrade/task"
@@ -40,19 +40,27 @@ type Options struct {
 	Unsaved int64
 }
 
-// Tasks are the upgraded tasks of a deployment, as one berth sees and holds them. Its
-// methods may be called concurrently; any berth answers for any task.
+// Tasks are the upgraded tasks of a deployment, as one berth sees and holds them. They are
+// opened, run, changed and drained as a whole; each part is for who needs no more than that.
+// The zero Tasks have no parts. What there is may be called concurrently; any berth answers
+// for any task.
 type Tasks struct {
-	ledger.Sessions
-	ledger.Deliveries
+	IDs      *task.IDs // tells which ids are of upgraded tasks, and who made a task
+	Maker    *Maker
+	Reader   *Reader
+	Steps    *Steps
+	Sessions *Sessions
+	Polls    *Polls
+	Use      *Use
+
+	Queues   *Queues // those below are for operators
+	Overview *Overview
+	Orders   *Orders
 
 	ledger   *ledger.Ledger
 	runner   *runner.Runner
 	peers    *peers.Peers
 	webhooks *webhooks.Webhooks
-	lending  *lending
-	creating creating
-	polls    polls
 }
 
 // New returns the tasks in o.Store. Run them before the first is made.
@@ -68,8 +76,24 @@ func newTasks(o Options, s ledger.Store) *Tasks {
 	l := ledger.New(s, o.Name, o.Keys, o.Lease, o.Kept)
 	r := runner.New(l, o.Pools, o.Unsaved, o.Logger, o.Meter)
 	r.Troubles = o.Troubles
-	w := webhooks.New(l, o.Receivers, o.Logger, o.Meter)
-	return &Tasks{Sessions: l.Sessions, Deliveries: l.Deliveries(), ledger: l, runner: r, peers: peers.New(l, r, o.Logger), webhooks: w, lending: newLending(o.Kept), creating: make(creating, createAtOnce), polls: newPolls()}
+	t := &Tasks{ledger: l, runner: r, peers: peers.New(l, r, o.Logger), webhooks: webhooks.New(l, o.Receivers, o.Logger, o.Meter)}
+	t.divide(lending.New(o.Kept.Lent, o.Kept.LentPerCaller))
+	return t
+}
+
+// divide gives each part what it needs.
+func (t *Tasks) divide(lent *lending.Lending) {
+	l, r := t.ledger, t.runner
+	found := records{l, r}
+	t.IDs, t.Polls = l.IDs, newPolls()
+	t.Reader = &Reader{records: found, ledger: l, lending: lent, metrics: &r.Metrics}
+	t.Maker = &Maker{records: found, ledger: l, runner: r, creating: make(creating, createAtOnce)}
+	t.Steps = &Steps{records: found, ledger: l, runner: r}
+	t.Sessions = &Sessions{Sessions: l.Sessions, Deliveries: l.Deliveries(), ledger: l, runner: r}
+	t.Use = &Use{ledger: l, lending: lent, metrics: &r.Metrics}
+	t.Queues = &Queues{ledger: l}
+	t.Overview = &Overview{records: found, ledger: l, runner: r}
+	t.Orders = &Orders{records: found, ledger: l, runner: r, maker: t.Maker, steps: t.Steps}
 }
 
 // Change has calls be sent to these pools, tasks keep so much, and these receivers be told, from now on. What is under way in a
@@ -80,124 +104,11 @@ func (t *Tasks) Change(pools []runner.Pool, kept ledger.Bounds, receivers []webh
 	t.ledger.Quota.SetBounds(kept)
 }
 
-// Owns reports whether id is that of an upgraded task of the deployment, whether that
-// still exists or not. It looks nothing up; it fails, with storage.ErrUnavailable, only
-// while the deployment's secret is not known yet.
-func (t *Tasks) Owns(ctx context.Context, id string) (bool, error) { return t.ledger.IDs.Ours(ctx, id) }
-
-// Get returns a task with its outcome, until its caller returns the view. Errors: ErrUnknown, a
-// *Refusal, or one that wraps storage.ErrUnavailable.
-func (t *Tasks) Get(ctx context.Context, id string, who task.Asker) (View, error) {
-	v, err := t.Glance(ctx, id, who)
-	switch {
-	case err != nil:
-	case v.Task.Outcome != "":
-		if err = t.showOutcome(ctx, &v); errors.Is(err, ledger.ErrUnknown) {
-			return View{}, t.ledger.Epoch.Miss(ctx)
-		}
-	case v.State == task.InputRequired:
-		err = t.showAsks(ctx, &v)
-	}
-	return v, err
-}
-
-// Glance returns a task without its outcome, which the core dialect does not show with it.
-// Errors are those of Get.
-func (t *Tasks) Glance(ctx context.Context, id string, who task.Asker) (v View, err error) {
-	v.Task, err = t.Peek(ctx, id, who)
-	if err == nil && v.State == task.Queued {
-		v.Place = t.ledger.Queues.Position(ctx, &v.Task)
-		v.Paused, _ = t.ledger.Pauses.Has(ctx, v.Terms.Queue) // it is no news of the task if nobody can say
-	}
-	return v, err
-}
-
-// Peek returns a task's record alone: an outcome may be large, and to find a place in a
-// queue takes a look at the queue. Errors are those of Get.
-func (t *Tasks) Peek(ctx context.Context, id string, who task.Asker) (task.Task, error) {
-	e, err := t.find(ctx, id, who)
-	return *e.Task, err
-}
-
-// find returns the record of a task that is who's.
-func (t *Tasks) find(ctx context.Context, id string, who task.Asker) (ledger.Entry, error) {
-	e, err := t.read(ctx, id)
-	if err != nil {
-		return ledger.NoEntry(), err
-	}
-	if e.Pool != who.Pool || e.Principal != who.Principal {
-		return ledger.NoEntry(), ledger.ErrUnknown
-	}
-	return e, nil
-}
-
-// read returns the record of a task. While the store is away a holder answers for what it holds, and
-// where nobody else changes records always.
-func (t *Tasks) read(ctx context.Context, id string) (ledger.Entry, error) {
-	if e, alone := t.runner.StandingAlone(id); alone {
-		return e, nil
-	}
-	e, err := t.ledger.Read(ctx, id)
-	if err == nil {
-		t.ledger.Overlooked.Meet(e.Task)
-	}
-	if errors.Is(err, ledger.ErrUnknown) {
-		err = t.ledger.Epoch.Miss(ctx)
-	}
-	if errors.Is(err, ledger.ErrUnknown) || errors.Is(err, storage.ErrUnavailable) {
-		if h := t.runner.Calls.Get(id); h != nil {
-			return h.Standing(), nil // what is held here exists, though the store has lost it
-		}
-	}
-	return e, err
-}
-
 // Holder is the name by which records, lists and other berths know this process.
 func (t *Tasks) Holder() string { return t.ledger.Holder }
 
 // Held counts the calls that this process holds.
 func (t *Tasks) Held() int { return t.runner.Calls.Size() }
-
-// WatchAll watches tasks. Stop the watcher when nobody waits any more.
-func (t *Tasks) WatchAll(ids []string) *ledger.Watcher { return t.ledger.Notices.WatchAll(ids) }
-
-// Expires returns when the task may be forgotten, as the timers of this process count.
-func (t *Tasks) Expires(task task.Task) time.Time { return t.ledger.Expires(&task) }
-
-// Withholds reports whether the client of a task may yet get something else in its place:
-// then nobody else is to be told of it, for it may be gone in a moment. Who has its id has
-// it from the handle, and need not ask.
-func (t *Tasks) Withholds(task *task.Task) bool { return t.ledger.Withholds(task) }
-
-// MadeWith reports whether these are the credentials that the task was made with.
-func (t *Tasks) MadeWith(task *task.Task, c task.Credentials) bool {
-	return t.ledger.IDs.MadeWith(task, c)
-}
-
-// MayBeCreators reports whether other credentials than those that the task was made with
-// may be its creator's all the same: they name whom those named. Of a task that was made by
-// a berth up to 0.4 nobody knows whom they named.
-func (t *Tasks) MayBeCreators(task *task.Task, c task.Credentials) bool {
-	return t.ledger.IDs.MayBeCreators(task, c)
-}
-
-// AskedIn returns the task whose upstream waits, in the session that BehindKey names, for
-// the response with this raw id; "" if none does. The error wraps storage.ErrUnavailable.
-func (t *Tasks) AskedIn(ctx context.Context, behind string, id []byte) (string, error) {
-	return t.ledger.Asks.Waiting(ctx, behind, id)
-}
-
-// Settle notes that the upstream has the answer to an ask. What the store does not take
-// now is noted once it does: until then the ask may be shown once more, which does no
-// harm.
-func (t *Tasks) Settle(ctx context.Context, task string, id []byte) { t.runner.Settle(ctx, task, id) }
-
-// SettleIn is Settle for whichever task waits, in the session that BehindKey names, for
-// the response with this raw id. If none does, or the store cannot say and later knows of
-// none, nothing is noted. ctx bounds what the caller waits for that.
-func (t *Tasks) SettleIn(ctx context.Context, behind string, id []byte) {
-	t.runner.SettleIn(ctx, behind, id)
-}
 
 // Open does what must be done before clients are served: of a store that no other process
 // shares, every task that stands is counted, and every one that another process held is seen
@@ -211,21 +122,4 @@ func (t *Tasks) Run(ctx context.Context) error {
 	told.Go(func() { t.webhooks.Run(ctx) })
 	defer told.Wait()
 	return t.peers.Run(ctx)
-}
-
-// InMemory is how many bytes of what tasks keep are in this process's memory, those that
-// clients are being given included.
-func (t *Tasks) InMemory() int64 {
-	all, lent := t.ledger.Quota.Total(), t.lending.total()
-	if t.ledger.Store.Shared() || t.ledger.Store.Durable() {
-		return all.Held + lent
-	}
-	return all.Bytes + all.Held + lent
-}
-
-// KeepsMuch reports whether the tasks of a caller, as Creation names it, keep at least an even
-// share of what all keep, or as much of what clients are being given.
-func (t *Tasks) KeepsMuch(caller string) bool {
-	name := task.Digest(caller)
-	return t.ledger.Quota.AboveEven(name) || t.lending.aboveEven(name)
 }

@@ -67,7 +67,7 @@ func TestPollOfAHeldTaskReadsNothing(t *testing.T) {
 		if asked := b.line.asked(); len(asked) > 0 {
 			t.Errorf("three polls ask %q", asked)
 		}
-		if _, err := b.Get(t.Context(), id, Asker{Pool: poolName, Principal: "mallory"}); !errors.Is(err, ledger.ErrUnknown) {
+		if _, err := b.Reader.Get(t.Context(), id, Asker{Pool: poolName, Principal: "mallory"}); !errors.Is(err, ledger.ErrUnknown) {
 			t.Errorf("somebody else is told: %v", err)
 		}
 		time.Sleep(2 * time.Second)

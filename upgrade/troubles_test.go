@@ -77,7 +77,7 @@ func TestACallThatAsksIsShownAsOneThatWaitsForInput(t *testing.T) {
 		if got := gaugesByState(t, reader); got["berth.upgrade.live input_required"] != 1 || got["berth.upgrade.live dispatched"] != 0 || got["berth.upgrade.oldest input_required"] <= 0 {
 			t.Errorf("while it asks: %v", got)
 		}
-		berths[0].Settle(t.Context(), id, []byte("1"))
+		berths[0].Sessions.Settle(t.Context(), id, []byte("1"))
 		soon()
 		if got := gaugesByState(t, reader); got["berth.upgrade.live input_required"] != 0 || got["berth.upgrade.live dispatched"] != 1 {
 			t.Errorf("answered: %v", got)

@@ -18,7 +18,7 @@ func (b *berth) handFor(t *testing.T, caller, name string) string {
 	t.Helper()
 	c := creation(rule(queueing), name+bounded+" result/10s")
 	c.Caller = caller
-	h, err := b.Create(t.Context(), c)
+	h, err := b.Maker.Create(t.Context(), c)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -112,7 +112,7 @@ func TestBurstsTakeTurns(t *testing.T) {
 			c := creation(rule(queueing), fmt.Sprint("one-", i, bounded, " result/10s"))
 			c.Caller = "one"
 			go func() {
-				if h, err := berths[i%2].Create(t.Context(), c); err == nil {
+				if h, err := berths[i%2].Maker.Create(t.Context(), c); err == nil {
 					h.Start(nil)
 				}
 			}()
@@ -137,7 +137,7 @@ func TestLineWithEntriesOfAnOlderBerth(t *testing.T) {
 		running := b.handFor(t, "one", "running")
 		var old, young []string
 		for i := range 6 {
-			h, err := b.Create(t.Context(), creation(rule(queueing), fmt.Sprint("old-", i, bounded, " result/10s")))
+			h, err := b.Maker.Create(t.Context(), creation(rule(queueing), fmt.Sprint("old-", i, bounded, " result/10s")))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -185,7 +185,7 @@ func TestRoundGivenByTwoBerthsIsOnes(t *testing.T) {
 		time.Sleep(ledger.QueueFresh)
 		late := creation(rule(queueing), "one-1"+bounded+" result/10s")
 		late.Caller = "one"
-		h, err := berths[1].Create(t.Context(), late)
+		h, err := berths[1].Maker.Create(t.Context(), late)
 		if err != nil {
 			t.Fatal(err)
 		}

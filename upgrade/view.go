@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"berth/internal/mcp"
+	"berth/upgrade/lending"
 	"berth/upgrade/task"
 )
 
@@ -16,7 +17,7 @@ type View struct {
 	Place   int    // in the queue, from 1; 0: in none
 	Paused  bool   // the queue is, by an operator
 
-	lent *lent // nil: these are the view's own
+	lent *lending.Loan // nil: these are the view's own
 }
 
 // saysFailed is the statusMessage of a task whose tool failed and said so in its result.
@@ -118,6 +119,6 @@ func ordinal(n int) string {
 // once for each view that Get returned.
 func (v View) Return() {
 	if v.lent != nil {
-		v.lent.from.giveBack(v.lent)
+		v.lent.Return()
 	}
 }

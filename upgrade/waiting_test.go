@@ -33,7 +33,7 @@ func TestWorkInAQueueIsNoMatterOfItsLength(t *testing.T) {
 						if v := b.see(t, id); v.State != Queued || v.Place < 1 {
 							t.Fatalf("it is %s, in place %d", v.State, v.Place)
 						}
-						if _, err := b.Cancel(t.Context(), id, somebody); err != nil {
+						if _, err := b.Steps.Cancel(t.Context(), id, somebody); err != nil {
 							t.Fatal(err)
 						}
 						time.Sleep(5 * time.Millisecond)
@@ -67,7 +67,7 @@ func TestOneTriesForThoseBehind(t *testing.T) {
 		}
 		time.Sleep(10 * time.Millisecond)
 		b.line.note()
-		if _, err := b.Cancel(t.Context(), ids[0], somebody); err != nil {
+		if _, err := b.Steps.Cancel(t.Context(), ids[0], somebody); err != nil {
 			t.Fatal(err)
 		}
 		time.Sleep(10 * time.Millisecond)
@@ -90,7 +90,7 @@ func (b *berth) waits(t testing.TB, i int) (id string) {
 	t.Helper()
 	c := creation(rule(queueing), fmt.Sprint("waits-", i, bounded, " hang"))
 	c.Caller = fmt.Sprint("caller ", i%10)
-	h, err := b.Create(context.Background(), c)
+	h, err := b.Maker.Create(context.Background(), c)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -117,7 +117,7 @@ func BenchmarkCallThatWaits(b *testing.B) {
 				for i := 0; b.Loop(); i++ { // one comes, asks for its place and goes
 					id := one.waits(b, i)
 					one.see(b, id)
-					if _, err := one.Cancel(b.Context(), id, somebody); err != nil {
+					if _, err := one.Steps.Cancel(b.Context(), id, somebody); err != nil {
 						b.Fatal(err)
 					}
 				}

@@ -20,21 +20,21 @@ func TestHolderDiesWhileItsTaskIsWithheld(t *testing.T) {
 		time.Sleep(2 * testLease) // until what the store does not know is unknown
 		c := creation(rule(nil), "once hang")
 		c.Withhold = 100 * time.Millisecond
-		h, _, err := b.CreateOnce(t.Context(), c, "key")
+		h, _, err := b.Maker.CreateOnce(t.Context(), c, "key")
 		if err != nil {
 			t.Fatal(err)
 		}
 		h.Start(&waiting{up: up, b: b})
 		synctest.Wait()
-		if v := b.see(t, h.ID); v.State != Dispatched || !b.Withholds(&v.Task) {
+		if v := b.see(t, h.ID); v.State != Dispatched || !b.Reader.Withholds(&v.Task) {
 			t.Errorf("the task is %+v, want it sent and withheld", v.Task)
 		}
 		b.kill()
-		if _, _, err := other.CreateOnce(context.Background(), c, "key"); err == nil {
+		if _, _, err := other.Maker.CreateOnce(context.Background(), c, "key"); err == nil {
 			t.Error("repeated while nobody knows, and not refused")
 		}
 		time.Sleep(4 * testLease)
-		again, earlier, err := other.CreateOnce(context.Background(), c, "key")
+		again, earlier, err := other.Maker.CreateOnce(context.Background(), c, "key")
 		if err != nil || again != nil || earlier.ID != h.ID || earlier.State != Failed {
 			t.Errorf("repeated: %+v, %v", earlier.Task, err)
 		}
@@ -53,13 +53,13 @@ func TestTaskIsNotWithheldForEver(t *testing.T) {
 		b := startBerths(t, 1, settings{}, newTool())[0]
 		c := creation(rule(nil), "once hang")
 		c.Withhold = 100 * time.Millisecond
-		h, _, err := b.CreateOnce(t.Context(), c, "key")
+		h, _, err := b.Maker.CreateOnce(t.Context(), c, "key")
 		if err != nil {
 			t.Fatal(err)
 		}
 		h.Start(nil)
 		time.Sleep(c.Withhold + withheldSpare + 10*time.Second)
-		if _, earlier, err := b.CreateOnce(t.Context(), c, "key"); err != nil || earlier.ID != h.ID {
+		if _, earlier, err := b.Maker.CreateOnce(t.Context(), c, "key"); err != nil || earlier.ID != h.ID {
 			t.Errorf("repeated: %+v, %v", earlier.Task, err)
 		}
 	})
@@ -75,7 +75,7 @@ func TestOnlyWhatCanBeFoundIsWithheld(t *testing.T) {
 		c := creation(rule(nil), "once hang")
 		c.Withhold = 100 * time.Millisecond
 		change(&c)
-		h, err := b.Create(t.Context(), c)
+		h, err := b.Maker.Create(t.Context(), c)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -347,7 +347,7 @@ func (w *world) create(b *berth, n int) {
 		c.Call.Envelope = Envelope{Bare: true}
 	}
 	flushes := w.flushes()
-	h, err := b.Create(context.Background(), c)
+	h, err := b.Maker.Create(context.Background(), c)
 	if err != nil {
 		return
 	}
@@ -378,7 +378,7 @@ func (w *world) ask(b *berth, k *known, a act) {
 	before, flushes := k.snapshot(), w.flushes()
 	switch a.What {
 	case "poll":
-		v, err := b.Get(context.Background(), k.id, somebody)
+		v, err := b.Reader.Get(context.Background(), k.id, somebody)
 		w.compare(b, k, &before, v, err, flushes)
 	case "answer":
 		k.mu.Lock()
@@ -390,7 +390,7 @@ func (w *world) ask(b *berth, k *known, a act) {
 				answers = append(answers, mcp.Input{Key: key, Value: fmt.Appendf(nil, "%d", a.N)})
 			}
 		}
-		if err := b.Update(context.Background(), k.id, somebody, answers, &Envelope{}); err == nil {
+		if err := b.Steps.Update(context.Background(), k.id, somebody, answers, &Envelope{}); err == nil {
 			k.mu.Lock()
 			for _, answer := range answers {
 				k.answered = append(k.answered, answer.Key)
@@ -400,7 +400,7 @@ func (w *world) ask(b *berth, k *known, a act) {
 			w.notUnknown(k, err)
 		}
 	case "cancel":
-		if _, err := b.Cancel(context.Background(), k.id, somebody); err == nil {
+		if _, err := b.Steps.Cancel(context.Background(), k.id, somebody); err == nil {
 			k.mu.Lock()
 			k.cancelled = true
 			k.mu.Unlock()

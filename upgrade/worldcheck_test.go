@@ -89,7 +89,7 @@ func (w *world) check() []string {
 		before := k.snapshot()
 		states := map[string]bool{}
 		for _, b := range living {
-			v, err := b.Get(context.Background(), k.id, somebody)
+			v, err := b.Reader.Get(context.Background(), k.id, somebody)
 			w.compare(b, k, &before, v, err, w.flushes())
 			switch {
 			case err != nil:

@@ -74,7 +74,7 @@ func (qs *queues) inForce() (all []queue) {
 }
 
 func (qs *queues) tellQueue(ctx context.Context, q queue) (api.Queue, error) {
-	upgraded := qs.upgraded()
+	upgraded := qs.upgraded().Queues
 	told := api.Queue{ID: q.id, Pool: q.pool.Name(), Rule: strings.Join(q.rule.Tools, ", "), Places: q.rule.Concurrency}
 	lines := []string{q.id}
 	for _, u := range q.pool.Upstreams() {
@@ -105,7 +105,7 @@ func (qs *queues) tellQueue(ctx context.Context, q queue) (api.Queue, error) {
 // findOldest looks for who has waited longest, among those of whom it is the turn first: callers take turns,
 // so it need not be the first.
 func (qs *queues) findOldest(ctx context.Context, told *api.Queue, waiting []string) error {
-	some, _, err := qs.upgraded().ReadSome(ctx, waiting[:min(len(waiting), readAtOnce)])
+	some, _, err := qs.upgraded().Overview.ReadSome(ctx, waiting[:min(len(waiting), readAtOnce)])
 	for i := range some {
 		if made := some[i].Created; told.Oldest.IsZero() || made.Before(told.Oldest) {
 			told.Oldest = made.UTC()
@@ -119,14 +119,14 @@ func (qs *queues) servePause(ctx context.Context, r *http.Request) (any, error) 
 	if err := read(r, &order); err != nil {
 		return nil, err
 	}
-	return qs.setPause(ctx, r, func(q queue) error { return qs.upgraded().Pause(ctx, q.id, cmp.Or(order.By, "operator")) })
+	return qs.setPause(ctx, r, func(q queue) error { return qs.upgraded().Queues.Pause(ctx, q.id, cmp.Or(order.By, "operator")) })
 }
 
 func (qs *queues) serveResume(ctx context.Context, r *http.Request) (any, error) {
 	if err := read(r, &struct{}{}); err != nil {
 		return nil, err
 	}
-	return qs.setPause(ctx, r, func(q queue) error { return qs.upgraded().Resume(ctx, q.id) })
+	return qs.setPause(ctx, r, func(q queue) error { return qs.upgraded().Queues.Resume(ctx, q.id) })
 }
 
 func (qs *queues) setPause(ctx context.Context, r *http.Request, set func(q queue) error) (any, error) {

@@ -33,12 +33,12 @@ type foundTask struct {
 // findTask finds a task by its id, as clients know it; pool "" is any.
 func (ts *tasks) findTask(ctx context.Context, pool, id string) (foundTask, error) {
 	if upgraded := ts.upgraded(); upgraded != nil {
-		ours, err := upgraded.Owns(ctx, id)
+		ours, err := upgraded.IDs.Ours(ctx, id)
 		if err != nil {
 			return foundTask{}, ts.outages.fault(err)
 		}
 		if ours {
-			return ts.findUpgraded(ctx, upgraded, pool, id)
+			return ts.findUpgraded(ctx, upgraded.Overview, pool, id)
 		}
 	}
 	for _, p := range ts.pools() {
@@ -56,7 +56,7 @@ func (ts *tasks) findTask(ctx context.Context, pool, id string) (foundTask, erro
 	return foundTask{}, unknownTask(id)
 }
 
-func (ts *tasks) findUpgraded(ctx context.Context, upgraded *upgrade.Tasks, pool, id string) (foundTask, error) {
+func (ts *tasks) findUpgraded(ctx context.Context, upgraded *upgrade.Overview, pool, id string) (foundTask, error) {
 	t, err := upgraded.Read(ctx, id)
 	switch {
 	case errors.Is(err, upgrade.ErrUnknown), err == nil && pool != "" && pool != t.Pool:
@@ -103,7 +103,7 @@ func (ts *tasks) tellUpgraded(ctx context.Context, t *upgrade.Task) (api.TaskDet
 	upgraded := ts.upgraded()
 	told := api.TaskDetail{Task: *upgradedTask(t, ts.payloads()), Attempts: t.Round, Size: t.Size, Follows: t.Follows, RerunAs: t.Again.ID, May: []string{}}
 	if t.State == upgrade.Queued {
-		waiting, err := upgraded.Line(ctx, t.QueueName())
+		waiting, err := upgraded.Queues.Line(ctx, t.QueueName())
 		if err != nil && !errors.Is(err, storage.ErrUnavailable) {
 			return told, err
 		}
@@ -112,13 +112,13 @@ func (ts *tasks) tellUpgraded(ctx context.Context, t *upgrade.Task) (api.TaskDet
 	for _, step := range t.Timeline() {
 		told.Timeline = append(told.Timeline, api.Moment{At: step.At.UTC(), What: step.What, Upstream: step.Upstream, Holder: step.Holder, Detail: step.Detail})
 	}
-	polled := upgraded.Polled(t.ID)
+	polled := upgraded.Polls.Of(t.ID)
 	told.Polls, told.Polled = polled.Count, api.Polled{At: polled.Last}
 	switch {
 	case !t.State.Terminal():
 		told.May = []string{orderCancel}
 	case t.State == upgrade.Failed:
-		if err := upgraded.MayRerun(ctx, t); err != nil {
+		if err := upgraded.Orders.MayRerun(ctx, t); err != nil {
 			told.MayNot = err.Error()
 		} else {
 			told.May = []string{orderRerun}
@@ -127,7 +127,7 @@ func (ts *tasks) tellUpgraded(ctx context.Context, t *upgrade.Task) (api.TaskDet
 	if !ts.payloads() {
 		return told, nil
 	}
-	payloads, err := upgraded.Payloads(ctx, t)
+	payloads, err := upgraded.Overview.Payloads(ctx, t)
 	told.Payloads = (*api.Payloads)(&payloads)
 	return told, ts.outages.fault(err)
 }

@@ -48,10 +48,10 @@ func (ts *tasks) read(ctx context.Context, before *taskList, pause *pause, show 
 		return nil, err
 	}
 	if upgraded := ts.upgraded(); upgraded != nil {
-		if err := ts.readUpgraded(ctx, upgraded, before, list, shown); err != nil {
+		if err := ts.readUpgraded(ctx, upgraded.Overview, before, list, shown); err != nil {
 			return nil, err
 		}
-		list.findPlaces(ctx, upgraded)
+		list.findPlaces(ctx, upgraded.Queues)
 	}
 	inOrder(list.all, placeOfTask)
 	return list, nil
@@ -85,7 +85,7 @@ func (l *taskList) missing(n int, where string) {
 }
 
 // readUpgraded reads the tasks of berth's own making.
-func (ts *tasks) readUpgraded(ctx context.Context, upgraded *upgrade.Tasks, before, list *taskList, rest func() error) error {
+func (ts *tasks) readUpgraded(ctx context.Context, upgraded *upgrade.Overview, before, list *taskList, rest func() error) error {
 	ids, all, err := upgraded.Found(ctx, tasksMost)
 	if err != nil {
 		return err
@@ -126,7 +126,7 @@ func (ts *tasks) readUpgraded(ctx context.Context, upgraded *upgrade.Tasks, befo
 }
 
 // findPlaces says where tasks stand in their lines. Each line is read once.
-func (l *taskList) findPlaces(ctx context.Context, upgraded *upgrade.Tasks) {
+func (l *taskList) findPlaces(ctx context.Context, queues *upgrade.Queues) {
 	places := map[string]map[string]int{}
 	for i, t := range l.all {
 		line := l.lines[t.ID]
@@ -135,7 +135,7 @@ func (l *taskList) findPlaces(ctx context.Context, upgraded *upgrade.Tasks) {
 		}
 		if places[line] == nil {
 			places[line] = map[string]int{}
-			waiting, _ := upgraded.Line(ctx, line) // else nobody can say, for now
+			waiting, _ := queues.Line(ctx, line) // else nobody can say, for now
 			for n, id := range waiting {
 				places[line][id] = n + 1
 			}

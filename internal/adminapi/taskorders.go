@@ -28,7 +28,7 @@ func (ts *tasks) serveCancel(ctx context.Context, r *http.Request) (any, error) 
 	if found.upgraded.State.Terminal() {
 		return nil, ended(found.id, string(found.upgraded.State))
 	}
-	after, err := ts.upgraded().CancelFor(ctx, found.id, "cancelled by the operator")
+	after, err := ts.upgraded().Orders.Cancel(ctx, found.id, "cancelled by the operator")
 	switch {
 	case errors.Is(err, upgrade.ErrTerminal):
 		return nil, ended(found.id, string(after.State))
@@ -96,7 +96,7 @@ func (ts *tasks) serveRerun(ctx context.Context, r *http.Request) (any, error) {
 	if found.upgraded == nil {
 		return nil, notRerunnable("it is a server's own task, whose call berth does not keep")
 	}
-	made, err := ts.upgraded().Rerun(ctx, found.id)
+	made, err := ts.upgraded().Orders.Rerun(ctx, found.id)
 	refused, isRefused := errors.AsType[*upgrade.Refusal](err)
 	switch {
 	case errors.Is(err, upgrade.ErrNotRerunnable):

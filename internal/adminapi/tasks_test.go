@@ -141,8 +141,8 @@ func TestATaskIsTold(t *testing.T) {
 		if len(told.May) > 0 || !strings.Contains(told.MayNot, "on_orphan") {
 			t.Errorf("got %+v", told)
 		}
-		r.tasks.NotePoll(ids["waits"])
-		r.tasks.NotePoll(ids["waits"])
+		r.tasks.Polls.Note(ids["waits"])
+		r.tasks.Polls.Note(ids["waits"])
 		r.must("GET", "/v1/tasks/"+ids["waits"], "", &told)
 		if told.Polls != 2 || told.Polled.At.IsZero() {
 			t.Errorf("polled %d times, at %v", told.Polls, told.Polled.At)

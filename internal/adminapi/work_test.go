@@ -105,7 +105,7 @@ func (exchange) Close() {}
 func (r *workRig) hand(rule upgrade.Rule, principal, argument string) (id string) {
 	r.t.Helper()
 	body := fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"slow","arguments":{"do":%q}}}`, argument)
-	h, err := r.tasks.Create(context.Background(), upgrade.Creation{
+	h, err := r.tasks.Maker.Create(context.Background(), upgrade.Creation{
 		Rule: &rule, Tool: "slow", Version: "2026-07-28", Asker: upgrade.Asker{Pool: "p", Principal: principal},
 		Call: &upgrade.Call{Body: []byte(body), Envelope: upgrade.Envelope{Bare: true}},
 	})

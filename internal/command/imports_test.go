@@ -139,7 +139,7 @@ var layers = [][]string{
 	{"internal/drain", "upgrade/task"},
 	{"internal/api"},
 	{"internal/bulletin"},
-	{"upgrade/ledger"},
+	{"upgrade/ledger", "upgrade/lending"},
 	{"upgrade/runner", "upgrade/webhooks"},
 	{"upgrade/peers"},
 	{"upgrade"},

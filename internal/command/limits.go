@@ -84,8 +84,8 @@ func (l *limits) ofTasks(cfg config.Limits) {
 	var kept struct{ tasks, bytes int64 }
 	refused := func(...string) int64 { return 0 }
 	if l.tasks != nil {
-		use := l.tasks.Kept()
-		kept.tasks, kept.bytes, refused = int64(use.Tasks), use.Bytes, l.tasks.RefusedBy
+		use := l.tasks.Use.Kept()
+		kept.tasks, kept.bytes, refused = int64(use.Tasks), use.Bytes, l.tasks.Use.RefusedBy
 	}
 	l.add("limits.kept_tasks", "berth", cfg.KeptTasks, kept.tasks, refused("kept_tasks"), "tasks")
 	l.add("limits.kept_tasks_per_caller", "caller", cfg.KeptTasksPerCaller, uncounted, refused("caller_kept_tasks"), "tasks")

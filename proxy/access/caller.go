@@ -43,7 +43,7 @@ func (c Caller) MayAsk(ctx context.Context, task upgrade.Task) error {
 	if err := c.check(ctx); err != nil {
 		return err
 	}
-	if task.ID != "" && !c.checker.tasks.MayBeCreators(&task, c.credentials) {
+	if task.ID != "" && !c.checker.ids.MayBeCreators(&task, c.credentials) {
 		return upgrade.ErrUnknown
 	}
 	return nil
@@ -73,5 +73,5 @@ func (c Caller) MayAskForOne(ctx context.Context, tasks []upgrade.Task) bool {
 
 // made reports whether the caller made the task, or anybody may have.
 func (c Caller) made(task upgrade.Task) bool {
-	return task.ID != "" && (task.Anybodys() || c.checker.tasks.MadeWith(&task, c.credentials))
+	return task.ID != "" && (task.Anybodys() || c.checker.ids.MadeWith(&task, c.credentials))
 }

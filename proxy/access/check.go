@@ -24,7 +24,7 @@ const (
 // Checker checks credentials, and is the cache of what upstreams said of them. Where berth
 // tells nobody apart, only they can say who may ask for a task that was made with others.
 type Checker struct {
-	tasks    *upgrade.Tasks
+	ids      *upgrade.IDs
 	misses   Misses
 	verdicts *lru.Cache[string, verdict]
 	bare     *lru.Cache[string, reaction] // to what bears no credentials
@@ -45,9 +45,9 @@ type verdict struct {
 	until time.Time
 }
 
-// New returns a checker for these tasks, none of which is asked for where tasks is nil.
-func New(tasks *upgrade.Tasks, misses Misses) *Checker {
-	return &Checker{tasks: tasks, misses: misses, verdicts: newCache[verdict](), bare: newCache[reaction]()}
+// New returns a checker for the tasks with such ids, none of which is asked for where ids is nil.
+func New(ids *upgrade.IDs, misses Misses) *Checker {
+	return &Checker{ids: ids, misses: misses, verdicts: newCache[verdict](), bare: newCache[reaction]()}
 }
 
 func newCache[T any]() *lru.Cache[string, T] {

@@ -101,7 +101,7 @@ func (s *Seat) Leave() {
 	*s = Seat{}
 }
 
-// Keeper is what is asked of upgrade.Tasks while memory is short.
+// Keeper is what is asked of upgrade.Use while memory is short.
 type Keeper interface {
 	InMemory() int64
 	KeepsMuch(caller string) bool

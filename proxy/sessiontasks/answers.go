@@ -22,7 +22,7 @@ func (s *Sessions) Answered(way outbound.Way, at *routing.Decision, status int) 
 	}
 	ctx, cancel := way.Recording()
 	defer cancel()
-	s.tasks.SettleIn(ctx, way.Behind(), id)
+	s.held.SettleIn(ctx, way.Behind(), id)
 }
 
 // Asking is the task that waits for the client's response, "" if none does or the store cannot say. Ask
@@ -32,7 +32,7 @@ func (s *Sessions) Asking(ctx context.Context, way outbound.Way, at *routing.Dec
 		return ""
 	}
 	if id := mcp.ID(way.Body); id != nil {
-		task, _ = s.tasks.AskedIn(ctx, way.Behind(), id)
+		task, _ = s.held.AskedIn(ctx, way.Behind(), id)
 	}
 	return task
 }
@@ -48,7 +48,7 @@ func (s *Sessions) MayReply(ctx context.Context, way outbound.Way, at *routing.D
 	if answered == nil {
 		return nil
 	}
-	id, err := s.tasks.AskedIn(ctx, way.Behind(), answered)
+	id, err := s.held.AskedIn(ctx, way.Behind(), answered)
 	if err != nil || id == "" {
 		return nil
 	}

@@ -24,7 +24,7 @@ func (s *Sessions) End(ctx context.Context, way outbound.Way, at *routing.Decisi
 	}
 	ctx, cancel := way.Recording()
 	defer cancel()
-	asks, ended, err = s.tasks.EndSession(ctx, way.SessionKey(), way.Behind())
+	asks, ended, err = s.held.End(ctx, way.SessionKey(), way.Behind())
 	if ended && err != nil {
 		s.log.Debug("it is not known what a session that has ended was asked", "pool", way.PoolName(), "error", err)
 		err = nil
@@ -39,9 +39,9 @@ func (s *Sessions) mayEnd(ctx context.Context, way outbound.Way) bool {
 	if way.Principal != "" {
 		return true
 	}
-	ids, err := s.tasks.InSession(ctx, way.SessionKey())
+	ids, err := s.held.InSession(ctx, way.SessionKey())
 	if err != nil || len(ids) == 0 {
-		return true // EndSession finds out
+		return true // held.End finds out
 	}
 	var tasks []upgrade.Task
 	for _, id := range ids[:min(len(ids), maxCreators)] {
@@ -71,7 +71,7 @@ func (s *Sessions) RefuseAsks(way outbound.Way, u *routing.Upstream, asks []upgr
 		taken := response.Status/100 == 2
 		_ = response.Body.Close() // the status says it
 		if taken {
-			s.tasks.Settle(ctx, ask.Task, ask.ID)
+			s.held.Settle(ctx, ask.Task, ask.ID)
 		}
 	}
 }

@@ -48,8 +48,8 @@ func (n *Notifier) lookAtSession(ctx context.Context) (over bool) {
 	n.due = time.Now().Add(n.sessions.poller.Interval(lookEvery))
 	var ids []string
 	err := n.sessions.poller.Read(ctx, func() (err error) {
-		if over, err = n.sessions.tasks.SessionOver(ctx, n.session); err == nil && !over {
-			ids, err = n.sessions.tasks.InSession(ctx, n.session)
+		if over, err = n.sessions.held.SessionOver(ctx, n.session); err == nil && !over {
+			ids, err = n.sessions.held.InSession(ctx, n.session)
 		}
 		return err
 	})

@@ -53,7 +53,7 @@ func (n *Notifier) Ended() <-chan struct{} {
 // run looks at the session and its tasks until ctx ends or the session is over.
 func (n *Notifier) run(ctx context.Context) {
 	defer close(n.done)
-	woken, stop := n.sessions.tasks.WatchSession(n.session)
+	woken, stop := n.sessions.held.WatchSession(n.session)
 	defer stop()
 	n.watch = n.sessions.poller.Watch()
 	n.sessions.poller.Count(1)
@@ -90,7 +90,7 @@ func (n *Notifier) delivery(task *upgrade.Task) *upgrade.Delivery {
 	}
 	d := n.deliveries[whose]
 	if d == nil {
-		d = n.sessions.tasks.SessionDelivery(n.session, whose)
+		d = n.sessions.held.Deliveries.SessionDelivery(n.session, whose)
 		if n.deliveries == nil {
 			n.deliveries = map[upgrade.Creator]*upgrade.Delivery{}
 		}

@@ -15,7 +15,8 @@ import (
 
 // Sessions are those in which this berth's tasks may live.
 type Sessions struct {
-	tasks   *upgrade.Tasks
+	held    *upgrade.Sessions // nil: no call is held in any
+	tasks   *upgrade.Reader
 	rules   upgrade.Rules
 	poller  *taskwatch.Poller
 	callers *access.Checker
@@ -23,9 +24,9 @@ type Sessions struct {
 	streams *streams
 }
 
-// New returns the sessions of a berth with these tasks; with nil ones no call is held in any.
-func New(tasks *upgrade.Tasks, rules upgrade.Rules, poller *taskwatch.Poller, callers *access.Checker, log *slog.Logger) *Sessions {
-	return &Sessions{tasks: tasks, rules: rules, poller: poller, callers: callers, log: log, streams: new(streams)}
+// New returns the sessions of a berth that holds calls in these; nil: in none.
+func New(held *upgrade.Sessions, tasks *upgrade.Reader, rules upgrade.Rules, poller *taskwatch.Poller, callers *access.Checker, log *slog.Logger) *Sessions {
+	return &Sessions{held: held, tasks: tasks, rules: rules, poller: poller, callers: callers, log: log, streams: new(streams)}
 }
 
 // Succeed has s know the streams that another one's requests have, from before the first request of
@@ -42,7 +43,7 @@ func (s *Sessions) MayHold(way outbound.Way, at *routing.Decision) bool {
 // isRuled reports whether the request is in a session of a pool that rules apply to. One that
 // begins a session is in none, whatever it bears.
 func (s *Sessions) isRuled(call *inbound.Call) bool {
-	if call.Session == "" || s.tasks == nil || !s.rules.In(call.PoolName()) {
+	if call.Session == "" || s.held == nil || !s.rules.In(call.PoolName()) {
 		return false
 	}
 	c := call.Single()
@@ -56,7 +57,7 @@ func (s *Sessions) CheckOpen(ctx context.Context, call *inbound.Call) error {
 	if !s.isRuled(call) {
 		return nil
 	}
-	if over, err := s.tasks.SessionOver(ctx, call.SessionKey()); err == nil && over {
+	if over, err := s.held.SessionOver(ctx, call.SessionKey()); err == nil && over {
 		return routing.ErrUnknownSession
 	}
 	return nil
@@ -66,7 +67,7 @@ func (s *Sessions) CheckOpen(ctx context.Context, call *inbound.Call) error {
 // session may become tasks; else "".
 func (s *Sessions) Declared(call *inbound.Call) string {
 	c := call.Single()
-	if c == nil || c.Method != mcp.MethodInitialize || s.tasks == nil || !s.rules.In(call.PoolName()) {
+	if c == nil || c.Method != mcp.MethodInitialize || s.held == nil || !s.rules.In(call.PoolName()) {
 		return ""
 	}
 	return string(c.Declares())
@@ -75,11 +76,11 @@ func (s *Sessions) Declared(call *inbound.Call) string {
 // Revive takes back that the session which an answer to the call hands out has ended: its server
 // gives it the id of one before, and it is alive at every berth.
 func (s *Sessions) Revive(ctx context.Context, call *inbound.Call, session string) {
-	if s.tasks == nil || !s.rules.In(call.PoolName()) {
+	if s.held == nil || !s.rules.In(call.PoolName()) {
 		return
 	}
 	key := upgrade.SessionKey(call.PoolName(), call.Principal, session)
-	if err := s.tasks.ReviveSession(ctx, key); err != nil {
+	if err := s.held.ReviveSession(ctx, key); err != nil {
 		s.log.Debug("a session could not be freed of the end of one before", "pool", call.PoolName(), "error", err)
 	}
 }

@@ -53,11 +53,11 @@ func (s *Subscriptions) findOwn(r *Request) (*ownTasks, error) {
 // sort sorts the ids that are looked up into those of berth's own making and all others.
 func (s *Subscriptions) sort(r *Request) (own, others []string, err error) {
 	c := r.Single()
-	if s.Tasks == nil || c.Era != mcp.EraModern {
+	if s.IDs == nil || c.Era != mcp.EraModern {
 		return nil, nil, nil
 	}
 	for _, id := range routing.ListenIDs(c.Listen.TaskIDs()) {
-		isOwn, err := s.Tasks.Owns(r.HTTP.Context(), id)
+		isOwn, err := s.IDs.Ours(r.HTTP.Context(), id)
 		switch {
 		case err != nil:
 			return nil, nil, err

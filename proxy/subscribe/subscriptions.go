@@ -16,7 +16,8 @@ import (
 // Subscriptions serves the subscriptions of all pools. Its fields must not change once it
 // serves.
 type Subscriptions struct {
-	Tasks    *upgrade.Tasks    // of berth's own making; nil: there are none
+	IDs      *upgrade.IDs      // of tasks of berth's own making; nil: there are none
+	Tasks    *upgrade.Reader   // of these
 	Poller   *taskwatch.Poller // of these
 	Draining <-chan struct{}   // closed when subscriptions are to end
 	Gate     *admission.Gate

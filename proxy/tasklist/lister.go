@@ -31,14 +31,14 @@ const (
 
 // Lister makes lists.
 type Lister struct {
-	tasks *upgrade.Tasks  // those of berth's own making; nil: there are none
+	tasks *upgrade.Reader // of those of berth's own making; nil: there are none
 	rules upgrade.Rules   // which tools' calls become such
 	keys  *seal.Keyring   // seals cursors
 	gate  *admission.Gate // is told for want of what a list was not made
 	turns chan struct{}   // one for each list that is being made
 }
 
-func New(tasks *upgrade.Tasks, rules upgrade.Rules, keys *seal.Keyring, gate *admission.Gate) *Lister {
+func New(tasks *upgrade.Reader, rules upgrade.Rules, keys *seal.Keyring, gate *admission.Gate) *Lister {
 	return &Lister{tasks, rules, keys, gate, make(chan struct{}, listsAtOnce)}
 }
 

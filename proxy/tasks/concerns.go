@@ -42,7 +42,7 @@ func (f *Face) Owns(ctx context.Context, call *inbound.Call) (bool, error) {
 	if f.Tasks == nil || c == nil || !c.IsTask() || !hasMethod(c) {
 		return false, nil
 	}
-	return f.Tasks.Owns(ctx, c.TaskID)
+	return f.Tasks.IDs.Ours(ctx, c.TaskID)
 }
 
 // hasMethod reports whether tasks of berth's own making have the call's method, in the

@@ -27,7 +27,7 @@ func (r *Request) Create(ctx context.Context) (plain bool, err error) {
 	if key != "" {
 		return false, r.createOnce(ctx, creation, key)
 	}
-	held, err := r.Face.Tasks.Create(ctx, creation)
+	held, err := r.Face.Tasks.Maker.Create(ctx, creation)
 	switch {
 	case errors.Is(err, storage.ErrUnavailable) && rule.OnStoreDown != upgrade.StoreRefuse && r.HTTP.Context().Err() == nil:
 		return true, nil
@@ -60,7 +60,7 @@ func (r *Request) creation(rule *upgrade.Rule) upgrade.Creation {
 func (r *Request) createOnce(ctx context.Context, c upgrade.Creation, key string) error {
 	wait := patience{grace: c.Rule.RefusalGrace, lasting: true}
 	c.Withhold = wait.withhold()
-	held, earlier, err := r.Face.Tasks.CreateOnce(ctx, c, key)
+	held, earlier, err := r.Face.Tasks.Maker.CreateOnce(ctx, c, key)
 	switch {
 	case err != nil:
 		return err

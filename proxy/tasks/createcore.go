@@ -62,7 +62,7 @@ func (r *Request) CreateCore(ctx context.Context, c *CoreCall) error {
 		return r.createOnce(ctx, creation, c.key)
 	}
 	creation.Withhold = wait.withhold()
-	held, err := r.Face.Tasks.Create(ctx, creation)
+	held, err := r.Face.Tasks.Maker.Create(ctx, creation)
 	if err != nil {
 		return err
 	}

@@ -35,7 +35,7 @@ func (d *deliveries) join(w *resultWait) {
 	defer d.mu.Unlock()
 	own := d.of[key]
 	if own == nil {
-		own = &delivery{key: key, right: w.Face.Tasks.TaskDelivery(&w.task, key.session)}
+		own = &delivery{key: key, right: w.Face.Tasks.Sessions.Deliveries.TaskDelivery(&w.task, key.session)}
 		if d.of == nil {
 			d.of = map[deliveryKey]*delivery{}
 		}

@@ -34,12 +34,12 @@ func (r *Request) Serve(ctx context.Context) error {
 }
 
 func (r *Request) get(ctx context.Context, id string) error {
-	view, err := r.Face.Tasks.Get(ctx, id, r.Asker())
+	view, err := r.Face.Tasks.Reader.Get(ctx, id, r.Asker())
 	defer view.Return()
 	if err := r.mayHear(ctx, view.Task, err); err != nil {
 		return err
 	}
-	r.Face.Tasks.NotePoll(id)
+	r.Face.Tasks.Polls.Note(id)
 	if view.State == upgrade.Completed || view.State == upgrade.Failed {
 		r.Rec.Does(audit.Told, "")
 	}
@@ -56,7 +56,7 @@ func (r *Request) update(ctx context.Context, id string) error {
 		return err
 	}
 	envelope := r.Envelope()
-	err = r.Face.Tasks.Update(ctx, id, r.Asker(), answers, &envelope)
+	err = r.Face.Tasks.Steps.Update(ctx, id, r.Asker(), answers, &envelope)
 	if err == nil {
 		r.Rec.Does(audit.Answered, "")
 	}
@@ -64,7 +64,7 @@ func (r *Request) update(ctx context.Context, id string) error {
 }
 
 // cancel gives up the task that the request is about, in the caller's name. Its
-// errors are those of upgrade.Tasks.Cancel, and of mayChange.
+// errors are those of upgrade.Steps.Cancel, and of mayChange.
 func (r *Request) cancel(ctx context.Context) (upgrade.Task, error) {
 	id := r.Single().TaskID
 	if err := r.mayChange(ctx, id); err != nil {
@@ -72,7 +72,7 @@ func (r *Request) cancel(ctx context.Context) (upgrade.Task, error) {
 	}
 	who, envelope := r.Asker(), r.Envelope()
 	who.Envelope = &envelope
-	task, err := r.Face.Tasks.Cancel(ctx, id, who)
+	task, err := r.Face.Tasks.Steps.Cancel(ctx, id, who)
 	if err == nil {
 		r.Rec.Does(audit.Cancelled, "")
 	}
@@ -81,7 +81,7 @@ func (r *Request) cancel(ctx context.Context) (upgrade.Task, error) {
 
 // mayChange refuses who must not be told of the task.
 func (r *Request) mayChange(ctx context.Context, id string) error {
-	task, err := r.Face.Tasks.Peek(ctx, id, r.Asker())
+	task, err := r.Face.Tasks.Reader.Peek(ctx, id, r.Asker())
 	return r.mayHear(ctx, task, err)
 }
 

@@ -25,11 +25,11 @@ func (r *Request) serveCore(ctx context.Context, c *mcp.Call) error {
 	case mcp.MethodCancelTask:
 		return r.cancelCore(ctx)
 	}
-	view, err := r.Face.Tasks.Glance(ctx, c.TaskID, r.Asker())
+	view, err := r.Face.Tasks.Reader.Glance(ctx, c.TaskID, r.Asker())
 	if err := r.mayHear(ctx, view.Task, err); err != nil {
 		return err
 	}
-	r.Face.Tasks.NotePoll(c.TaskID)
+	r.Face.Tasks.Polls.Note(c.TaskID)
 	r.Out.Respond(wire.StatusOK, mcp.Response(r.ID, view.Core().Task()))
 	return nil
 }

@@ -26,13 +26,13 @@ const (
 
 // Poller reads tasks for all listeners of a berth.
 type Poller struct {
-	tasks   *upgrade.Tasks
+	tasks   *upgrade.Reader
 	reads   chan struct{} // one for each read under way
 	watched atomic.Int64  // tasks that are listened to and have not ended, for each who listens
 }
 
-// New returns a poller of tasks; nil tasks are never asked for.
-func New(tasks *upgrade.Tasks) *Poller {
+// New returns a poller of tasks; nil is never asked for one.
+func New(tasks *upgrade.Reader) *Poller {
 	return &Poller{tasks: tasks, reads: make(chan struct{}, atOnce)}
 }
 

@@ -1,0 +1,51 @@
+package upgrade
+
+import (
+	"context"
+
+	"berth/upgrade/ledger"
+)
+
+// Queues tells operators of the lines in which calls wait, and lets them pause one.
+type Queues struct{ ledger *ledger.Ledger }
+
+// Line returns the ids of the tasks that wait in a line, as task.QueueName names it, in the order of their
+// turns. The error wraps storage.ErrUnavailable.
+func (q *Queues) Line(ctx context.Context, name string) (ids []string, err error) {
+	waiting, err := q.ledger.Queues.Waiting(ctx, name)
+	for _, turn := range waiting {
+		ids = append(ids, turn.ID)
+	}
+	return ids, err
+}
+
+// Running counts the calls of a queue that are under way at an upstream. The error wraps
+// storage.ErrUnavailable.
+func (q *Queues) Running(ctx context.Context, queue, upstream string) (int, error) {
+	listing, err := q.ledger.Store.Listing(ctx, q.ledger.Lists.SlotsOf(queue, upstream), 0)
+	return listing.Size, err
+}
+
+// Pauses are the queues that are paused, by Terms.Queue. The error wraps storage.ErrUnavailable.
+func (q *Queues) Pauses(ctx context.Context) (map[string]ledger.Pause, error) {
+	return q.ledger.Pauses.All(ctx)
+}
+
+// Pause has no berth send calls of a queue any more, within ledger.PauseFresh. What runs goes on, and what
+// comes queues. One that is paused stays as it is. The error wraps storage.ErrUnavailable.
+func (q *Queues) Pause(ctx context.Context, queue, by string) error {
+	return q.setPause(ctx, queue, ledger.Pause{Since: q.ledger.Clock.Now(), By: by})
+}
+
+// Resume ends a pause. The error is that of Pause.
+func (q *Queues) Resume(ctx context.Context, queue string) error {
+	return q.setPause(ctx, queue, ledger.Pause{})
+}
+
+func (q *Queues) setPause(ctx context.Context, queue string, pause ledger.Pause) error {
+	err := q.ledger.Pauses.Set(ctx, queue, pause)
+	if err == nil {
+		q.ledger.Notices.Tell(ctx, ledger.PausesTopic, ledger.QueueTopic(queue)) // the others look by themselves
+	}
+	return err
+}

@@ -1,0 +1,100 @@
+package upgrade
+
+import (
+	"context"
+	"errors"
+
+	"berth/internal/mcp"
+	"berth/internal/storage"
+	"berth/upgrade/ledger"
+	"berth/upgrade/runner"
+	"berth/upgrade/task"
+)
+
+// Steps are those that clients take with their tasks: they give them up, and answer what they ask.
+type Steps struct {
+	records records
+	ledger  *ledger.Ledger
+	runner  *runner.Runner
+}
+
+// Cancel ends a task, and returns it as it is then. One that had ended before stays as it
+// is, and comes with ErrTerminal. Other errors: ErrUnknown, or one that wraps
+// storage.ErrUnavailable: then the task is cancelled as soon as the store takes that.
+func (s *Steps) Cancel(ctx context.Context, id string, who task.Asker) (task.Task, error) {
+	e, err := s.records.find(ctx, id, who)
+	if err != nil {
+		return task.Task{}, err
+	}
+	return s.end(ctx, e, s.ledger.Op(task.Cancel), who.Envelope)
+}
+
+// end ends a task by op. with is what authorises the upstream's task to be given up that it follows; nil:
+// that is left to expire.
+func (s *Steps) end(ctx context.Context, e ledger.Entry, op *task.Op, with *task.Envelope) (task.Task, error) {
+	if e.State.Terminal() {
+		return *e.Task, task.ErrTerminal
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), ledger.StoreTime)
+	defer cancel()
+	after, err := s.runner.Drop(ctx, e, op)
+	err = ledger.Unavailable(err)
+	if errors.Is(err, storage.ErrUnavailable) {
+		s.ledger.Backlog.Add(func(ctx context.Context) error { // it may be stored, and the holder not know of it
+			_, err := s.runner.Drop(ctx, e, op)
+			return err
+		})
+	}
+	switch {
+	case err != nil:
+		return task.Task{}, err
+	case !after.Did(op.ID):
+		return *after, task.ErrTerminal
+	}
+	s.runner.Withdraw(ctx, e.Task, with)
+	return *after, nil
+}
+
+// Update gives a task its client's answers. with is what the request that brought them
+// had around its body: it goes with the next round. Answers that nobody waits for are
+// ignored. Errors: ErrUnknown, ErrDraining, a *Refusal, or one that wraps storage.ErrUnavailable: then
+// nobody knows whether the answers were taken, and they may be given again.
+func (s *Steps) Update(ctx context.Context, id string, who task.Asker, answers []mcp.Input, with *task.Envelope) error {
+	e, err := s.records.find(ctx, id, who)
+	if err != nil || e.State != task.InputRequired && !s.runner.Pending.Has(id) {
+		return err
+	}
+	s.runner.LookAt(ctx, id) // a call that is not this process's any more must not stand in the way
+	release, err := s.runner.Calls.Claim(ctx, id)
+	if err != nil {
+		return err
+	}
+	defer release()
+	// From here on the client's departure must not leave open who goes on with the task.
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), ledger.StoreTime)
+	defer cancel()
+	if err := s.runner.Pending.Settle(ctx, id); err != nil {
+		return err
+	}
+	op := s.ledger.Op(task.Answer)
+	op.Answers = answers
+	next, _, _ := task.Transition(e.Task, op) // answers to nothing leave it as it is
+	held := int64(0)
+	if next.Waiting() { // these are the last answers: its call is held here
+		held = next.Weight()
+	}
+	if !s.ledger.Quota.Take(id, next.Weight(), held) {
+		s.runner.Metrics.Refused(ctx, "answers")
+		return &task.Refusal{Err: ledger.ErrTooMuchKept, Reason: "answers"}
+	}
+	take := func(ctx context.Context) error { return s.runner.Answer(ctx, e, op, with) }
+	err = ledger.Unavailable(take(ctx))
+	if s.runner.Calls.Get(id) == nil {
+		s.ledger.Quota.LetGo(id)
+	}
+	if errors.Is(err, storage.ErrUnavailable) {
+		// The answers may be stored, and with them that this process goes on with the task.
+		s.runner.Pending.Keep(id, take)
+	}
+	return err
+}
