@@ -5,7 +5,8 @@
 //
 // A gate stands between two steps. Who passes it lets others run, but only where others were seen to come to the same gate
 // meanwhile: one pass in 64 looks. One that nobody follows costs some 20 ns, one that others follow 0.2 µs, and as much time as their
-// step takes. No request waits for another to come.
+// step takes. No request waits for another to come. A cohort is bounded, since what its requests have in hand is to be in the caches as
+// well when they go on: whoever comes to a gate at which as many stand goes on at once.
 //
 // Cohorts are formed by one or two processors. Go lets others run by a queue that all processors have in common: with more of them, most
 // requests would leave the caches that they are in.
@@ -21,6 +22,7 @@ const (
 	seldom     = 64 // one pass of these looks whether others follow
 	sure       = 3  // looks in a row that have to tell otherwise before a gate does otherwise: half of it, rounded up
 	processors = 2  // that form cohorts at most
+	most       = 32 // that stand at a gate
 )
 
 // Gate stands between two steps of requests. The zero value is ready. Its method may be called concurrently.
@@ -28,6 +30,7 @@ type Gate struct {
 	followed atomic.Int32  // how sure it is that others follow who passes: 0 to sure
 	looking  atomic.Bool   // somebody counts those who pass
 	passed   atomic.Uint32 // while he does
+	standing atomic.Int32  // who let others run, and do not run yet themselves
 }
 
 // Pass returns at once, or once those who are ready to run have come to a gate, or wait, or are done.
@@ -38,8 +41,10 @@ func (g *Gate) Pass() {
 	switch {
 	case rand.Uint32()%seldom == 0:
 		g.look()
-	case g.followed.Load() > sure/2:
+	case g.followed.Load() > sure/2 && g.standing.Load() < most:
+		g.standing.Add(1)
 		runtime.Gosched()
+		g.standing.Add(-1)
 	}
 }
 

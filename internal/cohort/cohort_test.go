@@ -56,6 +56,26 @@ func TestStepIsTakenByAllBeforeTheNextOne(t *testing.T) {
 	t.Errorf("eight goroutines never took their steps in the order %s", want)
 }
 
+func TestCohortIsBounded(t *testing.T) {
+	g := sureGate()
+	var between, greatest atomic.Int32
+	with(1, func() {
+		var all sync.WaitGroup
+		for range 4 * most {
+			all.Go(func() {
+				greatest.Store(max(greatest.Load(), between.Add(1)))
+				g.Pass()
+				between.Add(-1)
+			})
+		}
+		all.Wait()
+	})
+	// Who looks, or has come to a full gate, is between steps as well.
+	if n := greatest.Load(); n > most+2 {
+		t.Errorf("%d of %d requests were between two steps at once, want %d at most", n, 4*most, most+2)
+	}
+}
+
 func TestGateLearnsThatOthersFollow(t *testing.T) {
 	var g Gate
 	var learned atomic.Bool
