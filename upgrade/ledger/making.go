@@ -43,7 +43,7 @@ func (l *Ledger) called(ctx context.Context, to []storage.Step, t *task.Task, c 
 	case err != nil:
 		return nil, err
 	case len(kept) <= storage.StepBlob:
-		return append(to, storage.PuttingBlob(CallKey(t.ID), kept, life+Spare)), nil
+		return append(to, storage.PuttingBlob(l.Store, CallKey(t.ID), kept, life+Spare)), nil
 	}
 	return to, l.Records.putCall(ctx, t.ID, kept, life)
 }

@@ -122,7 +122,7 @@ func (r Records) KeepOutcome(ctx context.Context, id, name string, outcome []byt
 
 // Keeping is KeepOutcome as a step, of an outcome of at most storage.StepBlob bytes.
 func (r Records) Keeping(id, name string, outcome []byte, life time.Duration) storage.Step {
-	return storage.PuttingBlob(OutcomeKey(id, name), outcome, max(life, 0)+Spare)
+	return storage.PuttingBlob(r.store, OutcomeKey(id, name), outcome, max(life, 0)+Spare)
 }
 
 // Outcome returns what a call returned.
