@@ -25,7 +25,7 @@ func NewFirst(call *task.Call, core bool) (f First, err error) {
 }
 
 // newToken returns a token of a call's own. It tells nothing of its task.
-func newToken() string { return "berth-" + task.NewName(9) }
+func newToken() string { return task.NewNameAfter("berth-", 9) }
 
 // Begin starts the call with its first round. A call that has to wait for its place has that made anew then: it would be
 // in memory twice.

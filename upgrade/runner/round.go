@@ -82,12 +82,12 @@ func (rd *round) backOff(bare int) error {
 }
 
 // bounded is the context of one round.
-func (rd *round) bounded() (context.Context, context.CancelFunc) {
+func (rd *round) bounded() *bound {
 	deadline := rd.Expires
 	if timeout := rd.record().Terms.Timeout; 0 < timeout && timeout < time.Until(deadline) {
 		deadline = time.Now().Add(timeout)
 	}
-	return context.WithDeadlineCause(rd.ctx, deadline, task.ErrTimeout)
+	return &bound{Context: rd.ctx, until: deadline}
 }
 
 // cause returns why a round that ctx ended has ended, else err.
@@ -112,7 +112,7 @@ func (rd *round) dispatch(ctx, line context.Context, at place) (Exchange, place,
 		}
 		c := rd.roomyCall()
 		c.Body, c.ID = body, rd.sent
-		ex, err := rd.sender()(line, u, c, rd.record().Terms.MaxResult)
+		ex, err := rd.send(line, u, c)
 		failure, unanswered := errors.AsType[*exchange.SendError](err)
 		if !unanswered || failure.Sent || ctx.Err() != nil {
 			return ex, at, err
@@ -130,15 +130,16 @@ func (rd *round) dispatch(ctx, line context.Context, at place) (Exchange, place,
 // roomyCall is the call with what of its answer may be in memory.
 func (h *Held) roomyCall() *task.Call {
 	c := h.call.Unpack()
-	c.Room, c.Principal = h.room, h.whose
+	c.Room, c.Principal = &h.room, h.whose
 	return c
 }
 
-func (rd *round) sender() Send {
+func (rd *round) send(line context.Context, u *routing.Upstream, c *task.Call) (Exchange, error) {
+	t := rd.record()
 	if rd.client != nil {
-		return rd.client.Send
+		return rd.client.Send(line, u, c, t.Terms.MaxResult)
 	}
-	return rd.r.Pool(rd.record().Pool).Transport.Send
+	return rd.r.Pool(t.Pool).Transport.Send(line, u, c, t.Terms.MaxResult)
 }
 
 // commit makes it durable that a round goes to u, and returns its body.
@@ -226,9 +227,13 @@ func (rd *round) read(ex Exchange, id []byte) (*reply, error) {
 // judge returns the reply that a message is; nil if it is none. What read has on its stack while it
 // waits is there for as long as the call.
 func (rd *round) judge(m Message, id []byte) (*reply, error) {
-	a, err := mcp.PeekAnswer(m.Data, false)
+	var own mcp.Answer
+	a, err := m.Says, error(nil)
+	if a == nil {
+		a, err = &own, own.PeekTo("", m.Data, false)
+	}
 	if err == nil && a.Method == "" {
-		return rd.replied(&a, m, id)
+		return rd.replied(a, m, id)
 	}
 	if p, ok := mcp.PeekProgress(m.Data); ok {
 		if utf8.Valid(m.Data) {
