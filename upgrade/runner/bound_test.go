@@ -15,11 +15,11 @@ func TestABoundRoundEndsAlikeWheneverItIsAsked(t *testing.T) {
 	given := errors.New("given up")
 	for name, ends := range map[string]func(call context.CancelCauseFunc, b *bound){
 		"goes on":       func(context.CancelCauseFunc, *bound) {},
-		"is late":       func(context.CancelCauseFunc, *bound) { time.Sleep(time.Minute) },
+		"is late":       func(context.CancelCauseFunc, *bound) { time.Sleep(2 * time.Minute) },
 		"is given up":   func(call context.CancelCauseFunc, _ *bound) { call(given) },
 		"is over":       func(_ context.CancelCauseFunc, b *bound) { b.end() },
-		"is late after": func(call context.CancelCauseFunc, _ *bound) { call(given); time.Sleep(time.Minute) },
-		"is over late":  func(_ context.CancelCauseFunc, b *bound) { time.Sleep(time.Minute); b.end() },
+		"is late after": func(call context.CancelCauseFunc, _ *bound) { call(given); time.Sleep(2 * time.Minute) },
+		"is over late":  func(_ context.CancelCauseFunc, b *bound) { time.Sleep(2 * time.Minute); b.end() },
 	} {
 		for _, asked := range []bool{false, true} {
 			synctest.Test(t, func(t *testing.T) {

@@ -6,6 +6,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"berth/internal/wire"
 	"berth/routing"
 	"berth/upgrade/ledger"
 	"berth/upgrade/task"
@@ -36,6 +37,7 @@ type Held struct {
 	begun  atomic.Bool   // run
 	token  string        // of the rounds; see First
 	first  []byte        // the first of them, as it is sent; nil: it is made of the call. run's
+	header *wire.Header  // its headers, likewise
 	room   task.Room     // for answers
 	parted bool          // all is done for the task that has ended; run's
 	round  round         // run's

@@ -11,6 +11,7 @@ import (
 
 	"berth/internal/exchange"
 	"berth/internal/mcp"
+	"berth/internal/wire"
 	"berth/routing"
 	"berth/upgrade/task"
 )
@@ -104,14 +105,12 @@ func (rd *round) dispatch(ctx, line context.Context, at place) (Exchange, place,
 	var tried []*routing.Upstream
 	for {
 		u := at.Upstream
-		var body []byte
-		var err error
-		body, err = rd.commit(ctx, u)
+		body, header, err := rd.commit(ctx, u)
 		if err != nil {
 			return nil, at, err
 		}
 		c := rd.roomyCall()
-		c.Body, c.ID = body, rd.sent
+		c.Body, c.Sent, c.ID = body, header, rd.sent
 		ex, err := rd.send(line, u, c)
 		failure, unanswered := errors.AsType[*exchange.SendError](err)
 		if !unanswered || failure.Sent || ctx.Err() != nil {
@@ -142,12 +141,14 @@ func (rd *round) send(line context.Context, u *routing.Upstream, c *task.Call) (
 	return rd.r.Pool(t.Pool).Transport.Send(line, u, c, t.Terms.MaxResult)
 }
 
-// commit makes it durable that a round goes to u, and returns its body.
-func (rd *round) commit(ctx context.Context, u *routing.Upstream) ([]byte, error) {
+// commit makes it durable that a round goes to u, and returns its body, and its headers if they are made already.
+func (rd *round) commit(ctx context.Context, u *routing.Upstream) (body []byte, header *wire.Header, err error) {
 	t := rd.record()
-	body, err := rd.body(t)
+	if body, header = rd.takeFirst(t); body == nil {
+		body, err = rd.body(t)
+	}
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	// The store may take the step and not say so, and the round be given up meanwhile.
 	rd.due = t.Round + 1
@@ -155,18 +156,15 @@ func (rd *round) commit(ctx context.Context, u *routing.Upstream) ([]byte, error
 	op.Upstream, op.Round = u.Name, t.Round
 	rd.sent = mcp.ID(body)
 	if rd.stepAlone(ctx, op) {
-		return body, nil
+		return body, header, nil
 	}
-	return body, rd.must(ctx, op)
+	return body, header, rd.must(ctx, op)
 }
 
 // body is the original call with what belongs to the round that is due. A client that may
 // get the answer itself is to find its own id there, also where the call went elsewhere
 // before and nothing of it left.
 func (rd *round) body(t *task.Task) ([]byte, error) {
-	if first := rd.takeFirst(t); first != nil {
-		return first, nil
-	}
 	r := mcp.Round{ProgressToken: rd.token, Answered: t.Answered, WithoutTask: t.Call != ""}
 	if t.Call != "" || t.Round > 0 && rd.client == nil {
 		r.ID = requestID(rd.token, t.Round+1)
