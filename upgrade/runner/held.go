@@ -34,7 +34,7 @@ type Held struct {
 	ctx    context.Context
 	end    context.CancelCauseFunc
 	done   chan struct{} // closed when nothing is held any more; nil: nobody waits for that. Guarded by the table's lock
-	begun  atomic.Bool   // run
+	begun  atomic.Bool   // run has
 	token  string        // of the rounds; see First
 	first  []byte        // the first of them, as it is sent; nil: it is made of the call. run's
 	header *wire.Header  // its headers, likewise
