@@ -84,8 +84,8 @@ func TestWhatAnUpgradedCallCosts(t *testing.T) {
 		most float64
 		do   func()
 	}{
-		"a call, to its outcome": {102, func() { u.call(t, c) }},
-		"a poll that tells it":   {19, func() { serveLent(t, u.Proxy, poll) }},
+		"a call, to its outcome": {72, func() { u.call(t, c) }},
+		"a poll that tells it":   {14, func() { serveLent(t, u.Proxy, poll) }},
 	} {
 		if n := testing.AllocsPerRun(200, one.do); n > one.most {
 			t.Errorf("%s: %v allocations, want at most %v", name, n, one.most)

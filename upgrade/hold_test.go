@@ -349,7 +349,8 @@ func TestRoundGivesItsRoomBack(t *testing.T) {
 			b.hand(t, rule(nil), "call "+does)
 			synctest.Wait()
 		}
-		room := b.runner.Unsaved.Room("another", time.Now().Add(time.Hour))
+		var room task.Room
+		room.Open(b.runner.Unsaved, "another", time.Now().Add(time.Hour))
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
 		if err := room.Take(ctx, task.MaxUnsaved); err != nil {

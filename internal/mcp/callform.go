@@ -11,7 +11,8 @@ import (
 // arguments of the tool.
 type callForm struct {
 	form
-	call Call // what was read, but for the gaps; it aliases no message
+	call  Call                      // what was read, but for the gaps; it aliases no message
+	round atomic.Pointer[roundForm] // what becomes of it in a first round; nil: nobody has asked for that
 }
 
 // callForms are those that were read last.
@@ -67,7 +68,7 @@ func (c *Call) rememberForm(r *callReader) {
 		return
 	}
 	if f, ok := formOf(r.Text(), &r.gaps); ok {
-		remember(place, &callForm{f, c.withoutGaps()})
+		remember(place, &callForm{form: f, call: c.withoutGaps()})
 	}
 }
 

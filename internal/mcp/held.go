@@ -31,19 +31,32 @@ type Round struct {
 // and without a declaration of the Tasks extension. Every other byte stays. The error is an *Error:
 // -32602 if something goes into what is no object, -32600 for an ambiguous name.
 func (r Round) Body(original []byte) ([]byte, error) {
-	return r.patch().request(original)
+	body, form := r.recallRound(original)
+	if body != nil {
+		return body, nil
+	}
+	p := r.patch()
+	body, err := p.request(original)
+	if err == nil && form != nil {
+		form.rememberRound(original, r.token(), p)
+	}
+	return body, err
+}
+
+// token is the raw progress token, nil for none.
+func (r *Round) token() []byte {
+	if r.ProgressToken == "" {
+		return nil
+	}
+	return AppendString(nil, r.ProgressToken)
 }
 
 // withoutTasks takes a declaration of the Tasks extension out of a client's capabilities.
 var withoutTasks = patch{{name: "extensions", within: patch{{name: TasksExtension}}}}
 
 func (r Round) patch() patch {
-	var token []byte
-	if r.ProgressToken != "" {
-		token = AppendString(nil, r.ProgressToken)
-	}
 	params := patch{{name: "_meta", within: patch{
-		{name: memberProgressToken, value: token},
+		{name: memberProgressToken, value: r.token()},
 		{name: metaCapabilities, within: withoutTasks},
 	}}}
 	if r.WithoutTask {

@@ -97,6 +97,9 @@ type edit struct {
 	with     []byte
 }
 
+// isNone reports whether it changes nothing.
+func (e edit) isNone() bool { return e.from == e.to && len(e.with) == 0 }
+
 // rooms are for edits, used again.
 var rooms = sync.Pool{New: func() any { return new([2 * few]edit) }}
 

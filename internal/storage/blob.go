@@ -7,6 +7,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -33,11 +34,21 @@ var (
 )
 
 // blobHead is the record at a blob's key: "<size>:<SHA-256 in hex>:" and the value, if it is no
-// larger than a piece. The pieces of a larger one are records beside it, named by the digest.
+// larger than a piece. The pieces of a larger one are records beside it, named by the digest. A whole value that never
+// leaves this process's memory has none.
 type blobHead struct {
 	size   int
 	digest string
 	inline []byte // the whole value, if it has no pieces
+}
+
+// dies reports whether what e keeps dies with this process, and is its own: what stands there is what was written.
+func dies(e Engine) bool {
+	own, ok := e.(interface {
+		Shared() bool
+		Durable() bool
+	})
+	return ok && !own.Shared() && !own.Durable()
 }
 
 // PutBlob writes value, of at most MaxBlob bytes, as a blob at key, whatever stood there.
@@ -57,7 +68,7 @@ func PutBlob(ctx context.Context, e Engine, key string, value []byte, ttl time.D
 	}
 	key = tagged(key)
 	if len(value) <= blobPiece {
-		return e.Put(ctx, key, encodeBlob(value), ttl)
+		return e.Put(ctx, key, encodeBlob(e, value), ttl)
 	}
 	head := headOf(value)
 	longer := ttl
@@ -76,13 +87,13 @@ func PutBlob(ctx context.Context, e Engine, key string, value []byte, ttl time.D
 // StepBlob is the size of the largest value that PuttingBlob takes: longer ones would keep others waiting.
 const StepBlob = mostCargo / 2
 
-// PuttingBlob is PutBlob as a step of InOrder.
-func PuttingBlob(key string, value []byte, ttl time.Duration) Step {
-	return Putting(tagged(key), encodeBlob(value), ttl)
+// PuttingBlob is PutBlob as a step of e's InOrder.
+func PuttingBlob(e Engine, key string, value []byte, ttl time.Duration) Step {
+	return Putting(tagged(key), encodeBlob(e, value), ttl)
 }
 
 // GetBlob reads the blob at key: ErrNotFound if there is none, or not all of it; ErrUnavailable if
-// that is no blob.
+// that is no blob. As a record's value it is shared and must not be modified.
 func GetBlob(ctx context.Context, e Engine, key string) ([]byte, error) {
 	key = tagged(key)
 	head, err := getHead(ctx, e, key)
@@ -100,10 +111,10 @@ func GetBlob(ctx context.Context, e Engine, key string) ([]byte, error) {
 		}
 		value = append(value, piece.Value...)
 	}
-	if !head.isOf(value) {
-		return nil, errBlobDamaged
+	if head.digest == "" && dies(e) || head.isOf(value) {
+		return value, nil
 	}
-	return value, nil
+	return nil, errBlobDamaged
 }
 
 // DeleteBlob removes the blob at key, if there is one. If it fails it can be repeated: the head
@@ -154,10 +165,11 @@ func getHead(ctx context.Context, e Engine, key string) (blobHead, error) {
 	}
 	size, rest, found := bytes.Cut(record.Value, []byte(":"))
 	n, err := strconv.Atoi(string(size))
-	if !found || err != nil || n < 0 || n > MaxBlob || len(rest) <= digestBytes || rest[digestBytes] != ':' {
+	digest, inline, whole := bytes.Cut(rest, []byte(":"))
+	if !found || err != nil || n < 0 || n > MaxBlob || !whole || len(digest) != digestBytes && (len(digest) > 0 || n != len(inline)) {
 		return blobHead{}, errBlobDamaged
 	}
-	return blobHead{size: n, digest: string(rest[:digestBytes]), inline: bytes.Clone(rest[digestBytes+1:])}, nil
+	return blobHead{size: n, digest: string(digest), inline: slices.Clip(inline)}, nil
 }
 
 func (h blobHead) encode() []byte {
@@ -168,11 +180,14 @@ func (h blobHead) encode() []byte {
 // mostHead is how long a head is at most, the value aside.
 const mostHead = 20 + len(":") + digestBytes + len(":")
 
-// encodeBlob is the head with a whole value in it.
-func encodeBlob(value []byte) []byte {
-	sum := sha256.Sum256(value)
+// encodeBlob is the head with a whole value in it, as e keeps it.
+func encodeBlob(e Engine, value []byte) []byte {
 	text := append(strconv.AppendInt(make([]byte, 0, mostHead+len(value)), int64(len(value)), 10), ':')
-	return append(append(hex.AppendEncode(text, sum[:]), ':'), value...)
+	if !dies(e) {
+		sum := sha256.Sum256(value)
+		text = hex.AppendEncode(text, sum[:])
+	}
+	return append(append(text, ':'), value...)
 }
 
 func (h blobHead) pieces() int {

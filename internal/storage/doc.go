@@ -95,5 +95,5 @@
 // bounded AddMember, Members and Listing read the whole list: 0.4 µs a member.
 //
 // A blob is one record up to 256 KiB, and above that one operation for each 256 KiB and one for the
-// head, one after another.
+// head, one after another. To write and to read one computes SHA-256 of it, unless it is one record in memory.
 package storage

@@ -20,6 +20,7 @@ type memoryEngine struct {
 	mu      sync.Mutex // guards the fields below
 	entries map[string]*entry
 	lists   map[string]*memoryList
+	spare   *memoryList // one that has ended, for the next that begins; nil: there is none
 	queue   expiryQueue
 	arrived uint64 // members so far
 
@@ -161,6 +162,7 @@ func (m *memoryEngine) remove(e *entry) {
 	e.list.remove(e)
 	if len(e.list.members) == 0 {
 		delete(m.lists, e.list.name)
+		m.spareOne(e.list)
 	}
 }
 

@@ -13,7 +13,11 @@ type memoryList struct {
 	name    string
 	members map[string]*entry
 	ordered *ordered.List[*entry] // by order
+	large   bool                  // it has had more members than a spare one has room for
 }
+
+// spareMembers is for how many members a list has room that is kept when it has ended: lists of one begin and end with each task.
+const spareMembers = 64
 
 func (m *memoryEngine) AddMember(_ context.Context, list, member string, ttl time.Duration, most int) error {
 	m.mu.Lock()
@@ -62,13 +66,27 @@ func (m *memoryEngine) listOf(list string) *memoryList {
 	if standing := m.lists[list]; standing != nil {
 		return standing
 	}
+	if spare := m.spare; spare != nil {
+		m.spare, spare.name = nil, list
+		return spare
+	}
 	return &memoryList{name: list, members: make(map[string]*entry), ordered: ordered.New(order)}
+}
+
+// spareOne keeps a list that has ended.
+func (m *memoryEngine) spareOne(list *memoryList) {
+	if !list.large {
+		m.spare = list
+	}
 }
 
 // enlist makes member one of a list that it is not in.
 func (m *memoryEngine) enlist(list *memoryList, member string, expires moment) {
 	if len(list.members) == 0 {
 		m.lists[list.name] = list
+		if m.spare == list { // its last member was removed for this one
+			m.spare = nil
+		}
 	}
 	m.arrived++
 	e := &entry{key: member, list: list, arrived: m.arrived, place: -1}
@@ -144,6 +162,7 @@ func (e *entry) left(now moment) time.Duration {
 
 func (l *memoryList) add(e *entry) {
 	l.members[e.key] = e
+	l.large = l.large || len(l.members) > spareMembers
 	l.ordered.Insert(e)
 }
 

@@ -91,3 +91,45 @@ func BenchmarkMemoryList(b *testing.B) {
 		})
 	}
 }
+
+// A list that has ended is the next one that begins, and no other one's.
+func TestAListThatHasEndedIsUsedOnce(t *testing.T) {
+	m := newMemoryEngine()
+	holds := func(list string, want ...string) {
+		t.Helper()
+		if got, err := m.Members(t.Context(), list); err != nil || !slices.Equal(got, want) {
+			t.Errorf("%s: got %q, %v, want %q", list, got, err, want)
+		}
+	}
+	remove := func(list, member string) {
+		t.Helper()
+		if err := m.RemoveMember(t.Context(), list, member); err != nil {
+			t.Fatal(err)
+		}
+	}
+	mustEnlist(t, m, "a", "x", time.Hour)
+	if err := m.KeepMembers(t.Context(), "a", Member{Name: "x", Left: time.Hour}); err != nil { // its only one, anew
+		t.Fatal(err)
+	}
+	mustEnlist(t, m, "b", "y", time.Hour)
+	holds("a", "x")
+	holds("b", "y")
+	remove("a", "x")
+	remove("b", "y")
+	mustEnlist(t, m, "c", "x", time.Hour)
+	mustEnlist(t, m, "d", "y", time.Hour)
+	mustEnlist(t, m, "d", "z", time.Hour)
+	holds("a")
+	holds("b")
+	holds("c", "x")
+	holds("d", "y", "z")
+	for i := range spareMembers + 1 {
+		mustEnlist(t, m, "large", strconv.Itoa(i), time.Hour)
+	}
+	for i := range spareMembers + 1 {
+		remove("large", strconv.Itoa(i))
+	}
+	if m.spare != nil && m.spare.name == "large" {
+		t.Error("what was large is kept")
+	}
+}

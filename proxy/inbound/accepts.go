@@ -17,11 +17,21 @@ func AcceptsEvents(h *wire.Header) bool { return accepts(h, eventStream) }
 const (
 	jsonText    = "application/json"
 	eventStream = "text/event-stream"
+
+	// bothTypes is the Accept of nearly all clients.
+	bothTypes = jsonText + ", " + eventStream
 )
+
+// named is how specifically a media range names a type that it spells out.
+const named = 3
 
 func accepts(h *wire.Header, wanted string) bool {
 	accepted, most := false, 0
 	for value := range h.Values("Accept") {
+		if value == bothTypes {
+			accepted, most = accepted || most < named, named
+			continue
+		}
 		for part := range strings.SplitSeq(value, ",") {
 			media, parameters, _ := strings.Cut(part, ";")
 			if specific := names(media, wanted); specific > most {
@@ -37,7 +47,7 @@ func names(media, wanted string) int {
 	family, _, _ := strings.Cut(wanted, "/")
 	switch strings.ToLower(strings.TrimSpace(media)) {
 	case wanted:
-		return 3
+		return named
 	case family + "/*":
 		return 2
 	case "*/*":

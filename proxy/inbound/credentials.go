@@ -85,7 +85,9 @@ var passingCookies = []string{
 func (x *Call) Credentials() []credential {
 	var all []credential
 	for _, f := range x.HTTP.Header.Fields() {
-		all = append(all, inLine(x, f.Name, f.Value)...)
+		if !usualOfNobody[f.Usual] || slices.Contains(x.Table.CredentialHeaders, f.Name) {
+			all = append(all, inLine(x, f.Name, f.Value)...)
+		}
 	}
 	for pair := range strings.SplitSeq(x.HTTP.URL.RawQuery, "&") {
 		if pair != "" {
@@ -98,6 +100,11 @@ func (x *Call) Credentials() []credential {
 	}
 	return all
 }
+
+// usualOfNobody are usual headers that callers do not authenticate with, unless the configuration names one.
+var usualOfNobody = wire.UsualsThat(func(name string) bool {
+	return meantBy(name) == name && name != "Cookie" && !slices.Contains(namingHeaders, name) && !isCredential(name)
+})
 
 // inLine are the credentials in one line of the header.
 func inLine(x *Call, name, value string) []credential {

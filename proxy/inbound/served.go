@@ -13,6 +13,9 @@ func (x *Call) DeclaresJSON() bool {
 		return x.Endpoint.Lenient
 	}
 	for value := range x.HTTP.Header.Values("Content-Type") {
+		if value == jsonText {
+			continue
+		}
 		if media, _, err := mime.ParseMediaType(value); err != nil || media != jsonText {
 			return false
 		}

@@ -15,7 +15,11 @@ import (
 func (w Way) HeldCall() *upgrade.Call {
 	headers := w.Headers()
 	own, envelope := w.split(headers)
-	return &upgrade.Call{Body: w.Body, Own: own, Session: headers.Get(mcp.HeaderSession), Envelope: envelope}
+	call := &upgrade.Call{Body: w.Body, Own: own, Session: headers.Get(mcp.HeaderSession), Envelope: envelope}
+	if !headers.Has(inbound.HeaderOnce) && !headers.Has(mcp.HeaderLastEvent) { // of one request each
+		call.Sent = headers
+	}
+	return call
 }
 
 // Envelope is what the request bears beside its call: who makes it, from where, with what

@@ -22,6 +22,7 @@ type HeldAnswer struct {
 	most     int64            // bytes of one message
 	over     bool             // the one message was read
 	all      []byte           // of an answer that is there already; nil: it is to be read
+	says     *mcp.Answer      // what that says; nil: nobody has looked
 }
 
 // NewHeldAnswer reads an answer, messages of at most that many bytes, within room. ctx is the
@@ -36,9 +37,9 @@ func NewHeldAnswer(ctx context.Context, response *wire.Response, body io.Reader,
 	return a
 }
 
-// NewWholeAnswer reads an answer that is no stream, and of which all is there.
-func NewWholeAnswer(response *wire.Response, all []byte, most int64) *HeldAnswer {
-	return &HeldAnswer{Response: response, most: most, all: all}
+// NewWholeAnswer reads an answer that is no stream, and of which all is there. says is what it says, nil if that is not known.
+func NewWholeAnswer(response *wire.Response, all []byte, says *mcp.Answer, most int64) *HeldAnswer {
+	return &HeldAnswer{Response: response, most: most, all: all, says: says}
 }
 
 func IsStream(response *wire.Response) bool {
@@ -49,7 +50,7 @@ func IsStream(response *wire.Response) bool {
 func (a *HeldAnswer) Next() (upgrade.Message, error) {
 	if a.events == nil {
 		body, err := a.whole()
-		return upgrade.Message{Data: body, Whole: true}, err
+		return upgrade.Message{Data: body, Says: a.says, Whole: true}, err
 	}
 	event, err := a.Event()
 	return MessageOf(event), err

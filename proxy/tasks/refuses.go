@@ -6,13 +6,17 @@ import (
 )
 
 // refusesCall reports whether an answer to the request with this id says that the upstream has
-// not taken the call on. body is whole, or the beginning of one that is too long for that.
-func refusesCall(status int, body, id []byte) bool {
+// not taken the call on. body is whole, or the beginning of one that is too long for that. says is what it says, nil if nobody
+// has looked, or could tell.
+func refusesCall(status int, body, id []byte) (refuses bool, says *mcp.Answer) {
 	if status/100 != 2 {
-		return refusesByStatus(status)
+		return refusesByStatus(status), nil
 	}
-	a, err := mcp.PeekAnswer(body, false)
-	return err == nil && (a.Answers(id) || a.IsNobodys()) && judgesRequest(&a)
+	says = new(mcp.Answer)
+	if says.PeekTo("", body, false) != nil {
+		return false, nil
+	}
+	return (says.Answers(id) || says.IsNobodys()) && judgesRequest(says), says
 }
 
 // refusesByStatus reports whether a status refuses a call, whatever the body says: that of the

@@ -16,6 +16,11 @@ func (a *waiting) offer(ctx context.Context, o offer) (answered bool) {
 	reply := make(chan bool, 1)
 	o.answered = reply
 	select {
+	case a.offers <- o: // who waits waits, as a rule: nobody is to watch for the end of ctx
+		return <-reply
+	default:
+	}
+	select {
 	case a.offers <- o:
 		return <-reply
 	case <-a.left:
@@ -75,14 +80,15 @@ func (a *waiting) sendRefused(ctx context.Context, u *routing.Upstream, c *upgra
 func (a *waiting) offerAnswer(ctx context.Context, u *routing.Upstream, c *upgrade.Call, response *wire.Response, body *begunAnswer, maxAnswer int64) (upgrade.Exchange, error) {
 	whole := *response
 	whole.Body = body
-	o := offer{u: u, response: &whole, id: c.ID, refuses: refusesCall(response.Status, body.head, c.ID)}
+	refuses, says := refusesCall(response.Status, body.head, c.ID)
+	o := offer{u: u, response: &whole, id: c.ID, refuses: refuses}
 	o.withheld = a.after > 0 && response.Status/100 == 2 && body.isWithheld(c.ID) // else it is for the client only if it refuses
 	if a.offer(ctx, o) {
 		response.Body.Close()
 		return nil, o.givenError()
 	}
 	if body.whole {
-		return outbound.NewWholeAnswer(response, body.head, maxAnswer), nil
+		return outbound.NewWholeAnswer(response, body.head, says, maxAnswer), nil
 	}
 	return outbound.NewHeldAnswer(ctx, response, body, maxAnswer, c.Room), nil
 }

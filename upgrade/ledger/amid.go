@@ -30,7 +30,7 @@ func (r Records) ApplyAmid(ctx context.Context, e Entry, op *task.Op, amid *Amid
 		switch {
 		case taken:
 			r.outbox.due(told)
-			return Entry{next, e.Version + 1}, nil
+			return Entry{next, e.Version + 1, e.key}, nil
 		case err != nil:
 			return e, fmt.Errorf("upgrade: storing a task: %w", err)
 		case standing.Version == 0:
@@ -46,7 +46,7 @@ func (r Records) ApplyAmid(ctx context.Context, e Entry, op *task.Op, amid *Amid
 // swap stores next in the place of e, amid other steps, and reports whether it has; else what stands.
 func (r Records) swap(ctx context.Context, e Entry, next *task.Task, amid *Amid) (taken bool, standing storage.Record, err error) {
 	steps := append(make([]storage.Step, 0, amid.steps()), amid.Before...)
-	steps = append(steps, storage.Swapping(TaskKey(e.ID), e.Version, next.Encode(), storage.KeepTTL))
+	steps = append(steps, storage.Swapping(e.at(), e.Version, next.Encode(), storage.KeepTTL))
 	own := len(steps)
 	if amid.After != nil {
 		steps = amid.After(steps, next)

@@ -13,7 +13,7 @@
 // sees the store, leases, epochs and rights to tell cost nothing.
 //
 //	ledger.go, live.go                   what a task has in the store, from its making to its end
-//	making.go, amid.go                   what goes to the store together with a record, or with a step
+//	making.go, op.go, amid.go            what goes to the store together with a record, or with a step
 //	records.go, call.go, oncekeys.go     records with their outcomes, calls, idempotency keys
 //	lists.go, sessions.go, asks.go       what can be found without a task's id
 //	overlooked.go                        what cannot, and is met by its id

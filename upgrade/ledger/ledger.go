@@ -62,6 +62,7 @@ type Ledger struct {
 	Outbox     *Outbox
 	Overlooked *Overlooked
 	IDs        *task.IDs
+	ops        *ops
 }
 
 // New returns what is in a store. holder is this process's name, no other one's; if it is "", one is made.
@@ -70,7 +71,7 @@ func New(s Store, holder string, keys *seal.Keyring, life time.Duration, kept Bo
 	outbox := &Outbox{store: s, lists: Lists{s}}
 	l := &Ledger{
 		Store: s, Holder: cmp.Or(holder, task.NewName(16)), Records: Records{s, keys, outbox}, Outbox: outbox, Lists: Lists{s}, Asks: Asks{Lists{s}}, Once: OnceKeys{s},
-		Clock: &Clock{store: s}, Backlog: newBacklog(), Quota: newQuota(kept), IDs: task.NewIDs(keys),
+		Clock: &Clock{store: s}, Backlog: newBacklog(), Quota: newQuota(kept), IDs: task.NewIDs(keys), ops: newOps(),
 	}
 	l.tasks = l.Lists.TasksOf(l.Holder)
 	outbox.clock, l.Queues, l.Pauses = l.Clock, newQueues(l.Lists), &Pauses{store: s}
@@ -84,11 +85,6 @@ func New(s Store, holder string, keys *seal.Keyring, life time.Duration, kept Bo
 
 // Deliveries are the rights to tell clients.
 func (l *Ledger) Deliveries() Deliveries { return Deliveries{l} }
-
-// Op returns a new op of this process.
-func (l *Ledger) Op(kind task.Kind) *task.Op {
-	return &task.Op{ID: task.NewName(9), Kind: kind, At: l.Clock.Now(), Holder: l.Holder}
-}
 
 // Read returns a record, and asks a second time if a store that is well otherwise was late:
 // some clients give a task up at the first error.
@@ -254,8 +250,7 @@ func (l *Ledger) CountAll(ctx context.Context) error {
 func (l *Ledger) SettleQuota(t *task.Task) {
 	switch {
 	case t.State.Terminal(), t.State == task.InputRequired:
-		l.Quota.Take(t.ID, t.Weight(), AsHeld)
-		l.Quota.LetGo(t.ID)
+		l.Quota.Settle(t.ID, t.Weight())
 	case t.Holder != l.Holder:
 		l.Quota.Drop(t.ID)
 	default:

@@ -22,13 +22,14 @@ func (l *Ledger) Make(ctx context.Context, t *task.Task, c *task.Call, life time
 	if err != nil {
 		return NoEntry(), err
 	}
-	steps = append(steps, storage.Making(TaskKey(t.ID), t.Encode(), life+Spare))
+	key := TaskKey(t.ID)
+	steps = append(steps, storage.Making(key, t.Encode(), life+Spare))
 	done, standing, err := l.Store.InOrder(ctx, steps...)
 	switch {
 	case err != nil:
 		return NoEntry(), fmt.Errorf("upgrade: storing a task: %w", err)
 	case done == len(steps):
-		return Entry{t, 1}, nil
+		return Entry{t, 1, key}, nil
 	}
 	return parse(standing)
 }
@@ -43,7 +44,7 @@ func (l *Ledger) called(ctx context.Context, to []storage.Step, t *task.Task, c 
 	case err != nil:
 		return nil, err
 	case len(kept) <= storage.StepBlob:
-		return append(to, storage.PuttingBlob(CallKey(t.ID), kept, life+Spare)), nil
+		return append(to, storage.PuttingBlob(l.Store, CallKey(t.ID), kept, life+Spare)), nil
 	}
 	return to, l.Records.putCall(ctx, t.ID, kept, life)
 }

@@ -188,6 +188,21 @@ func (q *Quota) LetGo(id string) {
 	}
 }
 
+// Settle notes that the call of a task is not held any more, and that the task keeps n bytes, if there is room for them.
+func (q *Quota) Settle(id string, n int64) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.expire(time.Now())
+	k := q.tasks[id]
+	if k == nil {
+		return
+	}
+	if !q.mayKeep(k, n) {
+		n = k.bytes
+	}
+	q.resize(k, n, 0)
+}
+
 // Drop gives back what a task keeps that is not there any more, or that another berth
 // counts.
 func (q *Quota) Drop(id string) {

@@ -29,6 +29,15 @@ const (
 type Entry struct {
 	*task.Task
 	Version uint64
+	key     string // where it stands, if that is at hand
+}
+
+// at is where the record stands.
+func (e *Entry) at() string {
+	if e.key == "" {
+		return TaskKey(e.ID)
+	}
+	return e.key
 }
 
 // NoEntry stands for no record.
@@ -64,7 +73,7 @@ func (r Records) Get(ctx context.Context, id string) (Entry, error) {
 
 // Stands reports whether the record is as e says. If nobody can say, it is not.
 func (r Records) Stands(ctx context.Context, e Entry) bool {
-	record, err := r.store.Get(ctx, TaskKey(e.ID))
+	record, err := r.store.Get(ctx, e.at())
 	return err == nil && record.Version == e.Version
 }
 
@@ -73,7 +82,7 @@ func parse(record storage.Record) (Entry, error) {
 	if err != nil {
 		t = new(task.Task)
 	}
-	return Entry{t, record.Version}, err
+	return Entry{Task: t, Version: record.Version}, err
 }
 
 // Create stores a new task for life. One that stands already was stored by an attempt
@@ -84,7 +93,7 @@ func (r Records) Create(ctx context.Context, t *task.Task, life time.Duration) (
 	case err != nil:
 		return NoEntry(), fmt.Errorf("upgrade: storing a task: %w", err)
 	case made:
-		return Entry{t, record.Version}, nil
+		return Entry{Task: t, Version: record.Version}, nil
 	}
 	return parse(record)
 }
@@ -104,7 +113,7 @@ func (r Records) Replace(ctx context.Context, t *task.Task, version uint64) (Ent
 	if err != nil {
 		return NoEntry(), fmt.Errorf("upgrade: putting a task back: %w", err)
 	}
-	return Entry{t, record.Version}, nil
+	return Entry{Task: t, Version: record.Version}, nil
 }
 
 // Forget forgets a task that nobody knows of.
@@ -122,7 +131,7 @@ func (r Records) KeepOutcome(ctx context.Context, id, name string, outcome []byt
 
 // Keeping is KeepOutcome as a step, of an outcome of at most storage.StepBlob bytes.
 func (r Records) Keeping(id, name string, outcome []byte, life time.Duration) storage.Step {
-	return storage.PuttingBlob(OutcomeKey(id, name), outcome, max(life, 0)+Spare)
+	return storage.PuttingBlob(r.store, OutcomeKey(id, name), outcome, max(life, 0)+Spare)
 }
 
 // Outcome returns what a call returned.

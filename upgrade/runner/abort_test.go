@@ -60,9 +60,11 @@ func TestCreationOfUnknownEndIsNotForgottenOnceItsKeyStands(t *testing.T) {
 		if err := r.resolve(ctx, named, &task.Call{Body: []byte(`{}`)}); err != nil {
 			t.Fatal(err)
 		}
-		if h := r.Calls.Get(named.ID); h != nil {
-			<-h.done
+		release, err := r.Calls.Claim(ctx, named.ID) // once its call is not held any more
+		if err != nil {
+			t.Fatal(err)
 		}
+		release()
 		e, err := r.ledger.Records.Get(ctx, named.ID)
 		if stands := err == nil; stands != settled || stands && e.State != task.Failed {
 			t.Errorf("settled %v: the record is %+v, %v", settled, e, err)

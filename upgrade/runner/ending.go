@@ -132,10 +132,12 @@ func (h *Held) release(forget bool) {
 	if forget || !h.parted {
 		h.depart(t, forget)
 	}
-	h.r.Calls.letGo(t.ID)
+	done := h.r.Calls.letGo(t.ID)
 	h.l.SettleQuota(t)
 	h.end(nil)
-	close(h.done)
+	if done != nil {
+		close(done)
+	}
 }
 
 // depart puts right where the task is listed.

@@ -7,19 +7,19 @@ import (
 
 // flight is a round that was sent, or was to be.
 type flight struct {
-	at        place
-	ctx, line context.Context // of the round, and of the exchange
-	cancel    context.CancelFunc
-	hangUp    func()
-	begun     time.Time
-	ex        Exchange
-	err       error // why there is none
+	at     place
+	ctx    *bound          // of the round
+	line   context.Context // of the exchange
+	hangUp func()
+	begun  time.Time
+	ex     Exchange
+	err    error // why there is none
 }
 
 // takeOff sends the round that is due.
 func (rd *round) takeOff(at place) {
 	f := flight{begun: time.Now()}
-	f.ctx, f.cancel = rd.bounded()
+	f.ctx = rd.bounded()
 	f.line, f.hangUp = rd.stream.line(f.ctx)
 	f.ex, f.at, f.err = rd.dispatch(f.ctx, f.line, at)
 	rd.flight = f
@@ -30,7 +30,7 @@ func (rd *round) land() (again bool, err error) {
 	f := rd.flight
 	rd.flight = flight{}
 	defer rd.room.Give()
-	defer f.cancel()
+	defer f.ctx.end()
 	defer f.hangUp()
 	defer rd.slot.leave(f.at)
 	var answer *reply

@@ -36,8 +36,8 @@ func (rd *round) rejoin() (again bool, err error) {
 	if u == nil {
 		return false, task.NoUpstream("the server that has the task is not in the pool any more", mcp.Unknown)
 	}
-	ctx, cancel := rd.bounded()
-	defer cancel()
+	ctx := rd.bounded()
+	defer ctx.end()
 	f := &follower{rd: rd, u: u, id: t.Follows}
 	defer f.leave(ctx)
 	op := rd.l.Op(task.Dispatch)

@@ -170,7 +170,7 @@ func (f *follower) askOnce(ctx context.Context, method string, answers []mcp.Inp
 	f.sent++
 	id := f.rd.token + "-f" + strconv.Itoa(f.sent)
 	c := aboutTheirs(f.id, id, method, t.Version, answers)
-	c.Room = f.rd.room
+	c.Room = &f.rd.room
 	c.Envelope = f.rd.call.Unpack().Envelope
 	ex, err := f.rd.r.Pool(t.Pool).Transport.Send(ctx, f.u, c, t.Terms.MaxResult)
 	if err != nil {

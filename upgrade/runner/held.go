@@ -3,10 +3,10 @@ package runner
 import (
 	"context"
 	"errors"
-	"sync"
 	"sync/atomic"
 	"time"
 
+	"berth/internal/wire"
 	"berth/routing"
 	"berth/upgrade/ledger"
 	"berth/upgrade/task"
@@ -33,11 +33,12 @@ type Held struct {
 	client WaitingClient // nil: nobody waits for the answer itself
 	ctx    context.Context
 	end    context.CancelCauseFunc
-	done   chan struct{} // closed when nothing is held any more
-	begun  sync.Once     // of run
+	done   chan struct{} // closed when nothing is held any more; nil: nobody waits for that. Guarded by the table's lock
+	begun  atomic.Bool   // run has
 	token  string        // of the rounds; see First
 	first  []byte        // the first of them, as it is sent; nil: it is made of the call. run's
-	room   *task.Room    // for answers
+	header *wire.Header  // its headers, likewise
+	room   task.Room     // for answers
 	parted bool          // all is done for the task that has ended; run's
 	round  round         // run's
 
@@ -81,12 +82,12 @@ func (r *Runner) Hold(e ledger.Entry, c *task.Call) *Held {
 func (r *Runner) newHeld(e ledger.Entry, c *task.Call) *Held {
 	h := &Held{
 		r: r, l: r.ledger, caller: e.Caller, whose: e.Principal, pool: e.Pool, made: e.Created, size: c.Size(), call: task.Pack(c), token: e.Call,
-		ID: e.ID, Expires: r.ledger.Expires(e.Task), done: make(chan struct{}), mu: gate{next: make(chan struct{}, 1)}, entry: e, sure: time.Now(),
+		ID: e.ID, Expires: r.ledger.Expires(e.Task), entry: e, sure: time.Now(),
 	}
 	h.round = round{Held: h, due: e.Due(), stream: stream{round: &h.round}}
 	h.stored = h.l.StoresCall(e.Task) || e.Answered // it was stored as it paused
 	h.slot.h, h.notes.h = h, h
-	h.room = r.Unsaved.Room(h.caller, h.Expires)
+	h.room.Open(r.Unsaved, h.caller, h.Expires)
 	h.ctx, h.end = context.WithCancelCause(context.Background())
 	return h
 }
@@ -109,16 +110,17 @@ func (h *Held) IsFenced() bool { return errors.Is(h.givenUp(), errFenced) }
 // Start begins the call, in a goroutine of its own that no client's departure ends. client
 // is nil where the client has the task's handle already.
 func (h *Held) Start(client WaitingClient) {
-	h.begun.Do(func() {
-		h.client = client
-		if client == nil {
-			h.unattended.Store(true)
-		}
-		if h.token == "" {
-			h.token = newToken()
-		}
-		go h.run()
-	})
+	if h.begun.Swap(true) {
+		return
+	}
+	h.client = client
+	if client == nil {
+		h.unattended.Store(true)
+	}
+	if h.token == "" {
+		h.token = newToken()
+	}
+	go h.run()
 }
 
 // Discard gives the call up together with its task, which nobody was told of.

@@ -33,8 +33,8 @@ func (s *stream) resume(t *task.Task) (again bool, err error) {
 	}
 	at := s.slot.standIn(u)
 	defer s.slot.leave(at)
-	ctx, cancel := s.bounded()
-	defer cancel()
+	ctx := s.bounded()
+	defer ctx.end()
 	line, hangUp := s.line(ctx)
 	defer hangUp()
 	begun := time.Now()

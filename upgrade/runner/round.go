@@ -11,6 +11,7 @@ import (
 
 	"berth/internal/exchange"
 	"berth/internal/mcp"
+	"berth/internal/wire"
 	"berth/routing"
 	"berth/upgrade/task"
 )
@@ -82,12 +83,12 @@ func (rd *round) backOff(bare int) error {
 }
 
 // bounded is the context of one round.
-func (rd *round) bounded() (context.Context, context.CancelFunc) {
+func (rd *round) bounded() *bound {
 	deadline := rd.Expires
 	if timeout := rd.record().Terms.Timeout; 0 < timeout && timeout < time.Until(deadline) {
 		deadline = time.Now().Add(timeout)
 	}
-	return context.WithDeadlineCause(rd.ctx, deadline, task.ErrTimeout)
+	return &bound{Context: rd.ctx, until: deadline}
 }
 
 // cause returns why a round that ctx ended has ended, else err.
@@ -104,15 +105,13 @@ func (rd *round) dispatch(ctx, line context.Context, at place) (Exchange, place,
 	var tried []*routing.Upstream
 	for {
 		u := at.Upstream
-		var body []byte
-		var err error
-		body, err = rd.commit(ctx, u)
+		body, header, err := rd.commit(ctx, u)
 		if err != nil {
 			return nil, at, err
 		}
 		c := rd.roomyCall()
-		c.Body, c.ID = body, rd.sent
-		ex, err := rd.sender()(line, u, c, rd.record().Terms.MaxResult)
+		c.Body, c.Sent, c.ID = body, header, rd.sent
+		ex, err := rd.send(line, u, c)
 		failure, unanswered := errors.AsType[*exchange.SendError](err)
 		if !unanswered || failure.Sent || ctx.Err() != nil {
 			return ex, at, err
@@ -130,23 +129,26 @@ func (rd *round) dispatch(ctx, line context.Context, at place) (Exchange, place,
 // roomyCall is the call with what of its answer may be in memory.
 func (h *Held) roomyCall() *task.Call {
 	c := h.call.Unpack()
-	c.Room, c.Principal = h.room, h.whose
+	c.Room, c.Principal = &h.room, h.whose
 	return c
 }
 
-func (rd *round) sender() Send {
+func (rd *round) send(line context.Context, u *routing.Upstream, c *task.Call) (Exchange, error) {
+	t := rd.record()
 	if rd.client != nil {
-		return rd.client.Send
+		return rd.client.Send(line, u, c, t.Terms.MaxResult)
 	}
-	return rd.r.Pool(rd.record().Pool).Transport.Send
+	return rd.r.Pool(t.Pool).Transport.Send(line, u, c, t.Terms.MaxResult)
 }
 
-// commit makes it durable that a round goes to u, and returns its body.
-func (rd *round) commit(ctx context.Context, u *routing.Upstream) ([]byte, error) {
+// commit makes it durable that a round goes to u, and returns its body, and its headers if they are made already.
+func (rd *round) commit(ctx context.Context, u *routing.Upstream) (body []byte, header *wire.Header, err error) {
 	t := rd.record()
-	body, err := rd.body(t)
+	if body, header = rd.takeFirst(t); body == nil {
+		body, err = rd.body(t)
+	}
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	// The store may take the step and not say so, and the round be given up meanwhile.
 	rd.due = t.Round + 1
@@ -154,18 +156,15 @@ func (rd *round) commit(ctx context.Context, u *routing.Upstream) ([]byte, error
 	op.Upstream, op.Round = u.Name, t.Round
 	rd.sent = mcp.ID(body)
 	if rd.stepAlone(ctx, op) {
-		return body, nil
+		return body, header, nil
 	}
-	return body, rd.must(ctx, op)
+	return body, header, rd.must(ctx, op)
 }
 
 // body is the original call with what belongs to the round that is due. A client that may
 // get the answer itself is to find its own id there, also where the call went elsewhere
 // before and nothing of it left.
 func (rd *round) body(t *task.Task) ([]byte, error) {
-	if first := rd.takeFirst(t); first != nil {
-		return first, nil
-	}
 	r := mcp.Round{ProgressToken: rd.token, Answered: t.Answered, WithoutTask: t.Call != ""}
 	if t.Call != "" || t.Round > 0 && rd.client == nil {
 		r.ID = requestID(rd.token, t.Round+1)
@@ -226,9 +225,13 @@ func (rd *round) read(ex Exchange, id []byte) (*reply, error) {
 // judge returns the reply that a message is; nil if it is none. What read has on its stack while it
 // waits is there for as long as the call.
 func (rd *round) judge(m Message, id []byte) (*reply, error) {
-	a, err := mcp.PeekAnswer(m.Data, false)
+	var own mcp.Answer
+	a, err := m.Says, error(nil)
+	if a == nil {
+		a, err = &own, own.PeekTo("", m.Data, false)
+	}
 	if err == nil && a.Method == "" {
-		return rd.replied(&a, m, id)
+		return rd.replied(a, m, id)
 	}
 	if p, ok := mcp.PeekProgress(m.Data); ok {
 		if utf8.Valid(m.Data) {

@@ -34,6 +34,11 @@ func (s *stream) line(ctx context.Context) (line context.Context, hangUp func())
 	if s.record().Call == "" {
 		return ctx, func() {}
 	}
+	return s.outliving(ctx)
+}
+
+// outliving returns line of a call of the legacy era.
+func (s *stream) outliving(ctx context.Context) (line context.Context, hangUp func()) {
 	line, end := context.WithCancel(context.WithoutCancel(ctx))
 	stop := context.AfterFunc(ctx, func() {
 		defer end()

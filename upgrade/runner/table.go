@@ -92,7 +92,7 @@ func (c *Table) TryClaim(id string) (busy <-chan struct{}, err error) {
 		return nil, ledger.ErrDraining
 	}
 	if h := c.held[id]; h != nil {
-		return h.done, nil
+		return h.over(), nil
 	}
 	if _, claimed := c.claimed[id]; claimed {
 		return c.unclaimed(id), nil
@@ -130,13 +130,25 @@ func (c *Table) hold(h *Held) {
 	}
 }
 
-func (c *Table) letGo(id string) {
+// letGo lets go of the call of a task. done is closed once all of it is over; nil: nobody waits for that.
+func (c *Table) letGo(id string) (done chan struct{}) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if h := c.held[id]; h != nil {
-		delete(c.held, id)
-		c.giveLocked(h.caller)
+	h := c.held[id]
+	if h == nil {
+		return nil
 	}
+	delete(c.held, id)
+	c.giveLocked(h.caller)
+	return h.done
+}
+
+// over is closed when nothing is held any more. The caller has the lock of the table, in which h is.
+func (h *Held) over() <-chan struct{} {
+	if h.done == nil {
+		h.done = make(chan struct{})
+	}
+	return h.done
 }
 
 // Get returns the call of a task, nil if it is not held here.
@@ -202,7 +214,7 @@ func (c *Table) busy() <-chan struct{} {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for _, h := range c.held {
-		return h.done
+		return h.over()
 	}
 	for id := range c.claimed {
 		return c.unclaimed(id)

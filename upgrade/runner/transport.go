@@ -28,6 +28,7 @@ var (
 // Message is one event of the answer to a call, or the answer as a whole.
 type Message struct {
 	Data  []byte        // one JSON-RPC message; nil: the event bears none
+	Says  *mcp.Answer   // what Data says, by mcp.PeekAnswer; nil: it was not read, or could not be
 	Whole bool          // Data is the answer as a whole, and no event
 	Event string        // id of the event; "" if it has none
 	Retry time.Duration // how long to wait before the stream is resumed, if this says so; else 0

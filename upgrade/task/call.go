@@ -22,6 +22,10 @@ type Call struct {
 	// Principal is whose task it is sent for. Not kept: the record has it.
 	Principal string
 
+	// Sent are all headers as they go upstream with the first round; nil: they are made of the rest. Not kept: whoever sends
+	// them has them.
+	Sent *wire.Header
+
 	// Room is what of the answer may be in memory; nil: any of it.
 	Room *Room
 
@@ -38,8 +42,12 @@ type Envelope struct {
 	Bare bool
 }
 
-// Headers are all that go upstream. What is the call's own stands for all that is said of it.
+// Headers are all that go upstream, its caller's from then on. What is the call's own stands for all that is said of it.
 func (c *Call) Headers() *wire.Header {
+	if all := c.Sent; all != nil {
+		c.Sent = nil
+		return all
+	}
 	all := new(wire.Header)
 	all.Grow((len(c.Header)+len(c.Own))/2 + spareHeaders)
 	for i := 0; i < len(c.Header); i += 2 {

@@ -140,9 +140,12 @@ func (s *secret) tag(to, random []byte) []byte {
 }
 
 // NewName returns a name that nobody else has, of 16 random bytes at most: of a process, of an op.
-func NewName(bytes int) string {
+func NewName(bytes int) string { return NewNameAfter("", bytes) }
+
+// NewNameAfter is NewName behind a word.
+func NewNameAfter(word string, bytes int) string {
 	var raw [16]byte
-	var text [22]byte
+	var text [32]byte
 	_, _ = rand.Read(raw[:bytes])
-	return string(base64.RawURLEncoding.AppendEncode(text[:0], raw[:bytes]))
+	return string(base64.RawURLEncoding.AppendEncode(append(text[:0], word...), raw[:bytes]))
 }

@@ -63,12 +63,7 @@ func (u *Unsaved) Give(caller string, n int64) {
 	}
 }
 
-// Room returns what of an answer for a caller's task may be in memory.
-func (u *Unsaved) Room(caller string, expires time.Time) *Room {
-	return &Room{of: u, caller: caller, expires: expires}
-}
-
-// Room is what of a held call's answer may be in memory. A nil one is as large as it likes.
+// Room is what of a held call's answer may be in memory. It is to be opened; a nil one is as large as it likes.
 type Room struct {
 	of      *Unsaved
 	caller  string
@@ -76,6 +71,11 @@ type Room struct {
 
 	mu sync.Mutex // guards the field below
 	n  int64
+}
+
+// Open has r be room for answers for a caller's task, among what is unsaved.
+func (r *Room) Open(unsaved *Unsaved, caller string, expires time.Time) {
+	r.of, r.caller, r.expires = unsaved, caller, expires
 }
 
 // Take waits until there is room for n bytes of an answer, which is to be all that may come:

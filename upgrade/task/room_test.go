@@ -15,7 +15,9 @@ func TestLargeAnswersWaitForRoom(t *testing.T) {
 		healthy := true
 		unsaved := NewUnsaved(100, func() bool { return healthy })
 		room := func(caller string) *Room {
-			return unsaved.Room(caller, time.Now().Add(time.Hour))
+			r := new(Room)
+			r.Open(unsaved, caller, time.Now().Add(time.Hour))
+			return r
 		}
 		takes := func(r *Room, n int64) error {
 			ctx, cancel := context.WithTimeout(t.Context(), time.Second)

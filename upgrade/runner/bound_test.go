@@ -1,0 +1,68 @@
+package runner
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"berth/upgrade/task"
+)
+
+// A round's context ends as one that watches throughout does, whenever it is asked for the first time.
+func TestABoundRoundEndsAlikeWheneverItIsAsked(t *testing.T) {
+	given := errors.New("given up")
+	for name, ends := range map[string]func(call context.CancelCauseFunc, b *bound){
+		"goes on":       func(context.CancelCauseFunc, *bound) {},
+		"is late":       func(context.CancelCauseFunc, *bound) { time.Sleep(2 * time.Minute) },
+		"is given up":   func(call context.CancelCauseFunc, _ *bound) { call(given) },
+		"is over":       func(_ context.CancelCauseFunc, b *bound) { b.end() },
+		"is late after": func(call context.CancelCauseFunc, _ *bound) { call(given); time.Sleep(2 * time.Minute) },
+		"is over late":  func(_ context.CancelCauseFunc, b *bound) { time.Sleep(2 * time.Minute); b.end() },
+	} {
+		for _, asked := range []bool{false, true} {
+			synctest.Test(t, func(t *testing.T) {
+				ctx, end := context.WithCancelCause(t.Context())
+				defer end(nil)
+				b := &bound{Context: ctx, until: time.Now().Add(time.Minute)}
+				want, stop := context.WithDeadlineCause(ctx, b.until, task.ErrTimeout)
+				defer stop()
+				defer b.end()
+				if asked {
+					_ = b.Done()
+				}
+				heard := make(chan error, 1)
+				if asked {
+					context.AfterFunc(b, func() { heard <- context.Cause(b) })
+				}
+				ends(end, b)
+				if name == "is over" {
+					stop()
+				}
+				synctest.Wait()
+				if !errors.Is(b.Err(), want.Err()) || !errors.Is(context.Cause(b), context.Cause(want)) {
+					t.Errorf("%s, asked before: %v: got %v, %v, want %v, %v", name, asked, b.Err(), context.Cause(b), want.Err(), context.Cause(want))
+				}
+				select {
+				case <-b.Done():
+				default:
+					if want.Err() != nil {
+						t.Errorf("%s, asked before: %v: it is not done", name, asked)
+					}
+				}
+				if asked && want.Err() != nil && !errors.Is(<-heard, context.Cause(want)) {
+					t.Errorf("%s: who waited was told another cause", name)
+				}
+			})
+		}
+	}
+}
+
+// A round that nobody waits for has no timer.
+func TestABoundRoundCostsNoTimerUnasked(t *testing.T) {
+	b := &bound{Context: t.Context(), until: time.Now().Add(time.Hour)}
+	if b.Err() != nil || context.Cause(b) != nil || b.timed != nil {
+		t.Errorf("it has %v", b.timed)
+	}
+}
