@@ -82,6 +82,7 @@ type known struct {
 
 // TestWorldInMemory runs scripts on berths that share a store in memory, in fake time.
 func TestWorldInMemory(t *testing.T) {
+	t.Parallel()
 	rapid.Check(t, func(rt *rapid.T) {
 		script := drawScript(rt, append(slices.Concat(requests, requests, doomed, faults), "flush"))
 		var wrong []string
