@@ -68,6 +68,7 @@ func lost(t testing.TB, s *storage.Store) (n int) {
 // Whichever byte of a file is another than was written: opening it says so, or nothing
 // is lost. Only the last commit may be, and then it is said.
 func TestNoDamageIsSilentLoss(t *testing.T) {
+	t.Parallel()
 	sample := sampleFile(t)
 	path, _ := inFile(t)
 	const stride = 31 // finds each field of each page, in time
