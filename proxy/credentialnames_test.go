@@ -3,6 +3,7 @@ package proxy_test
 import (
 	"net/http"
 	"testing"
+	"testing/synctest"
 
 	"berth/proxy"
 )
@@ -32,29 +33,31 @@ var passing = []string{
 
 // A header counts by what its name says, in whatever spelling.
 func TestCredentialsAreKnownByTheirNames(t *testing.T) {
-	f := newUpgraded(t, rigOptions{}, nil)
-	f.answers(sayNothing)
-	counts := func(name string) bool {
-		id := f.made(name, "one")
-		if r := f.poll(id, name, "one"); r.code() != 0 {
-			t.Errorf("%s: its creator: got %v", name, r)
+	synctest.Test(t, func(t *testing.T) {
+		f := newUpgraded(t, rigOptions{}, nil)
+		f.answers(sayNothing)
+		counts := func(name string) bool {
+			id := f.made(name, "one")
+			if r := f.poll(id, name, "one"); r.code() != 0 {
+				t.Errorf("%s: its creator: got %v", name, r)
+			}
+			another, none := f.poll(id, name, "two").code(), f.poll(id).code()
+			if another != none {
+				t.Errorf("%s: another's is answered with %d, none with %d", name, another, none)
+			}
+			return another == unknownTask
 		}
-		another, none := f.poll(id, name, "two").code(), f.poll(id).code()
-		if another != none {
-			t.Errorf("%s: another's is answered with %d, none with %d", name, another, none)
+		for _, name := range authenticating {
+			if !counts(name) {
+				t.Errorf("%s does not count", name)
+			}
 		}
-		return another == unknownTask
-	}
-	for _, name := range authenticating {
-		if !counts(name) {
-			t.Errorf("%s does not count", name)
+		for _, name := range passing {
+			if counts(name) {
+				t.Errorf("%s counts", name)
+			}
 		}
-	}
-	for _, name := range passing {
-		if counts(name) {
-			t.Errorf("%s counts", name)
-		}
-	}
+	})
 }
 
 // What a trusted proxy says of the caller counts.

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 
 	"berth/internal/storage/redistest"
 	"berth/proxy"
@@ -133,21 +134,23 @@ func TestWhoIsLetInToATask(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			f := newUpgraded(t, rigOptions{options: func(o *proxy.Options) { o.CredentialHeaders = []string{"X-Tenant-Key"} }}, nil)
-			f.servers[0].inject(first(onMethod("tools/call", sayNothing), c.upstream))
-			id := f.made(c.made.header()...)
-			r := f.poll(id, c.asks.header()...)
-			got := r.code()
-			if r.status >= 400 {
-				got = r.status
-			}
-			if got != c.want || got == 0 && !strings.Contains(r.body, id) {
-				t.Errorf("got %v, want %d", r, c.want)
-			}
-			none := f.poll(neverMade(f), c.asks.header()...)
-			if c.want != 0 && none.String() != r.String() {
-				t.Errorf("a task that is there is told by %v, one that is not by %v", r, none)
-			}
+			synctest.Test(t, func(t *testing.T) {
+				f := newUpgraded(t, rigOptions{options: func(o *proxy.Options) { o.CredentialHeaders = []string{"X-Tenant-Key"} }}, nil)
+				f.servers[0].inject(first(onMethod("tools/call", sayNothing), c.upstream))
+				id := f.made(c.made.header()...)
+				r := f.poll(id, c.asks.header()...)
+				got := r.code()
+				if r.status >= 400 {
+					got = r.status
+				}
+				if got != c.want || got == 0 && !strings.Contains(r.body, id) {
+					t.Errorf("got %v, want %d", r, c.want)
+				}
+				none := f.poll(neverMade(f), c.asks.header()...)
+				if c.want != 0 && none.String() != r.String() {
+					t.Errorf("a task that is there is told by %v, one that is not by %v", r, none)
+				}
+			})
 		})
 	}
 }
@@ -191,19 +194,21 @@ func TestQueryIsPartOfTheCredentials(t *testing.T) {
 // An Idempotency-Key is of one set of credentials: nobody is handed a task by knowing the
 // key and the arguments.
 func TestKeyIsOfOneSetOfCredentials(t *testing.T) {
-	f := newUpgraded(t, rigOptions{}, nil)
-	f.answers(sayNothing)
-	made := map[string]string{}
-	for _, b := range []bears{nil, {"X-Api-Key: one"}, {"X-Api-Key: two"}, {"Cookie: sid=1"}, {"Cookie: sid=2"}, {"X-Api-Key: one", "Cookie: sid=1"}} {
-		id := f.made(append(b.header(), key, "k")...)
-		if again := f.made(append(b.header(), key, "k")...); again != id {
-			t.Errorf("%v: the repetition made another task", b)
+	synctest.Test(t, func(t *testing.T) {
+		f := newUpgraded(t, rigOptions{}, nil)
+		f.answers(sayNothing)
+		made := map[string]string{}
+		for _, b := range []bears{nil, {"X-Api-Key: one"}, {"X-Api-Key: two"}, {"Cookie: sid=1"}, {"Cookie: sid=2"}, {"X-Api-Key: one", "Cookie: sid=1"}} {
+			id := f.made(append(b.header(), key, "k")...)
+			if again := f.made(append(b.header(), key, "k")...); again != id {
+				t.Errorf("%v: the repetition made another task", b)
+			}
+			if other, taken := made[id]; taken {
+				t.Errorf("%v was handed the task of %s", b, other)
+			}
+			made[id] = fmt.Sprint(b)
 		}
-		if other, taken := made[id]; taken {
-			t.Errorf("%v was handed the task of %s", b, other)
-		}
-		made[id] = fmt.Sprint(b)
-	}
+	})
 }
 
 // What a berth of 0.4 has recorded is its creator's, until it expires: it knew callers by

@@ -10,6 +10,7 @@ import (
 
 // What a call asks stands in its record: there is an end to how much.
 func TestTooMuchAskedAtOnceIsRefused(t *testing.T) {
+	t.Parallel()
 	for name, c := range map[string]struct{ size, open int }{
 		"in number": {0, task.MaxAsks}, "in bytes": {task.MaxAskBytes/2 - 200, 2}, "by one": {task.MaxAskBytes + 1, 1},
 	} {

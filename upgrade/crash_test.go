@@ -17,6 +17,7 @@ const crashPoints = 36
 // and another one see to what is left: beside it on a shared store, in its place on a
 // file. The task ends, or waits for its client; the tool runs once; nothing is left over.
 func TestEveryCrashPoint(t *testing.T) {
+	t.Parallel()
 	everyCrashPoint(t, crashPoints, dieAt)
 }
 

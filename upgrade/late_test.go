@@ -21,6 +21,7 @@ import (
 // Of berths that live no task fails, though single replies of the store are late: a client
 // repeats under its key what did not become a task for all that it knows.
 func TestLateRepliesOrphanNothing(t *testing.T) {
+	t.Parallel()
 	for seed := range 3 {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -157,6 +158,7 @@ func TestBeatsGoOnWhileACreationThatWasUnknownRuns(t *testing.T) {
 // A flush costs no result of a berth that lives, and no task is called unknown, though
 // single replies of the store are late meanwhile.
 func TestFlushWithLateRepliesLosesNoResult(t *testing.T) {
+	t.Parallel()
 	for seed := range 3 {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

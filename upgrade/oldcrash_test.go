@@ -14,6 +14,7 @@ const oldCrashPoints = 60
 // left. Whatever is asked then is answered there. The tool runs once; from its first event
 // on nothing is lost.
 func TestEveryCrashPointOfACallInASession(t *testing.T) {
+	t.Parallel()
 	everyCrashPoint(t, oldCrashPoints, oldDieAt)
 }
 

@@ -52,6 +52,7 @@ func (s *oldSession) behind() string { return BehindKey(s.key(), s.at()) }
 // TestOldWorldInMemory runs scripts on berths in front of a server that holds sessions, in
 // fake time.
 func TestOldWorldInMemory(t *testing.T) {
+	t.Parallel()
 	rapid.Check(t, func(rt *rapid.T) {
 		script := drawScript(rt, slices.Concat(oldRequests, oldRequests, oldDoomed, faults, []string{"flush"}))
 		var wrong []string

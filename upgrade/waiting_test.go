@@ -14,6 +14,7 @@ import (
 // Each call that came to a queue, and each that went, had all who wait there look, and each of
 // them compare itself with all: creations took the longer the more waited.
 func TestWorkInAQueueIsNoMatterOfItsLength(t *testing.T) {
+	t.Parallel()
 	for _, shared := range []bool{false, true} {
 		t.Run(fmt.Sprintf("shared %v", shared), func(t *testing.T) {
 			var asked []int

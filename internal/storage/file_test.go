@@ -16,6 +16,7 @@ func TestFileKeepsTheContract(t *testing.T) {
 
 // A file that was closed and opened again is one with which nothing happened.
 func TestReopenedFileKeepsTheContract(t *testing.T) {
+	t.Parallel()
 	storagetest.TestEngine(t, func(t *testing.T) storage.Engine {
 		return &reopened{t: t, url: "file:" + filepath.Join(t.TempDir(), "berth.db")}
 	})
