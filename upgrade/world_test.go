@@ -176,7 +176,7 @@ func (w *world) settle() []string {
 func (w *world) isOver() bool {
 	b := w.living()[0]
 	return len(w.check()) == 0 && (w.old == nil || !slices.ContainsFunc(w.made(), func(k *known) bool {
-		v, err := b.Get(context.Background(), k.id, somebody)
+		v, err := b.Reader.Get(context.Background(), k.id, somebody)
 		return err == nil && !v.State.Terminal()
 	}))
 }
