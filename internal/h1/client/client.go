@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"berth/internal/cohort"
 	"berth/internal/exchange"
 	"berth/internal/wire"
 )
@@ -39,12 +40,16 @@ func New(o Options) *Client {
 	return c
 }
 
+// sending is the gate of requests before they are given a connection: a look at it is not to grow old at a gate.
+var sending cohort.Gate
+
 // Send implements exchange.Sender.
 func (c *Client) Send(ctx context.Context, request *exchange.Request, wait time.Duration) (*wire.Response, error) {
 	t := terms{ctx: ctx, wait: wait, begun: request.Begun}
 	if t.begun.IsZero() {
 		t.begun = time.Now()
 	}
+	sending.Pass()
 	if ctx.Err() != nil {
 		return nil, unsent(ctx, context.Cause(ctx))
 	}

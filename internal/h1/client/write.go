@@ -4,7 +4,6 @@ import (
 	"sync"
 	"time"
 
-	"berth/internal/cohort"
 	"berth/internal/exchange"
 	"berth/internal/h1/buffer"
 )
@@ -16,9 +15,6 @@ const (
 	// together is how long a request may be to be copied into one piece, which is one write.
 	together = 64 << 10
 )
-
-// prepared is the gate of requests before they are written.
-var prepared cohort.Gate
 
 // lastWrite is how long the end of a request is waited for after the answer's.
 const lastWrite = 50 * time.Millisecond
@@ -74,7 +70,6 @@ func (c *conn) write(r *exchange.Request) (err error) {
 	if c.keep, err = c.prepare(r); err != nil {
 		return err
 	}
-	prepared.Pass()
 	r.Written = c.rest == nil // all of it was copied
 	switch {
 	case c.net.raw == nil:
