@@ -85,3 +85,18 @@ func TestRoundsOfATask(t *testing.T) {
 		t.Errorf("%d ids for 4 rounds", len(ids))
 	}
 }
+
+// TestHeadersOfOneRequestStayBesideTheCall: a round is not to bear what belonged to the request that the task was made by, and each round
+// bears the same.
+func TestHeadersOfOneRequestStayBesideTheCall(t *testing.T) {
+	for name, value := range map[string]string{"Last-Event-Id": "e-1", "Idempotency-Key": "k", "Mcp-Session-Id": ""} {
+		f := newUpgraded(t, rigOptions{}, nil)
+		f.answers(sayResult(done))
+		f.reaches(f.made(name, value), "completed")
+		for _, call := range f.seen.of("tools/call") {
+			if got, found := call.header[name]; found {
+				t.Errorf("%s: a round bore %q", name, got)
+			}
+		}
+	}
+}

@@ -24,7 +24,7 @@ type roundEdit struct {
 // recallRound is Body of a first round where it is known what becomes of calls like original; nil: it is not. The form is that
 // of original, nil if it has none.
 func (r *Round) recallRound(original []byte) (body []byte, _ *callForm) {
-	if r.ID != nil || r.ProgressToken == "" || r.WithoutTask || r.Answered {
+	if r.ID != nil || r.ProgressToken == "" || r.WithoutTask || r.Answered { // a call with a task has no form either
 		return nil, nil
 	}
 	for _, f := range those(placeOfCallForm(original)) {

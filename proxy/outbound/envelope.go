@@ -16,10 +16,17 @@ func (w Way) HeldCall() *upgrade.Call {
 	headers := w.Headers()
 	own, envelope := w.split(headers)
 	call := &upgrade.Call{Body: w.Body, Own: own, Session: headers.Get(mcp.HeaderSession), Envelope: envelope}
-	if !headers.Has(inbound.HeaderOnce) && !headers.Has(mcp.HeaderLastEvent) { // of one request each
+	if areOfEachRound(headers) {
 		call.Sent = headers
 	}
 	return call
+}
+
+// areOfEachRound reports whether headers would be the same if they were made anew from the call, as those of a later round are: none is of
+// one request only, and the session's is one that says something.
+func areOfEachRound(headers *wire.Header) bool {
+	session, n := headers.First(mcp.HeaderSession)
+	return !headers.Has(inbound.HeaderOnce) && !headers.Has(mcp.HeaderLastEvent) && (n == 0 || n == 1 && session != "")
 }
 
 // Envelope is what the request bears beside its call: who makes it, from where, with what

@@ -156,7 +156,7 @@ func (t *Task) Resumable() bool {
 	return t.State == Dispatched && t.Call != "" && t.Session != "" && t.Event != ""
 }
 
-// Expires returns when the task may be forgotten, by the store's clock; see Tasks.Expires.
+// Expires returns when the task may be forgotten, by the store's clock; see Reader.Expires.
 func (t *Task) Expires() time.Time { return t.Created.Add(t.Terms.TTL) }
 
 // OpenAsks are the asks that the client has not answered, in order.
