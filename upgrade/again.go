@@ -20,14 +20,11 @@ func (m *Maker) again(ctx context.Context, e ledger.Entry, call *task.Call) (tas
 		return task.Task{}, err
 	}
 	made := e.Task.Anew(id, m.ledger.Holder, call.Size(), m.ledger.Clock.Now())
-	release, err := m.runner.Calls.Admit(id, made.Caller, 0)
+	release, err := m.admit(made, 0)
 	if err != nil {
 		return task.Task{}, err
 	}
 	defer release()
-	if err := m.ledger.Quota.Admit(id, made.Caller, made.Weight(), m.ledger.Expires(made).Add(ledger.Spare)); err != nil {
-		return task.Task{}, err
-	}
 	op := m.ledger.Op(task.Rerun)
 	op.Of, op.Again = e.Again.ID, id
 	if _, err := m.ledger.Records.Apply(ctx, e, op); err != nil {

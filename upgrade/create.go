@@ -51,14 +51,11 @@ func (m *Maker) create(ctx context.Context, c task.Creation, once task.Once) (*r
 	if c.Withhold > 0 {
 		task.Withhold(c.Withhold + withheldSpare)
 	}
-	release, err := m.runner.Calls.Admit(id, task.Caller, c.Rule.LivePerProcess)
+	release, err := m.admit(task, c.Rule.LivePerProcess)
 	if err != nil {
 		return nil, err
 	}
 	defer release()
-	if err := m.ledger.Quota.Admit(id, task.Caller, task.Weight(), m.ledger.Expires(task).Add(ledger.Spare)); err != nil {
-		return nil, err
-	}
 	e, err := m.record(ctx, task, &c)
 	if err != nil {
 		m.runner.Abort(ctx, task, c.Call, err)
@@ -69,6 +66,19 @@ func (m *Maker) create(ctx context.Context, c task.Creation, once task.Once) (*r
 		m.ledger.Notices.Tell(ctx, ledger.SessionTopic(task.Session)) // it may be over before anybody looks
 	}
 	return m.runner.Hold(e, c.Call).Begin(first), nil
+}
+
+// admit claims a new task, whose caller and process may have so many (see runner.Table.Admit), and has it count among what tasks keep.
+func (m *Maker) admit(t *task.Task, most int) (release func(), err error) {
+	release, err = m.runner.Calls.Admit(t.ID, t.Caller, most)
+	if err != nil {
+		return nil, err
+	}
+	if err = m.ledger.Quota.Admit(t.ID, t.Caller, t.Weight(), m.ledger.Expires(t).Add(ledger.Spare)); err != nil {
+		release()
+		return nil, err
+	}
+	return release, nil
 }
 
 // name returns a new task's id, and what its record says of who makes it. The store is asked for what a process knows from

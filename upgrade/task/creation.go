@@ -54,7 +54,7 @@ func (c *Creation) Task(id, name, holder string, at time.Time) *Task {
 	t := &Task{
 		ID: id, Pool: c.Pool, Tool: c.Tool, Version: c.Version,
 		Principal: c.Principal, Upstream: c.Prefer, Declares: c.Declares, Origin: c.Origin,
-		Caller: digestOfCaller(cmp.Or(c.Caller, c.Principal)), Size: c.Call.Size(),
+		Caller: Digest(cmp.Or(c.Caller, c.Principal)), Size: c.Call.Size(),
 		State: state, Created: at, Updated: at, Holder: holder, Terms: c.Rule.Terms(c.Pool),
 	}
 	if c.Core {

@@ -4,15 +4,14 @@
 // It promises that a record changes in one place alone, Transition, and that this is pure:
 // equal arguments give equal results, so that every berth that takes the same op to the same
 // record has the same one. It asks no store and no upstream for anything, and starts nothing.
-// Three of its parts are not values: IDs has the deployment's secret fetched, the digests of those who call are known again, and Room counts
+// Two of its parts are not values: IDs has the deployment's secret fetched, and Room counts
 // what of answers is in memory.
 //
 // What it costs: a step copies the record, and what it changes of its lists.
 //
 //	task.go                              the record, and how clients see it
 //	transition.go, transitionlegacy.go   its steps
-//	creation.go, creator.go, callers.go  how one is made, whose it is, whom it counts for
-//	id.go                                its name
+//	creation.go, creator.go, id.go       how one is made, whose it is, its name
 //	call.go, packed.go, room.go          the call as it is sent, as it waits, its answer's memory
 //	rule.go, glob.go                     what operators say
 //	failure.go                           why a task failed, or was not made
