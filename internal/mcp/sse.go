@@ -29,14 +29,14 @@ type EventReader struct {
 	to   int   // end of what was read
 	err  error // what ended the stream; comes after what was read before
 
-	ready bool // an event ends at pos
-	line  int  // bytes in the line being scanned
-	cr    bool // the last byte was CR: an LF that follows belongs to it
-	cut   bool // the event being scanned was cut
-	begun bool // the beginning of the stream was handed out
-
-	lent  *eventBuffer // that buf is; nil: buf is the reader's own
+	line  int          // bytes in the line being scanned
+	plain extent       // of the data of the event that ends at pos, from its start on; empty: it is to be looked for
+	ready bool         // an event ends at pos
+	cr    bool         // the last byte was CR: an LF that follows belongs to it
+	cut   bool         // the event being scanned was cut
+	begun bool         // the beginning of the stream was handed out
 	rests bool         // memory is given back between events
+	lent  *eventBuffer // that buf is; nil: buf is the reader's own
 }
 
 // What is held of a stream that says nothing: first, and once more than that has come at a time.
@@ -81,7 +81,7 @@ func (er *EventReader) Ready() bool { return er.scanned() || er.err != nil }
 
 // scanned reports whether an event ends at pos.
 func (er *EventReader) scanned() bool {
-	er.ready = er.ready || er.scan()
+	er.ready = er.ready || er.scanPlain() || er.scan()
 	return er.ready
 }
 
@@ -159,12 +159,16 @@ func (er *EventReader) swallowLF() {
 func (er *EventReader) take(end int, ends bool) Event {
 	raw := er.buf[er.from:end]
 	event := Event{Raw: raw, Cut: !ends && !er.cut, Tail: er.cut, Ends: ends}
-	if !er.begun {
-		raw = bytes.TrimPrefix(raw, []byte("\ufeff"))
-	}
-	if !er.cut {
+	switch at := er.plain; {
+	case er.cut:
+	case at.to > 0:
+		event.Data = raw[at.from:at.to:at.to]
+	case er.begun:
 		event.Data = eventData(raw)
+	default:
+		event.Data = eventData(bytes.TrimPrefix(raw, []byte("\ufeff")))
 	}
+	er.plain = extent{}
 	er.from, er.cut, er.begun, er.ready = end, !ends, true, false
 	return event
 }
