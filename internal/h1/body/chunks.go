@@ -24,6 +24,18 @@ func (r *Reader) buffersLine() bool {
 	return len(b) >= maxLine || bytes.IndexByte(b, '\n') >= 0
 }
 
+// stepOver takes the end of a chunk, if it is there already as it should be.
+func (r *Reader) stepOver() {
+	const lineEnd = "\r\n"
+	if r.src.Buffered() < len(lineEnd) {
+		return
+	}
+	if b, _ := r.src.Peek(len(lineEnd)); string(b) == lineEnd {
+		_, r.err = r.src.Discard(len(lineEnd))
+		r.at = sizeLine
+	}
+}
+
 // line reads the next line of what is around the data.
 func (r *Reader) line() error {
 	line, err := r.peekLine()

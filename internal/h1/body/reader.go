@@ -112,6 +112,7 @@ func (r *Reader) take(p []byte) (int, error) {
 		r.at = end
 	} else {
 		r.at = dataEnd
+		r.stepOver()
 	}
 	return n, nil
 }
