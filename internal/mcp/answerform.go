@@ -41,6 +41,9 @@ func (r *answerReader) recall(a *Answer) bool {
 	if f := r.recallTold(); f != nil && r.take(a, f, &found) {
 		return true
 	}
+	if place := placeOfNoticeForm(r.Text()); place != nil {
+		return r.recallNotice(a, place)
+	}
 	for _, f := range those(placeOfAnswerForm(r.Text())) {
 		if r.take(a, f, &found) {
 			r.rememberTold(a, &found)
@@ -105,6 +108,10 @@ func spotOf(at int, g *gaps) (s spot) {
 func (r *answerReader) remember(a *Answer) {
 	const usual = memberResultType | memberOwnTask | memberToolFailed | memberTaskID | memberStatus | memberStatusMessage |
 		memberTTLMs | memberTTL | memberKeepAlive | memberCreated | memberUpdated | memberInterval | memberContent | memberStructured | memberMeta
+	if a.Method != "" {
+		r.rememberNotice(a)
+		return
+	}
 	if r.cut || r.Err() != nil || r.seen != memberID|memberResult || a.Result == nil || r.strange || r.inside&^usual != 0 {
 		return
 	}

@@ -108,9 +108,12 @@ func (r *answerReader) readParams() {
 	if !r.atObject() {
 		return
 	}
+	strange := r.strange
 	o := r.open(known)
 	for r.next(&o) {
 		switch o.member {
+		case 0:
+			r.gap()
 		case memberURI:
 			r.text(&r.subscribed.URI)
 		case memberMeta:
@@ -119,6 +122,7 @@ func (r *answerReader) readParams() {
 			r.readTask(&r.params, o.member)
 		}
 	}
+	r.strange = strange // what else they have are gaps
 }
 
 // readResult returns what it has read; nil if that is no object, or not all there.
@@ -254,6 +258,13 @@ func (r *answerReader) value() []byte {
 		r.gaps.add(&r.Scanner, r.number, value)
 	}
 	return value
+}
+
+// gap passes over a value that is not looked at, and differs between messages.
+func (r *answerReader) gap() {
+	if value := r.value(); value != nil && r.number&differing == 0 {
+		r.gaps.add(&r.Scanner, 0, value)
+	}
 }
 
 func (r *answerReader) text(s *string) {

@@ -30,6 +30,7 @@ func forgetForms() {
 	forget(&callForms)
 	forget(&answerForms)
 	forget(&results)
+	forget(&noticeForms)
 }
 
 // What a client says of itself is read alike whether it was read before or not, whatever of it has changed.
