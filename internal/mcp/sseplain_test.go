@@ -9,16 +9,21 @@ import (
 	"testing/iotest"
 )
 
-// An event that is there whole is read as one that comes byte by byte, of which no event is there whole.
+// An event that is there whole is read as one that comes byte by byte, or in two pieces.
 func TestAPlainEventIsReadAsAnyOther(t *testing.T) {
 	for _, stream := range []string{
 		"data: a\n\n", "event: message\ndata: a\n\n", "event: message\r\ndata: a\r\n\r\n", "event: message\ndata: a\r\n\ndata: b\n\n",
+		"id: 1\ndata: a\n\n",
 	} {
 		for i := range len(stream) {
 			for _, put := range []string{"", "\n", "\r", "\r\n", " ", ":", "x", "\n\n", "data: ", "event: message\n", "event: other\n", "id: 1\n", "\ufeff"} {
 				changed := stream[:i] + put + stream[i+1:] + stream
 				whole, err := drain(bytes.NewReader([]byte(changed)))
 				bytewise, _ := drain(iotest.OneByteReader(bytes.NewReader([]byte(changed))))
+				pieces, _ := drain(io.MultiReader(strings.NewReader(changed[:i]), strings.NewReader(changed[i:])))
+				if !slices.Equal(messages(pieces), messages(bytewise)) {
+					t.Fatalf("%q became %+v in two pieces at %d, and byte by byte %+v", changed, pieces, i, bytewise)
+				}
 				if err != io.EOF || raw(whole) != changed || !slices.Equal(messages(whole), messages(bytewise)) {
 					t.Fatalf("%q became %+v, %v, and byte by byte %+v", changed, whole, err, bytewise)
 				}
