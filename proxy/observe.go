@@ -39,6 +39,10 @@ func (x *request) observe(u *routing.Upstream, piece *exchange.Piece, says *peek
 		return nil, nil
 	}
 	x.announced.Observe(piece)
+	if says.err == nil && says.Method != "" { // it asks or tells: nothing of it is recorded
+		x.made.Heed(u, piece.Message)
+		return nil, nil
+	}
 	for message, err := range mcp.Messages(piece.Message) {
 		x.made.Heed(u, message)
 		a := says

@@ -81,7 +81,7 @@ func (er *EventReader) Ready() bool { return er.scanned() || er.err != nil }
 
 // scanned reports whether an event ends at pos.
 func (er *EventReader) scanned() bool {
-	er.ready = er.ready || er.scanPlain() || er.scan()
+	er.ready = er.ready || er.pos < er.to && (er.scanPlain() || er.scan())
 	return er.ready
 }
 

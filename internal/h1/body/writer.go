@@ -2,7 +2,7 @@ package body
 
 import (
 	"errors"
-	"strconv"
+	"math/bits"
 )
 
 // ErrTooLong says that more was written than the length that was announced.
@@ -13,5 +13,9 @@ const LastChunk = "0\r\n\r\n"
 
 // AppendSize appends the line before a chunk of n bytes, more than none, to b. The chunk ends with CRLF.
 func AppendSize(b []byte, n int) []byte {
-	return append(strconv.AppendUint(b, uint64(n), 16), '\r', '\n')
+	const digit = 4 // bits
+	for left := (bits.Len(uint(n)) + digit - 1) / digit; left > 0; left-- {
+		b = append(b, "0123456789abcdef"[n>>(digit*(left-1))&15])
+	}
+	return append(b, '\r', '\n')
 }
