@@ -176,3 +176,18 @@ func TestAChunkIsHandedOutAsItComes(t *testing.T) {
 		t.Errorf("got %q, %v", p[:n], err)
 	}
 }
+
+// What stands where a chunk has to end is looked at, also where all of it is there.
+func TestAChunkEndsWithALineEnd(t *testing.T) {
+	for _, end := range []string{"XX", "\r\r", "\n\n", "\n0"} {
+		src := bufio.NewReader(strings.NewReader("1\r\na" + end + "0\r\n\r\n"))
+		var r Reader
+		chunks(&r, src)
+		if _, err := src.Peek(src.Size()); err != io.EOF {
+			t.Fatal(err)
+		}
+		if got, err := io.ReadAll(&r); string(got) != "a" || !errors.Is(err, ErrFraming) {
+			t.Errorf("%q: got %q, %v", end, got, err)
+		}
+	}
+}
