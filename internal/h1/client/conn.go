@@ -42,6 +42,8 @@ type conn struct {
 
 	sighting *lookout.Sighting // nil: the connection was not in view yet
 
+	opening opening // of the last request
+
 	step func(fd uintptr) bool // converse, kept since making it allocates
 }
 
