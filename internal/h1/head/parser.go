@@ -174,6 +174,10 @@ func (p *Parser) first(src *buffer.Reader, limit int) (line []byte, err error) {
 
 // rest reads the fields, and takes the head from src.
 func (p *Parser) rest(src *buffer.Reader, limit int) error {
+	if p.same(come(src, limit)) {
+		_, err := src.Discard(p.at)
+		return err
+	}
 	for {
 		whole, err := p.fields(come(src, limit))
 		switch {
