@@ -38,6 +38,7 @@ func found(p *Parser, raw string, step int) string {
 		src := new(buffer.Reader)
 		src.Reset(&spoken{text: raw, step: step})
 		defer src.Reset(nil)
+		_ = src.Fill() // who reads a head has waited for it
 		said, err := parse(src)
 		return fmt.Sprintf("%s, %v, left %q", said, err, src.Bytes())
 	}
@@ -153,6 +154,20 @@ func TestAHeadOfTheSameLinesIsReadAsAlone(t *testing.T) {
 		chunked := strings.Replace(known, "Content-Length: 2", "Transfer-Encoding: chunked", 1)
 		old := strings.Replace(chunked, "HTTP/1.1", "HTTP/1.0", 1)
 		compare(t, []string{chunked, chunked, old, chunked, strings.Replace(chunked, "HTTP/1.0", "HTTP/1.1", 1), chunked}, most)
+	}
+}
+
+// A first line that was said before is judged again where something else stands behind it.
+func TestAFirstLineIsReadAsAlone(t *testing.T) {
+	for _, first := range firsts {
+		line, fields := strings.TrimSuffix(first, "\r\n"), "Host: a\r\n\r\n"
+		for _, other := range []string{
+			first, line + "\n", line + "\r", line + " \r\n", line + "1\r\n", line + "\r\r\n", line + "\x00\r\n", line, line[1:] + "\r\n", "\r\n", "", "\r\n" + first, line[:len(line)-1] + "2\r\n",
+		} {
+			for _, step := range []int{1, len(line), len(first), most} {
+				compare(t, []string{other + fields, first + fields, other + fields, first + fields, other + fields, first[:len(line)], first + fields}, step)
+			}
+		}
 	}
 }
 
