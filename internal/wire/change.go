@@ -13,8 +13,8 @@ func (h *Header) Append(f Field) {
 	}
 }
 
-// AppendSome appends some of other's fields as they are.
-func (h *Header) AppendSome(other *Header, from, to int) {
+// AppendSome appends some of other's fields as they are, and returns them as h has them until it changes.
+func (h *Header) AppendSome(other *Header, from, to int) []Field {
 	some := other.fields[from:to]
 	h.fields, h.marks = append(h.fields, some...), h.marks|other.marks
 	if len(h.withheld) > 0 {
@@ -22,6 +22,7 @@ func (h *Header) AppendSome(other *Header, from, to int) {
 			h.release(some[i].Name)
 		}
 	}
+	return h.fields[len(h.fields)-len(some):]
 }
 
 // Set replaces the values of a name by one, where the first of them stood.

@@ -81,6 +81,9 @@ func (h *Header) Settles(name string) bool {
 	return h.find(name) >= 0 || h != nil && slices.Contains(h.withheld, name)
 }
 
+// HasNoneOf reports that no name which other has is in h. It may report false though that is so.
+func (h *Header) HasNoneOf(other *Header) bool { return h.marks&other.marks == 0 }
+
 // First returns the first value of a name, and how many it has.
 func (h *Header) First(name string) (value string, n int) {
 	at := h.find(name)

@@ -139,6 +139,29 @@ func (w *Way) Authorize(h *wire.Header) {
 
 // addForwarded tells where the request came from.
 func (w *Way) addForwarded(h *wire.Header) {
+	if w.HTTP.ProtoMajor == 1 && w.HTTP.ProtoMinor == 1 && h.HasNoneOf(firstHop) {
+		told := h.AppendSome(firstHop, 0, len(firstHop.Fields()))
+		told[0].Value, told[0].Judged = inbound.PeerHost(w.HTTP), w.HTTP.Peer.Is4()
+		told[1].Value, told[2].Value = w.HTTP.Host, inbound.Scheme(w.HTTP)
+	} else {
+		w.joinForwarded(h)
+	}
+	if h.Lacks(nameless.Name) { // keeps net/http from adding its own
+		h.Put(nameless)
+	}
+}
+
+// firstHop is what a request tells that came through no other proxy, in words that joinForwarded finds too.
+var firstHop = func() *wire.Header {
+	h := new(wire.Header)
+	for _, f := range []wire.Field{forwardedFor, forwardedHost.Of("", false), forwardedProto, via} {
+		h.Append(f)
+	}
+	return h
+}()
+
+// joinForwarded is addForwarded where others have told something.
+func (w *Way) joinForwarded(h *wire.Header) {
 	from := forwardedFor.Of(inbound.PeerHost(w.HTTP), w.HTTP.Peer.Is4())
 	if h.Has(from.Name) {
 		h.Put(from.Of(h.Join(from.Name, ", ")+", "+from.Value, false))
@@ -148,7 +171,6 @@ func (w *Way) addForwarded(h *wire.Header) {
 	h.Supply(forwardedHost.Of(w.HTTP.Host, false))
 	h.Supply(forwardedProto.Of(inbound.Scheme(w.HTTP), true))
 	AddVia(h, w.HTTP.ProtoMajor, w.HTTP.ProtoMinor)
-	h.Supply(nameless) // keeps net/http from adding its own
 }
 
 // isLookalike reports whether a name has underscores that many servers read as if

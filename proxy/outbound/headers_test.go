@@ -1,6 +1,8 @@
 package outbound
 
 import (
+	"crypto/tls"
+	"net/netip"
 	"slices"
 	"testing"
 
@@ -73,4 +75,35 @@ func TestANamesNumberChangesNothingOfWhatGoesUpstream(t *testing.T) {
 			}
 		}
 	})
+}
+
+// What is told of a client who came through no other proxy is what would be told beside the words of one.
+func TestTheFirstHopIsToldAsOthersAre(t *testing.T) {
+	for _, remote := range []string{"192.0.2.1:4711", "[2001:db8::1]:4711", "[fe80::1%eth0]:1", "@"} {
+		for _, secure := range []*tls.ConnectionState{nil, {}} {
+			peer, _ := netip.ParseAddrPort(remote)
+			w := &Way{Call: &inbound.Call{HTTP: &wire.Request{
+				Host: "front.example", ProtoMajor: 1, ProtoMinor: 1, RemoteAddr: remote, Peer: peer.Addr(), TLS: secure,
+			}}}
+			got, want := wire.NewHeader("User-Agent", "test"), wire.NewHeader("User-Agent", "test")
+			w.addForwarded(got)
+			w.joinForwarded(want)
+			if !slices.Equal(got.Fields(), want.Fields()) || !got.Has("Via") || got.Get("X-Forwarded-Host") != "front.example" {
+				t.Errorf("%s: got %+v, want %+v", remote, got, want)
+			}
+		}
+	}
+}
+
+// What is told of one client is nobody else's.
+func TestWhatIsToldOfAClientIsKeptByNobody(t *testing.T) {
+	w := &Way{Call: &inbound.Call{HTTP: &wire.Request{
+		Host: "front.example", ProtoMajor: 1, ProtoMinor: 1, RemoteAddr: "192.0.2.1:4711", Peer: netip.MustParseAddr("192.0.2.1"),
+	}}}
+	w.addForwarded(new(wire.Header))
+	for _, f := range firstHop.Fields() {
+		if f.Value != "" && f.Name != "Via" {
+			t.Errorf("%+v is kept", f)
+		}
+	}
 }

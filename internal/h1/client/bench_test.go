@@ -86,9 +86,10 @@ func BenchmarkHead(b *testing.B) {
 		judged.Append(wire.Own(f.Name, f.Value))
 	}
 	r.Header = judged
+	var o opening
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, _, err := appendHead(room, r); err != nil {
+		if _, _, err := appendHead(room, r, &o); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -22,7 +22,7 @@ type conn struct {
 	secure *tls.Conn // over net; nil: it is plain
 	in     buffer.Reader
 	heads  *head.Parser // nil: borrowed when there is a head to read
-	since  time.Time    // when it was put back
+	since  time.Time    // when it was put back, or a little before
 	used   bool         // an exchange has ended on it
 	one    [1]byte      // for a look at it
 	sight  sight        // of the exchange's answer, as it is awaited
@@ -41,6 +41,8 @@ type conn struct {
 	writing
 
 	sighting *lookout.Sighting // nil: the connection was not in view yet
+
+	opening opening // of the last request
 
 	step func(fd uintptr) bool // converse, kept since making it allocates
 }
@@ -63,6 +65,9 @@ func (c *conn) end(good bool) {
 	good = c.endWriting(good)
 	if woken := c.host.client.young.leave(c); woken || c.stop != nil {
 		_ = c.net.SetReadDeadline(time.Time{})
+		c.since = time.Now()
+	} else {
+		c.since = c.terms.begun // a little ago: the rest is shorter by that, and nobody looks at the clock
 	}
 	if c.stop != nil && !c.stop() {
 		good = false // it is being closed

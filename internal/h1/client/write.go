@@ -45,10 +45,10 @@ func (w *writing) letGo() {
 	w.out, w.rest, w.memory, w.piece = nil, nil, nil, nil
 }
 
-// prepare lays out a request.
-func (w *writing) prepare(r *exchange.Request) (keep bool, err error) {
+// prepare lays out a request; o is how the one before began.
+func (w *writing) prepare(r *exchange.Request, o *opening) (keep bool, err error) {
 	*w = writing{memory: buffer.Borrow()}
-	w.out, keep, err = appendHead(w.memory[:0], r)
+	w.out, keep, err = appendHead(w.memory[:0], r, o)
 	if err != nil {
 		return false, err
 	}
@@ -67,7 +67,7 @@ func (w *writing) prepare(r *exchange.Request) (keep bool, err error) {
 
 // write writes a request, or has it written. An error means that none of it was.
 func (c *conn) write(r *exchange.Request) (err error) {
-	if c.keep, err = c.prepare(r); err != nil {
+	if c.keep, err = c.prepare(r, &c.opening); err != nil {
 		return err
 	}
 	r.Written = c.rest == nil // all of it was copied

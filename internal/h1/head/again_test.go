@@ -38,6 +38,7 @@ func found(p *Parser, raw string, step int) string {
 		src := new(buffer.Reader)
 		src.Reset(&spoken{text: raw, step: step})
 		defer src.Reset(nil)
+		_ = src.Fill() // who reads a head has waited for it
 		said, err := parse(src)
 		return fmt.Sprintf("%s, %v, left %q", said, err, src.Bytes())
 	}
@@ -108,7 +109,87 @@ func TestAHeadAfterOthersIsReadAsAlone(t *testing.T) {
 				first = firsts[chance.IntN(len(firsts))]
 			}
 		}
-		compare(t, heads, 1+chance.IntN(40))
+		step := 1 + chance.IntN(40)
+		if chance.IntN(2) == 0 {
+			step = most // at once
+		}
+		compare(t, heads, step)
+	}
+}
+
+// A head that is the known one but for what is its caller's own is read as if no other had been read before, whatever that is, and
+// wherever else it differs.
+func TestAHeadOfTheSameLinesIsReadAsAlone(t *testing.T) {
+	for _, first := range firsts {
+		head := func(host, length, token, name, more string) string {
+			return first + "Host: " + host + "\r\nAuthorization: " + token + "\r\nContent-Length: " + length + "\r\nAccept: a\r\nMcp-Name: " + name + "\r\nVary: b\r\n" + more + "\r\nrest"
+		}
+		known := head("a", "2", "Bearer a", "n", "")
+		others := []string{
+			head("b", "2", "Bearer a", "n", ""), head("", "2", "Bearer a", "n", ""), head("a", "3", "Bearer a", "n", ""), head("a", "x", "Bearer a", "n", ""),
+			head("a", "2", "Bearer a", "n", "Content-Length: 2\r\n"), head("a", "2", "Bearer a", "n", "Host: a\r\n"), head("a", "2", "Bearer a", "n", "Cookie: c\r\n"),
+			strings.Replace(known, "Vary: b\r\n", "", 1), strings.Replace(known, "Mcp-Name: n\r\n", "", 1), strings.Replace(known, "\r\nA", "\nA", 1), strings.Replace(known, "Bearer a\r", "Bearer abc", 1),
+			strings.Replace(known, "Mcp-Name: ", "Mcp-Name:", 1), strings.Replace(known, "Mcp-Name", "mcp-name", 1), strings.Replace(known, "Mcp-Name", "Mcp-Namf", 1),
+			strings.Replace(known, "HTTP/1.1", "HTTP/1.0", 1), strings.Replace(known, "HTTP/1.0", "HTTP/1.1", 1), strings.TrimSuffix(known, "\r\nrest"), strings.TrimSuffix(known, "\nrest"),
+		}
+		for _, value := range []string{
+			"", "m", "Bearer b", " a", "a ", "\ta", "a\t", "a\tb", "a\rb", "a\r", "a\nb", "a\x00", "\x7fa", "a\x7fbcdefgh", "\x80", "a\r\n b", "a\r\n\tb",
+			"a\r\nCookie: c", "a\r\n\r\n", strings.Repeat("x", most), strings.Repeat("x", most-len(known)),
+		} {
+			others = append(others, head("a", "2", value, "n", ""), head("a", "2", "Bearer a", value, ""), head("a", "2", value, value, ""))
+		}
+		for _, other := range others {
+			for _, step := range []int{1, 50, 2 * most} {
+				compare(t, []string{known, known, other, known, other, other}, step)
+			}
+		}
+		for _, line := range []string{"Content-Length:2\r\n", "CONTENT-LENGTH: 2\r\n", "Content-Length: 2\r\n", "Host:a\r\n", "Accept:a\r\n", "X-Y: z\r\n", strings.Repeat("Cookie: c\r\n", mostOwn+1)} {
+			head := func(line string) string {
+				return first + "User-Agent: u\r\n" + line + "Cookie: d\r\nVary: b\r\n\r\nrest"
+			}
+			for _, other := range []string{"", "Content-Length: 3\r\n", "Content-Length: 2\r\n", "Host: b\r\n", "Accept: a\r\n", "Cookie: e\r\n"} {
+				compare(t, []string{head(line), head(line), head(other), head(line), head(other)}, most)
+			}
+		}
+		chunked := strings.Replace(known, "Content-Length: 2", "Transfer-Encoding: chunked", 1)
+		old := strings.Replace(chunked, "HTTP/1.1", "HTTP/1.0", 1)
+		compare(t, []string{chunked, chunked, old, chunked, strings.Replace(chunked, "HTTP/1.0", "HTTP/1.1", 1), chunked}, most)
+	}
+}
+
+// A first line that was said before is judged again where something else stands behind it.
+func TestAFirstLineIsReadAsAlone(t *testing.T) {
+	for _, first := range firsts {
+		line, fields := strings.TrimSuffix(first, "\r\n"), "Host: a\r\n\r\n"
+		for _, other := range []string{
+			first, line + "\n", line + "\r", line + " \r\n", line + "1\r\n", line + "\r\r\n", line + "\x00\r\n", line, line[1:] + "\r\n", "\r\n", "", "\r\n" + first, line[:len(line)-1] + "2\r\n",
+		} {
+			for _, step := range []int{1, len(line), len(first), most} {
+				compare(t, []string{other + fields, first + fields, other + fields, first + fields, other + fields, first[:len(line)], first + fields}, step)
+			}
+		}
+	}
+}
+
+// Of a head that is the known one but for what is its caller's own no line is judged by itself.
+func TestAWholeHeadIsTakenOver(t *testing.T) {
+	const first, kept = "GET / HTTP/1.1\r\n", "Host: a\r\nAccept: b\r\nAuthorization: Bearer a\r\nUser-Agent: c\r\n"
+	var p Parser
+	found(&p, first+kept+"\r\n", most)
+	for raw, whole := range map[string]bool{
+		kept: true, strings.Replace(kept, "Bearer a", "Bearer bc", 1): true, strings.Replace(kept, "User", "Mcp-Name: n\r\nUser", 1): false, kept + "X: y\r\n": false,
+	} {
+		if found(&p, first+raw+"\r\n", most); (len(p.parts) == 0) != whole {
+			t.Errorf("%q is judged in %d parts", raw, len(p.parts))
+		}
+	}
+	before := p.known
+	for range strange {
+		found(&p, first+"Host: b\r\n\r\n", most)
+		found(&p, first+kept+"\r\n", most)
+	}
+	if p.known != before {
+		t.Errorf("a head that alternates is learnt: %q", p.known.text)
 	}
 }
 
@@ -135,36 +216,39 @@ func TestWhichLinesAreTakenOver(t *testing.T) {
 
 // What is kept of a head is bounded, is nobody's own, and is gone where the head is to be kept for long.
 func TestWhatIsKeptOfAHead(t *testing.T) {
-	const first, kept = "GET / HTTP/1.1\r\n", "Host: a\r\nAccept: b\r\n"
+	const first, lines, kept = "GET / HTTP/1.1\r\n", "Host: a\r\nAccept: b\r\n", "Host: a\r\nAccept: b\r\nAuthorization: "
 	var p Parser
-	found(&p, first+kept+"Authorization: Bearer a\r\nX-Api-Key: c\r\n\r\n", 1<<10)
+	found(&p, first+lines+"Authorization: Bearer a\r\nX-Api-Key: c\r\n\r\n", 1<<10)
 	if p.known.text != kept {
 		t.Errorf("kept %q", p.known.text)
 	}
 	for range strange {
-		found(&p, first+kept+strings.Repeat("Vary: b\r\n", mostKept/8)+"\r\n", 1<<10)
+		found(&p, first+lines+strings.Repeat("Vary: b\r\n", mostKept/8)+"\r\n", 1<<10)
+	}
+	for range strange {
+		found(&p, first+lines+strings.Repeat("Mcp-Session-Id: s\r\n", mostLines/2)+"Vary: "+strings.Repeat("b", mostKept/2)+"\r\n\r\n", 1<<10)
 	}
 	if p.known.text != kept {
 		t.Errorf("kept %d bytes", len(p.known.text))
 	}
 	for range strange {
-		found(&p, first+kept+"Etag: e\r\n"+strings.Repeat("Via:\r\n", mostLines)+"\r\n", 1<<10)
+		found(&p, first+lines+"Etag: e\r\n"+strings.Repeat("Via:\r\n", mostLines)+"\r\n", 1<<10)
 	}
 	if p.Forget(); p.known.text != kept || len(p.known.lines) > mostLines || cap(p.spare.lines) > mostLines || p.parts != nil {
 		t.Errorf("kept %d lines", cap(p.spare.lines))
 	}
-	found(&p, "GET /?key=k HTTP/1.1\r\n"+kept+"\r\n", 1<<10)
+	found(&p, "GET /?key=k HTTP/1.1\r\n"+lines+"\r\n", 1<<10)
 	if p.Forget(); p.asked != (requestLine{}) {
 		t.Errorf("kept %+v", p.asked)
 	}
-	found(&p, first+kept+"\r\n", 1<<10)
+	found(&p, first+lines+"\r\n", 1<<10)
 	for i := range strange {
 		if p.known.text != kept {
 			t.Errorf("kept %q after %d other heads", p.known.text, i)
 		}
 		found(&p, first+"Host: b\r\nCookie: d\r\n\r\n", 1<<10)
 	}
-	if p.known.text != "Host: b\r\n" {
+	if p.known.text != "Host: b\r\nCookie: " {
 		t.Errorf("kept %q", p.known.text)
 	}
 	if all := p.spare.fields.Spare(0)[:p.spare.fields.Room()]; slices.ContainsFunc(all, func(f wire.Field) bool { return f != wire.Field{} }) {

@@ -15,6 +15,6 @@
 // Most heads say nearly what others said. Of one of them a Parser keeps the lines that messages of many have in common, in at most
 // 2 KiB, with all that was found of them: such lines are compared with the next head as many at once as stood together, and what
 // stands there byte for byte is not judged again. What is found is a function of these lines alone, so that it is the same whoever
-// said them first. A line that may be a caller's own is neither kept nor compared. Who keeps a head for long has its Parser leave all that to
-// others (Stand).
+// said them first. Of a line that may be a caller's own nothing but its name is kept; a head that is the known one but for what such lines
+// say, which is judged as any, is taken over at once. Who keeps a head for long has its Parser leave all that to others (Stand).
 package head

@@ -9,9 +9,13 @@ import (
 // known are lines of a head, with all that was found of those that may recur. Of one that may be a caller's own nothing but its name
 // is among them.
 type known struct {
-	text   string // of the lines that may recur, one behind the other
+	text   string // of the lines that may recur, one behind the other; of others the name, with what stands before a value
 	lines  []line
-	fields wire.Header // of these, but for that of a request's Host
+	fields wire.Header // of these, but for that of a request's Host; what others say is left out
+
+	isWhole bool  // these are all lines of a head, and only where somebody's own stand another one of its kind may differ
+	own     []int // the lines that may not recur
+	frame   frame // of the whole head
 
 	ofRequest bool
 	host      string // what a request's Host says
@@ -22,7 +26,7 @@ type known struct {
 // line is where one of them lies in the text.
 type line struct {
 	usual             *slot
-	begin, value, end uint32 // end is behind the line feed
+	begin, value, end uint32 // end is behind the line feed, or where a value begins that is left out
 	run               int    // the first one that did not stand right behind this one, or those that did; this one: it may not recur
 	field             int    // how many fields the lines before have
 	frames            int    // the first line from here on that frames, or one behind all
@@ -30,8 +34,9 @@ type line struct {
 
 // Of a head that is longer the next one is compared with no line.
 const (
-	mostKept  = 2 << 10 // bytes of the lines that may recur
+	mostKept  = 2 << 10 // bytes of the text
 	mostLines = 128     // lines in all
+	mostOwn   = 8       // lines that may not recur, of a whole head
 )
 
 // give adds the fields of some lines to a header.
@@ -48,6 +53,14 @@ func (k *known) add(text *strings.Builder, usual *slot, says []byte) {
 	begin := uint32(text.Len())
 	text.Write(says)
 	k.lines = append(k.lines, line{usual: usual, begin: begin, value: begin + uint32(len(usual.spelt)) + 2, end: uint32(text.Len())})
+}
+
+// addOwn adds a line that may be a caller's own, without what it says.
+func (k *known) addOwn(text *strings.Builder, usual *slot) {
+	text.WriteString(usual.spelt)
+	text.WriteString(": ")
+	at := len(k.lines)
+	k.lines, k.own = append(k.lines, line{usual: usual, end: uint32(text.Len()), run: at}), append(k.own, at)
 }
 
 // complete makes the fields of lines that stood so.
@@ -67,12 +80,14 @@ func (k *known) complete(text string, parts []part) {
 	for i := range k.lines {
 		l := &k.lines[i]
 		l.field = len(k.fields.Fields())
-		if l.run == i {
-			continue
+		value := ""
+		if l.run != i {
+			value = text[l.value : l.end-2]
 		}
-		value := text[l.value : l.end-2]
 		if k.ofRequest && l.usual.name == "Host" {
-			k.host, k.hostLine = value, i
+			if l.run != i {
+				k.host, k.hostLine = value, i
+			}
 			continue
 		}
 		k.fields.Append(wire.Field{Name: l.usual.name, Value: value, Judged: true, Usual: l.usual.number})
@@ -82,5 +97,5 @@ func (k *known) complete(text string, parts []part) {
 // empty lets go of all lines, but not of the room for others.
 func (k *known) empty(ofRequest bool) {
 	k.fields.Forget()
-	*k = known{lines: k.lines[:0], fields: k.fields, ofRequest: ofRequest, hostLine: -1}
+	*k = known{lines: k.lines[:0], own: k.own[:0], fields: k.fields, ofRequest: ofRequest, hostLine: -1}
 }

@@ -38,15 +38,18 @@ func (p *Parser) Request(src *buffer.Reader, limit int, waits func()) (*Request,
 	p.begin(true)
 	p.waits = waits
 	p.request = Request{}
-	line, err := p.first(src, limit)
-	if err != nil {
-		return nil, err
-	}
-	if err := p.asked.read(line); err != nil {
-		return nil, err
+	if !p.passes(p.asked.text, src, limit) {
+		line, err := p.first(src, limit)
+		if err != nil {
+			return nil, err
+		}
+		if err := p.asked.read(line); err != nil {
+			return nil, err
+		}
 	}
 	p.frame.http10 = p.asked.http10
-	if err := p.rest(src, limit); err != nil {
+	err := p.rest(src, limit)
+	if err != nil {
 		return nil, err
 	}
 	if err := p.frame.completeRequest(); err != nil {
@@ -89,12 +92,14 @@ func (p *Parser) hostFits() bool {
 func (p *Parser) Response(src *buffer.Reader, limit int) (*Response, error) {
 	p.begin(false)
 	p.response = Response{}
-	line, err := p.first(src, limit)
-	if err != nil {
-		return nil, err
-	}
-	if err := p.answered.read(line); err != nil {
-		return nil, err
+	if !p.passes(p.answered.text, src, limit) {
+		line, err := p.first(src, limit)
+		if err != nil {
+			return nil, err
+		}
+		if err := p.answered.read(line); err != nil {
+			return nil, err
+		}
 	}
 	p.frame.http10 = p.answered.http10
 	if err := p.rest(src, limit); err != nil {
@@ -160,6 +165,17 @@ func come(src *buffer.Reader, limit int) []byte {
 	return b[:min(len(b), limit)]
 }
 
+// passes passes over the first line if that has come, and says what the last one said; "": that is not kept.
+func (p *Parser) passes(last string, src *buffer.Reader, limit int) bool {
+	b := come(src, limit)
+	if last == "" || !begins(b, last) || !ends(b[len(last):]) {
+		return false
+	}
+	p.at = len(last) + len("\r\n")
+	p.sought = p.at
+	return true
+}
+
 // first reads the first line.
 func (p *Parser) first(src *buffer.Reader, limit int) (line []byte, err error) {
 	for {
@@ -174,6 +190,10 @@ func (p *Parser) first(src *buffer.Reader, limit int) (line []byte, err error) {
 
 // rest reads the fields, and takes the head from src.
 func (p *Parser) rest(src *buffer.Reader, limit int) error {
+	if p.same(come(src, limit)) {
+		_, err := src.Discard(p.at)
+		return err
+	}
 	for {
 		whole, err := p.fields(come(src, limit))
 		switch {

@@ -89,7 +89,7 @@ func (p *Parser) learn(head []byte) {
 	before, parts, next := p.known, p.parts, p.spare
 	var text strings.Builder
 	text.Grow(size)
-	p.parts = parts[:0] // there are as many at most
+	p.parts, next.isWhole, next.frame = parts[:0], true, p.frame // there are as many parts at most
 	for _, part := range parts {
 		from := len(next.lines)
 		switch {
@@ -102,8 +102,9 @@ func (p *Parser) learn(head []byte) {
 			next.add(&text, part.usual, head[part.name:part.end+2])
 		default:
 			if part.usual != nil {
-				next.lines = append(next.lines, line{usual: part.usual, run: from})
+				next.addOwn(&text, part.usual)
 			}
+			next.isWhole = next.isWhole && part.usual != nil && !part.usual.recurs && len(next.own) <= mostOwn
 			p.parts = append(p.parts, part)
 			continue
 		}
@@ -123,7 +124,7 @@ func (p *Parser) join(from, to int) {
 	p.parts = append(p.parts, part{from: from, to: to})
 }
 
-// recurring is how many bytes the lines of the head have that may recur, and how many lines it has.
+// recurring is how many bytes of the head may recur, and how many lines it has.
 func (p *Parser) recurring() (size, lines int) {
 	for i := range p.parts {
 		part := &p.parts[i]
@@ -133,6 +134,8 @@ func (p *Parser) recurring() (size, lines int) {
 			size += int(p.known.lines[part.to-1].end - p.known.lines[part.from].begin)
 		case part.recurs:
 			size += int(part.end+2) - int(part.name)
+		case part.usual != nil:
+			size += len(part.usual.spelt) + len(": ")
 		}
 	}
 	return size, lines

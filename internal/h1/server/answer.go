@@ -193,20 +193,31 @@ func (a *answer) join(b, tail []byte) {
 
 // send sends what waits, and then these.
 func (a *answer) send(b, tail []byte) {
-	parts := a.parts[:0]
-	for _, part := range [...][]byte{a.out.bytes, b, tail} {
-		if len(part) > 0 {
-			parts = append(parts, part)
-		}
-	}
-	if len(parts) > 0 && a.err == nil {
-		a.vector = parts
-		if a.err = a.conn.send(&a.vector, a.until); a.err != nil && a.departure != nil {
+	if a.err == nil {
+		if a.err = a.sendAll(b, tail); a.err != nil && a.departure != nil {
 			a.departure.end()
 		}
 	}
-	clear(a.parts[:])
 	a.out.release()
+}
+
+func (a *answer) sendAll(b, tail []byte) error {
+	switch {
+	case len(b)+len(tail) > 0:
+	case len(a.out.bytes) == 0:
+		return nil
+	default: // as most answers are sent
+		return a.conn.write(a.out.bytes, a.until)
+	}
+	a.vector = a.parts[:0]
+	for _, part := range [...][]byte{a.out.bytes, b, tail} {
+		if len(part) > 0 {
+			a.vector = append(a.vector, part)
+		}
+	}
+	err := a.conn.send(&a.vector, a.until)
+	clear(a.parts[:])
+	return err
 }
 
 // output is bytes that wait to be sent.

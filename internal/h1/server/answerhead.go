@@ -22,50 +22,66 @@ func allowsBody(status int) bool {
 // given are fields that the handler has set, or withholds.
 type given struct{ date, length, connection bool }
 
-// beginHead has all of the head sent that does not depend on the body.
+// beginHead has all of the head sent that does not depend on the body. Its lines are ended by what follows.
 func (a *answer) beginHead() {
 	a.statusLine(a.status)
-	closes := a.heed()
-	fields := a.header.Fields()
+	fields, saysType := a.header.Fields(), a.status != notModified
 	for i := range fields {
 		f := &fields[i]
-		switch f.Name {
-		case "Content-Length", "Transfer-Encoding":
-			continue
-		case "Connection":
-			if closes {
-				continue
-			}
-		case "Content-Type":
-			if a.status == notModified {
-				continue
-			}
-		}
-		a.pass(f)
-	}
-}
-
-// heed takes note of the fields that say what is the server's to say as a rule, and reports whether the handler says that
-// the connection ends.
-func (a *answer) heed() (closes bool) {
-	fields := a.header.Fields()
-	for i := range fields {
-		switch f := &fields[i]; f.Name {
-		case "Date":
-			a.given.date = true
-		case "Content-Length":
-			a.announce(f.Value)
-		case "Connection":
-			a.given.connection = true
-			closes = closes || head.SaysClose(f.Value)
+		if begins := asTheyAre[f.Usual]; begins != "" && f.Judged && saysType {
+			a.out.bytes = append(append(a.out.bytes, begins...), f.Value...)
+		} else if a.heed(f) {
+			a.pass(f)
 		}
 	}
 	for _, name := range a.header.Withheld() {
 		a.given.date = a.given.date || name == "Date"
 		a.given.length = a.given.length || name == "Content-Length"
 	}
-	a.closing = a.closing || closes
-	return closes
+}
+
+// asTheyAre is what stands before the value of a field with which there is nothing to do but to send it, but for the type that a
+// status has none of; "": there may be.
+var asTheyAre = func() (table [256]string) {
+	for number, name := range wire.UsualNames() {
+		switch name {
+		case "Date", "Content-Length", "Transfer-Encoding", "Connection":
+		default:
+			table[number] = "\r\n" + name + ": "
+		}
+	}
+	return table
+}()
+
+// heed takes note of a field that says what is the server's to say as a rule, and reports whether it is to be sent.
+func (a *answer) heed(f *wire.Field) (sent bool) {
+	switch f.Name {
+	case "Date":
+		a.given.date = true
+	case "Content-Length":
+		a.announce(f.Value)
+		return false
+	case "Transfer-Encoding":
+		return false
+	case "Connection":
+		a.given.connection = true
+		closes := a.endsConnection()
+		a.closing = a.closing || closes
+		return !closes
+	case "Content-Type":
+		return a.status != notModified
+	}
+	return true
+}
+
+// endsConnection reports whether the handler says that the connection ends.
+func (a *answer) endsConnection() bool {
+	for connection := range a.header.Values("Connection") {
+		if head.SaysClose(connection) {
+			return true
+		}
+	}
+	return false
 }
 
 // announce takes the length that the handler says the body has: the first one that is a number.
@@ -104,10 +120,10 @@ func (a *answer) decide(ended bool) {
 		a.framing, a.closing = untilClose, true
 	default:
 		a.framing = chunked
-		a.own("Transfer-Encoding: chunked\r\n")
+		a.own("\r\nTransfer-Encoding: chunked")
 	}
 	a.ownFields()
-	a.out.append(crlf)
+	a.own("\r\n\r\n")
 	if len(a.held.bytes) > 0 {
 		a.put(a.held.bytes)
 		a.held.release()
@@ -118,9 +134,7 @@ func (a *answer) lengthField() {
 	if a.length < 0 {
 		return
 	}
-	a.out.borrow()
-	a.out.bytes = append(a.out.bytes, "Content-Length: "...)
-	a.out.bytes = append(strconv.AppendInt(a.out.bytes, a.length, 10), crlf...)
+	a.out.bytes = strconv.AppendInt(append(a.out.bytes, "\r\nContent-Length: "...), a.length, 10)
 }
 
 // ownFields are those that the server says of itself.
@@ -130,13 +144,13 @@ func (a *answer) ownFields() {
 	}
 	switch {
 	case a.closing && !a.http10:
-		a.own("Connection: close\r\n")
+		a.own("\r\nConnection: close")
 	case !a.closing && a.http10 && !a.given.connection:
-		a.own("Connection: keep-alive\r\n")
+		a.own("\r\nConnection: keep-alive")
 	}
 }
 
-// own adds a line of the server's own.
+// own adds words of the server's own.
 func (a *answer) own(line string) { a.out.bytes = append(a.out.bytes, line...) }
 
 // inform sends an informational answer at once (RFC 9110, 15.2).
@@ -153,14 +167,14 @@ func (a *answer) inform(status int) {
 			a.pass(&f)
 		}
 	}
-	a.out.append(crlf)
+	a.own("\r\n\r\n")
 	a.send(nil, nil)
 }
 
 func (a *answer) pass(f *wire.Field) {
 	switch {
 	case f.Judged:
-		a.out.bytes = append(append(append(append(a.out.bytes, f.Name...), ": "...), f.Value...), "\r\n"...)
+		a.out.bytes = append(append(append(append(a.out.bytes, "\r\n"...), f.Name...), ": "...), f.Value...)
 	case grammar.IsToken(f.Name):
 		a.field(f.Name, f.Value)
 	}
@@ -168,7 +182,7 @@ func (a *answer) pass(f *wire.Field) {
 
 // field adds one field, whose value cannot end it.
 func (a *answer) field(name, value string) {
-	out := append(append(a.out.bytes, name...), ": "...)
+	out := append(append(append(a.out.bytes, "\r\n"...), name...), ": "...)
 	begin := len(out)
 	value = wire.Trim(value)
 	out = append(out, value...)
@@ -179,5 +193,5 @@ func (a *answer) field(name, value string) {
 			}
 		}
 	}
-	a.out.bytes = append(out, "\r\n"...)
+	a.out.bytes = out
 }

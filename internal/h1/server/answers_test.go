@@ -169,3 +169,35 @@ func (s *twoPieces) Read(p []byte) (int, error) {
 	}
 	return s.script.Read(p)
 }
+
+// A field whose name has a number, and which was judged, is sent by another way than others: what comes of it is the same, whatever it
+// says of the answer.
+func TestFieldsOfUsualNamesAreSentAsOthersAre(t *testing.T) {
+	front := newHandoff()
+	var fields []wire.Field
+	status := 0
+	serveOn(t, Options{Handler: serves(func(w wire.Client, r *wire.Request) bool {
+		for _, f := range fields {
+			w.Header().Append(f)
+		}
+		w.WriteHeader(status)
+		w.Write([]byte("ok"))
+		return true
+	})}, front)
+	answer := func(said ...wire.Field) string {
+		fields = said
+		return play(front, "GET / HTTP/1.1\r\nHost: a\r\n\r\n", 1<<10)
+	}
+	for _, name := range wire.UsualNames() {
+		for _, value := range []string{"", "a", "close", "2", "chunked"} {
+			for _, status = range []int{200, 204, 304} {
+				plain, own := wire.Field{Name: name, Value: value}, wire.Own(name, value)
+				last := wire.Field{Name: "X-Last", Value: "z"}
+				got, want := answer(own, own, last), answer(plain, plain, last)
+				if got != want || !strings.Contains(got, "\r\nX-Last: z\r\n") {
+					t.Errorf("%d, %s: %q: got %q, want %q", status, name, value, got, want)
+				}
+			}
+		}
+	}
+}

@@ -22,7 +22,7 @@ func dateOf(now time.Time) string {
 	if d := latest.Load(); d != nil && d.second == second {
 		return d.line
 	}
-	d := &date{second, "Date: " + now.UTC().Format(timeFormat) + "\r\n"}
+	d := &date{second, "\r\nDate: " + now.UTC().Format(timeFormat)}
 	latest.Store(d)
 	return d.line
 }

@@ -17,7 +17,7 @@ var statusLines = func() (lines [512]string) {
 }()
 
 func lineOf(status int, phrase string) string {
-	return "HTTP/1.1 " + strconv.Itoa(status) + " " + phrase + "\r\n"
+	return "HTTP/1.1 " + strconv.Itoa(status) + " " + phrase
 }
 
 // statusLine begins a head (RFC 9112, 4).
