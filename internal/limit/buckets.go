@@ -53,7 +53,9 @@ func NewBucketsOf(perSecond float64, burst int) *Buckets {
 }
 
 // forgotten has a bucket that is not among all any more be found by nobody.
-func (b *Buckets) forgotten(caller string, k *bucket) { b.recent[placeOf(caller)].CompareAndSwap(k, nil) }
+func (b *Buckets) forgotten(caller string, k *bucket) {
+	b.recent[placeOf(caller)].CompareAndSwap(k, nil)
+}
 
 // With returns buckets that fill at perSecond: b where they do so already, so that callers keep what
 // they have left; new ones, which are full, otherwise.
