@@ -24,6 +24,22 @@ const (
 // courseOf decides it, or refuses the request. It changes nothing and sends nothing; rec hears of headers
 // that are missed, nil: nobody does.
 func (p *Proxy) courseOf(ctx context.Context, c *inbound.Call, rec *audit.Record) (course, error) {
+	if p.tasks.Any() {
+		if course, err := p.ownCourse(ctx, c, rec); course != upstreams || err != nil {
+			return course, err
+		}
+	}
+	switch {
+	case c.Subscribes:
+		return subscription, nil
+	case tasklist.MayNot(c):
+		return 0, mcp.ErrNoSuchMethod
+	}
+	return upstreams, nil
+}
+
+// ownCourse is courseOf as far as it is about tasks of berth's own; upstreams: it is not.
+func (p *Proxy) ownCourse(ctx context.Context, c *inbound.Call, rec *audit.Record) (course, error) {
 	if err := p.sessions.CheckOpen(ctx, c); err != nil {
 		return 0, err
 	}
@@ -40,10 +56,6 @@ func (p *Proxy) courseOf(ctx context.Context, c *inbound.Call, rec *audit.Record
 	case p.tasks.Upgradable(c):
 		return newTask, nil
 	case p.tasks.HasNoSuchMethod(c):
-		return 0, mcp.ErrNoSuchMethod
-	case c.Subscribes:
-		return subscription, nil
-	case tasklist.MayNot(c):
 		return 0, mcp.ErrNoSuchMethod
 	}
 	return upstreams, nil

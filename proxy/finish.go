@@ -1,7 +1,6 @@
 package proxy
 
 import (
-	"cmp"
 	"fmt"
 	"runtime/debug"
 	"time"
@@ -66,6 +65,9 @@ func (x *request) report(now time.Time) {
 	r, out := &x.rec, x.out
 	r.Source, r.MovedFrom, r.Session = x.decision.Source, x.movedFrom, x.recorder.NewSession
 	r.Status, r.Meant, r.Begun, r.Written = out.Status, out.Meant(), out.Begun, out.Written
-	r.Err, r.Cutting = cmp.Or(r.Err, out.Failed), isClosed(x.p.end.cutting)
+	if r.Err == nil {
+		r.Err = out.Failed
+	}
+	r.Cutting = r.Err != nil && isClosed(x.p.end.cutting)
 	r.Close(now)
 }

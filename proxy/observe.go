@@ -39,36 +39,36 @@ func (x *request) observe(u *routing.Upstream, piece *exchange.Piece, says *peek
 		return nil, nil
 	}
 	x.announced.Observe(piece)
-	if says.err == nil && says.Method != "" { // it asks or tells: nothing of it is recorded
-		x.made.Heed(u, piece.Message)
-		return nil, nil
+	if !mcp.IsBatch(piece.Message) {
+		return x.observeMessage(u, piece.Message, says, strict)
 	}
 	for message, err := range mcp.Messages(piece.Message) {
-		x.made.Heed(u, message)
-		a := says
-		switch {
-		case err == nil && len(message) != len(piece.Message):
-			a = new(peeked)
-			a.peek(x.Call, message, piece.Cut)
-		case err != nil && piece.Cut:
+		if err != nil && piece.Cut {
 			return nil, nil // the batch goes on
-		case err != nil:
-			a = &peeked{err: err}
 		}
-		if a.err != nil {
-			if !strict {
-				continue
-			}
-			if x.MayCreateTask {
-				x.way().Withdraw(u, a.Task.ID)
-			}
-			return nil, fault.BrokenOff(a.err)
+		one := peeked{err: err}
+		if err == nil {
+			one.peek(x.Call, message, piece.Cut)
 		}
-		if instead, err := x.record(u, &a.Answer); instead != nil || err != nil {
+		if instead, err := x.observeMessage(u, message, &one, strict); instead != nil || err != nil {
 			return instead, err
 		}
 	}
 	return nil, nil
+}
+
+// observeMessage is observe of one message.
+func (x *request) observeMessage(u *routing.Upstream, message []byte, says *peeked, strict bool) (instead []byte, err error) {
+	x.made.Heed(u, message)
+	switch {
+	case says.err == nil:
+		return x.record(u, &says.Answer)
+	case !strict:
+		return nil, nil
+	case x.MayCreateTask:
+		x.way().Withdraw(u, says.Task.ID)
+	}
+	return nil, fault.BrokenOff(says.err)
 }
 
 // record notes what one message of an answer tells.
@@ -131,7 +131,7 @@ func (x *request) recordTask(u *routing.Upstream, c *mcp.Call, a *mcp.Answer) er
 			return err
 		}
 	}
-	if x.recorder.Task(u, c, a) {
+	if x.recorder.Task(u, c, x.poll, a) {
 		x.rec.Does(audit.Told, "")
 	}
 	switch c.Method {

@@ -41,7 +41,9 @@ func (x *request) forwardOwned(u *routing.Upstream) error {
 	if x.Stands {
 		lease.Stand()
 	}
-	x.change = x.p.polls.Change(x.Call)
+	if !x.ReadsOnly {
+		x.change = x.p.polls.Change(x.Call)
+	}
 	first := outbound.Terms{Again: true, Reads: x.ReadsOnly}
 	response, err := x.send(u, first, began)
 	if first.Repeats(err) && x.ctx.Err() == nil {

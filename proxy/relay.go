@@ -93,12 +93,12 @@ func (x *request) relayBody(u *routing.Upstream, response *wire.Response, shape 
 		return err
 	}
 	copyHeaders(way, x.out, response)
-	piece = x.announced.Body(piece, response)
+	x.announced.Body(&piece, response)
 	if x.poll != nil {
 		x.poll.Complete(&polls.Response{Status: response.Status, Header: x.out.Header(), Message: piece.Message, Cut: piece.Cut, Says: &says.Answer, Illegal: says.err, Last: true})
 	}
 	x.out.WriteHeader(response.Status)
-	err = x.out.CopyPieces(reader, piece, response.ContentLength < 0)
+	err = x.out.CopyPieces(reader, &piece, response.ContentLength < 0)
 	x.relayed = err == nil
 	return err
 }

@@ -27,18 +27,25 @@ func (r *Router) Bind(ctx context.Context, key sticky.Key, binding sticky.Bindin
 	if !r.claims(key.Kind) {
 		return r.Bindings.Bind(ctx, key, binding, ttl)
 	}
-	return r.BindBeside(ctx, key, binding, ttl, sticky.Beside{})
+	beside := sticky.Beside{}
+	addClaim(&beside, key, binding, ttl)
+	return r.Bindings.BindBeside(ctx, key, binding, ttl, beside)
 }
 
 // BindBeside is Bind with what is written beside the binding, where it is not the claim.
 func (r *Router) BindBeside(ctx context.Context, key sticky.Key, binding sticky.Binding, ttl time.Duration, beside sticky.Beside) error {
 	if r.claims(key.Kind) {
-		beside.Claim, beside.ClaimTTL = claimOf(key, binding), ttl
-		if ttl > 0 {
-			beside.ClaimTTL += claimOutlives
-		}
+		addClaim(&beside, key, binding, ttl)
 	}
 	return r.Bindings.BindBeside(ctx, key, binding, ttl, beside)
+}
+
+// addClaim has the claim that guards binding be written beside it.
+func addClaim(beside *sticky.Beside, key sticky.Key, binding sticky.Binding, ttl time.Duration) {
+	beside.Claim, beside.ClaimTTL = claimOf(key, binding), ttl
+	if ttl > 0 {
+		beside.ClaimTTL += claimOutlives
+	}
 }
 
 // guarded does to the claim to an id, where ids of its kind are claimed, and then to its

@@ -52,9 +52,10 @@ func newMetrics(provider metric.MeterProvider) *metrics {
 
 func (m *metrics) lookup(kind Kind, source Source, err error) {
 	switch {
+	case err == nil:
 	case errors.Is(err, ErrUnknown):
 		source = "unknown"
-	case err != nil:
+	default:
 		source = "unavailable"
 	}
 	m.lookups.Of(counted{kind, string(source)}).Add(1)

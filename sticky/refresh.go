@@ -23,22 +23,25 @@ type refresher struct {
 
 const maxUpdates = 1024 // refreshes that may wait for Run
 
-// observe is Observe.
+// observe is Observe. current is not provisional, unless seen tells a status.
 func (r *refresher) observe(key *Key, current *Binding, seen *Seen) *Binding {
+	life := r.terms.life(key.Kind, seen.TTL)
+	told := seen.Status != "" && seen.Status != current.Status
+	extends := seen.At.Add(life - extendBeyond).After(current.Expires)
+	made, until, counts := r.terms.recount(current, seen)
+	if !told && !extends && made == current.Made && until == current.Until {
+		return nil // as nearly all answers leave it
+	}
 	next := *current
-	if seen.Status != "" {
+	next.Made, next.Until = made, until
+	if told {
 		next.Status = seen.Status
 	}
-	now := seen.At
-	if life := r.terms.life(key.Kind, seen.TTL); now.Add(life - extendBeyond).After(current.Expires) {
-		next.Expires = now.Add(life)
-	}
-	counts := r.terms.recount(&next, current, seen, now)
-	if next.Status == current.Status && next.Expires == current.Expires && next.Made == current.Made && next.Until == current.Until {
-		return nil // nothing else is changed here
+	if extends {
+		next.Expires = seen.At.Add(life)
 	}
 	r.refresh(entry{key: *key, binding: next, counts: counts})
-	return new(next)
+	return &next
 }
 
 // touch is Touch.

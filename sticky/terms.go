@@ -72,10 +72,16 @@ func (t *terms) countedUntil(kind Kind, binding *Binding, ttl time.Duration, now
 		return binding.Expires.Add(t.sessionIdle / sessionSlack).UnixMilli()
 	case binding.Provisional():
 		return binding.Expires.UnixMilli()
-	case ttl <= 0 || ttl > t.maxTTL:
+	}
+	return t.taskCountedUntil(binding.Made, ttl, now)
+}
+
+// taskCountedUntil is countedUntil of a task that was bound at made, and is not provisional.
+func (t *terms) taskCountedUntil(made int64, ttl time.Duration, now time.Time) int64 {
+	if ttl <= 0 || ttl > t.maxTTL {
 		ttl = t.maxTTL
 	}
-	return max(binding.Made+ttl.Milliseconds(), now.UnixMilli()+(2*extendBeyond).Milliseconds())
+	return max(made+ttl.Milliseconds(), now.UnixMilli()+(2*extendBeyond).Milliseconds())
 }
 
 // life is how long a binding is kept that is made or told of now. A claim lives as a
@@ -97,30 +103,28 @@ func (t *terms) life(kind Kind, ttl time.Duration) time.Duration {
 // time that the session is.
 func (t *terms) handshake() time.Duration { return 2 * t.sessionIdle }
 
-// recount says how long the task counts from now on, and what that changes. What counts no more
+// recount says when a task was bound, and how long it counts from now on, and what that changes. What counts no more
 // stays so. What an older berth bound is counted from now on.
-func (t *terms) recount(next, current *Binding, seen *Seen, now time.Time) counts {
-	if current.Made == 0 {
-		next.Made = now.UnixMilli()
-	} else if current.Until == 0 {
-		return countsAsBefore
+func (t *terms) recount(current *Binding, seen *Seen) (made, until int64, c counts) {
+	made, until = current.Made, current.Until
+	if made == 0 {
+		made = seen.At.UnixMilli()
+	} else if until == 0 {
+		return made, until, countsAsBefore
 	}
 	switch {
 	case seen.Given:
-		next.Until = 0
-		return countsNoMore
+		return made, 0, countsNoMore
 	case seen.Ended:
-		soon := now.Add(collectWithin).UnixMilli()
-		if current.Until != 0 && current.Until <= soon {
-			return countsAsBefore
+		soon := seen.At.Add(collectWithin).UnixMilli()
+		if until != 0 && until <= soon {
+			return made, until, countsAsBefore
 		}
-		next.Until = soon
-		return countsUntil
+		return made, soon, countsUntil
 	}
-	until := t.countedUntil(Task, next, seen.TTL, now)
-	if change := until - current.Until; max(change, -change) <= extendBeyond.Milliseconds() {
-		return countsAsBefore
+	counted := t.taskCountedUntil(made, seen.TTL, seen.At)
+	if change := counted - until; max(change, -change) <= extendBeyond.Milliseconds() {
+		return made, until, countsAsBefore
 	}
-	next.Until = until
-	return countsUntil
+	return made, counted, countsUntil
 }

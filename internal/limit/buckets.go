@@ -2,6 +2,7 @@ package limit
 
 import (
 	"sync"
+	"sync/atomic"
 	"time"
 
 	lru "github.com/hashicorp/golang-lru/v2"
@@ -19,10 +20,14 @@ type Buckets struct {
 	rate    float64 // tokens a second
 	burst   int
 	callers *lru.Cache[string, *bucket]
+	recent  [recents]atomic.Pointer[bucket] // of these those who took last, where placeOf says
 }
 
 // bucket is what one caller has left.
 type bucket struct {
+	caller string
+	used   atomic.Int64 // the second since 1970 in which it came to be the one that callers would forget last
+
 	mu     sync.Mutex // guards the fields below
 	tokens float64    // below 0: what it owes
 	at     time.Time  // when it had them
@@ -38,11 +43,18 @@ func NewBuckets(perSecond float64) *Buckets {
 
 // NewBucketsOf returns buckets that fill at perSecond and hold burst.
 func NewBucketsOf(perSecond float64, burst int) *Buckets {
-	callers, err := lru.New[string, *bucket](remembered)
+	b := &Buckets{rate: perSecond, burst: burst}
+	callers, err := lru.NewWithEvict(remembered, b.forgotten)
 	if err != nil {
 		panic(err) // for sizes below one only
 	}
-	return &Buckets{rate: perSecond, burst: burst, callers: callers}
+	b.callers = callers
+	return b
+}
+
+// forgotten has a bucket that is not among all any more be found by nobody.
+func (b *Buckets) forgotten(caller string, k *bucket) {
+	b.recent[placeOf(caller)].CompareAndSwap(k, nil)
 }
 
 // With returns buckets that fill at perSecond: b where they do so already, so that callers keep what
@@ -60,7 +72,8 @@ func (b *Buckets) Take(caller string, n int) (wait time.Duration) {
 	if b == nil || n == 0 {
 		return 0
 	}
-	k, now := b.of(caller), time.Now()
+	now := time.Now()
+	k := b.of(caller, now)
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	tokens := b.in(k, now)
@@ -76,7 +89,7 @@ func (b *Buckets) Wait(caller string) time.Duration {
 	if b == nil {
 		return 0
 	}
-	return b.waitFor(b.of(caller), 1)
+	return b.waitFor(b.of(caller, time.Now()), 1)
 }
 
 // WaitFor is Take that takes nothing.
@@ -112,11 +125,24 @@ func (b *Buckets) until(tokens float64, n int) time.Duration {
 	return (wait + time.Millisecond - 1).Truncate(time.Millisecond)
 }
 
-func (b *Buckets) of(caller string) *bucket {
+// of is a caller's bucket, which is used now. One that is used again within a second is found by a comparison.
+func (b *Buckets) of(caller string, now time.Time) *bucket {
+	place, second := &b.recent[placeOf(caller)], now.Unix()
+	if k := place.Load(); k != nil && k.used.Load() == second && k.caller == caller {
+		return k
+	}
+	k := b.among(caller, now)
+	k.used.Store(second)
+	place.Store(k)
+	return k
+}
+
+// among is a caller's bucket among all that are kept, of which it is forgotten last from now on.
+func (b *Buckets) among(caller string, now time.Time) *bucket {
 	if k, ok := b.callers.Get(caller); ok {
 		return k
 	}
-	k := &bucket{tokens: float64(b.burst), at: time.Now()}
+	k := &bucket{caller: caller, tokens: float64(b.burst), at: now}
 	if standing, ok, _ := b.callers.PeekOrAdd(caller, k); ok {
 		return standing
 	}

@@ -100,13 +100,16 @@ func (g *Gauge) of(caller string) *share {
 	return own
 }
 
-// recentOf is a caller's place among those who took last: callers who come in turns have long names that end in different ways.
-func (g *Gauge) recentOf(caller string) **share {
+// recentOf is a caller's place among those who took last.
+func (g *Gauge) recentOf(caller string) **share { return &g.recent[placeOf(caller)] }
+
+// placeOf differs between callers who come in turns: they have long names that end in different ways.
+func placeOf(caller string) uint {
 	n := uint(len(caller))
 	if n > 0 {
 		n += uint(caller[n-1])
 	}
-	return &g.recent[n%recents]
+	return n % recents
 }
 
 // forget lets go of what a caller held. Callers have the lock.

@@ -16,7 +16,7 @@ import (
 // (2025-03-26). What is wrong with a batch comes last.
 func Messages(data []byte) iter.Seq2[[]byte, error] {
 	return func(yield func([]byte, error) bool) {
-		if !isBatch(data) {
+		if !IsBatch(data) {
 			yield(data, nil)
 			return
 		}
@@ -39,7 +39,8 @@ func MayBeMessage(data []byte) bool {
 	return len(trimmed) > 0 && (trimmed[0] == '{' || trimmed[0] == '[')
 }
 
-func isBatch(data []byte) bool { return jsontext.Value(data).Kind() == '[' }
+// IsBatch reports whether data begins as a batch.
+func IsBatch(data []byte) bool { return jsontext.Value(data).Kind() == '[' }
 
 // OwnInfo names berth to servers.
 func OwnInfo() map[string]any { return map[string]any{"name": "berth", "version": build.Version} }

@@ -21,7 +21,7 @@ type Message struct {
 func (m *Message) Peek(body []byte, maxBatch int) (id []byte, refused *Error) {
 	*m = Message{}
 	var ascii bool // it is known to be
-	if isBatch(body) {
+	if IsBatch(body) {
 		id, ascii, refused = m.peekBatch(body, maxBatch)
 	} else {
 		id, ascii, refused = m.peekSingle(body)

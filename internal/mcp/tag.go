@@ -23,7 +23,7 @@ func TagEvent(raw, message []byte, tag string) []byte {
 
 // tagMessages tags what is in a message or batch. What cannot be read stays as it is.
 func tagMessages(data []byte, tag string) []byte {
-	if !isBatch(data) {
+	if !IsBatch(data) {
 		return TagMessage(data, tag)
 	}
 	var out []byte

@@ -34,18 +34,17 @@ func (a *Answer) Read(reader *exchange.Reader, shape exchange.Shape, response *w
 	reader.Length = response.ContentLength
 }
 
-// Body returns an answer in JSON, or its first piece, as the client is to get it. Its headers
+// Body has piece, an answer in JSON or its first piece, be as the client is to get it. Its headers
 // have been copied.
-func (a *Answer) Body(piece exchange.Piece, response *wire.Response) exchange.Piece {
-	message, changed := a.completed(&piece)
+func (a *Answer) Body(piece *exchange.Piece, response *wire.Response) {
+	message, changed := a.completed(piece)
 	if !changed {
-		return piece
+		return
 	}
 	piece.Raw, piece.Message = message, message
 	if response.ContentLength >= 0 {
 		a.out.Header().Set("Content-Length", strconv.Itoa(len(message)))
 	}
-	return piece
 }
 
 // Event returns the bytes of an event as the client is to get them; raw is what they are so far.

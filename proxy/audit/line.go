@@ -29,8 +29,8 @@ func (r *Record) log(e end) {
 	if handler == nil || !handler.Enabled(ctx, slog.LevelInfo) {
 		return
 	}
-	if liner, ok := handler.(journal.Liner); ok {
-		l := line{text: liner.Begin(e.at, slog.LevelInfo, message)}
+	if lines := r.reporter.lines; lines != nil {
+		l := line{text: lines.Begin(e.at, slog.LevelInfo, message)}
 		l.fill(r, e)
 		l.text.End()
 		return

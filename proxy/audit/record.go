@@ -32,7 +32,7 @@ type Record struct {
 	Meant   int       // the status that tells how the request went; another one behind an early stream
 	Begun   time.Time // when the answer's header was written
 	Written int64     // bytes of its body
-	Cutting bool      // berth ends, and breaks off what is under way
+	Cutting bool      // berth ends, and breaks off what is under way; of what did not fail it does not matter
 
 	call     *inbound.Call
 	reporter *Reporter

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"berth/internal/auditlog"
+	"berth/internal/journal"
 	"berth/internal/mcp"
 	"berth/internal/series"
 	"berth/internal/trouble"
@@ -36,8 +37,9 @@ type Options struct {
 // Reporter reports requests, and what else happens while they are served. Its methods may be
 // called concurrently.
 type Reporter struct {
-	access slog.Handler // nil: none
-	known  known        // of its lines
+	access slog.Handler  // nil: none
+	lines  journal.Liner // access, if it writes lines; nil: it takes records
+	known  known         // of its lines
 	warn   *slog.Logger
 	last   *Decisions
 	tracer trace.Tracer
@@ -80,6 +82,7 @@ func New(endpoints []*inbound.Endpoint, o Options) *Reporter {
 	}
 	if o.Access != nil {
 		r.access = o.Access.Handler()
+		r.lines, _ = r.access.(journal.Liner)
 	}
 	r.instrument(series.Meter(o.Meter, "berth/proxy"))
 	for _, ep := range endpoints {

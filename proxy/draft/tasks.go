@@ -55,7 +55,7 @@ func (t *Tasks) Bind(u *routing.Upstream) (owner *routing.Upstream, err error) {
 // BindTo binds the tasks to owner, who gets the request, whoever had one of the caller's ids
 // before.
 func (t *Tasks) BindTo(owner *routing.Upstream) error {
-	if _, err := t.Bind(owner); !errors.Is(err, routing.ErrSeveralOwners) {
+	if _, err := t.Bind(owner); err != nil && !errors.Is(err, routing.ErrSeveralOwners) {
 		return err
 	}
 	return nil

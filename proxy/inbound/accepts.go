@@ -25,13 +25,13 @@ const (
 // named is how specifically a media range names a type that it spells out.
 const named = 3
 
+// accepts is AcceptsEvents of one of these types.
 func accepts(h *wire.Header, wanted string) bool {
+	if value, n := h.First("Accept"); n == 1 && value == bothTypes {
+		return true
+	}
 	accepted, most := false, 0
 	for value := range h.Values("Accept") {
-		if value == bothTypes {
-			accepted, most = accepted || most < named, named
-			continue
-		}
 		for part := range strings.SplitSeq(value, ",") {
 			media, parameters, _ := strings.Cut(part, ";")
 			if specific := names(media, wanted); specific > most {

@@ -1,7 +1,7 @@
 package inbound
 
 import (
-	"hash/maphash"
+	"encoding/binary"
 	"net"
 	"net/netip"
 	"slices"
@@ -35,8 +35,7 @@ type callerName struct {
 }
 
 func (n *callerNames) of(from netip.Addr) string {
-	address := from.As16()
-	place := &n[maphash.Bytes(nameSeed, address[:])%uint64(len(n))]
+	place := &n[placeOf(from.As16())]
 	known := place.Load()
 	if known == nil || known.from != from {
 		known = &callerName{from, "address " + connlimit.Address(from)}
@@ -45,7 +44,12 @@ func (n *callerNames) of(from netip.Addr) string {
 	return known.name
 }
 
-var nameSeed = maphash.MakeSeed()
+// placeOf differs between neighbours.
+func placeOf(address [16]byte) uint8 {
+	const golden = 0x9e3779b97f4a7c15 // 2^64 by the golden ratio
+	network, host := binary.BigEndian.Uint64(address[:8]), binary.BigEndian.Uint64(address[8:])
+	return uint8((network ^ host) * golden >> 56)
+}
 
 // peerOf returns the address of who connected; the zero one on a network without addresses.
 func peerOf(r *wire.Request) netip.Addr {

@@ -81,16 +81,21 @@ type sum struct {
 func sumOf(calls []mcp.Call) (s sum) {
 	for i := range calls {
 		c := &calls[i]
-		if c.Kind == mcp.KindRequest {
+		s.polls += polls(c)
+		switch {
+		case c.Kind != mcp.KindRequest:
+			s.changes = true
+		case c.IsTask(): // it neither makes one nor begins anything
+			s.changes = s.changes || c.Method != mcp.MethodGetTask
+			s.waits = s.waits || c.Method == mcp.MethodTaskResult
+		default:
+			creates := mcp.MayCreateTask(c.Method)
 			s.makes = s.makes || c.MakesTask()
 			s.changes = s.changes || !mcp.IsPureRead(c.Method) && c.Method != mcp.MethodGetTask
-			s.begins = s.begins || !c.IsTask()
-			s.creates = s.creates || mcp.MayCreateTask(c.Method)
-			s.waits = s.waits || mcp.MayWait(c.Method)
-		} else {
-			s.changes = true
+			s.begins = true
+			s.creates = s.creates || creates
+			s.waits = s.waits || creates || mcp.MayWait(c.Method)
 		}
-		s.polls += polls(c)
 	}
 	return s
 }

@@ -25,11 +25,11 @@ func BenchmarkPut(b *testing.B) {
 	var keys []sticky.Key
 	for i := range 10_000 {
 		keys = append(keys, sticky.Key{Kind: sticky.Task, Pool: "main", Principal: "p", ID: fmt.Sprintf("786512e2-9e0d-44bd-8f29-%012d", i)})
-		s.Put(c, &keys[i], &a, time.Now())
+		s.Put(c, nil, &keys[i], &a, time.Now())
 	}
 	b.ReportAllocs()
 	for i := 0; b.Loop(); i++ {
-		s.Put(c, &keys[i*7919%len(keys)], &a, time.Now())
+		s.Put(c, nil, &keys[i*7919%len(keys)], &a, time.Now())
 	}
 }
 

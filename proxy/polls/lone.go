@@ -55,7 +55,7 @@ func (l *lone) all() iter.Seq[*Poll] {
 }
 
 // hashOf is equal for equal keys of tasks. The names of pools are an operator's, and short.
-func hashOf(seed maphash.Seed, task *sticky.Key) uint64 {
+func hashOf(task *sticky.Key) uint64 {
 	const prime = 1099511628211 // of FNV
 	hash := maphash.String(seed, task.ID)
 	for i := range len(task.Pool) {
@@ -65,4 +65,14 @@ func hashOf(seed maphash.Seed, task *sticky.Key) uint64 {
 		hash = hash*prime + maphash.String(seed, task.Principal)
 	}
 	return hash
+}
+
+var seed = maphash.MakeSeed()
+
+// hashFor is hashOf the task that p asks for, which was hashed when p began; a nil p is none.
+func (p *Poll) hashFor(task *sticky.Key) uint64 {
+	if p == nil {
+		return hashOf(task)
+	}
+	return p.hash
 }

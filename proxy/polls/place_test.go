@@ -43,7 +43,7 @@ func TestATaskThatIsToldOfIsForgottenLast(t *testing.T) {
 		s, c := NewStaleCache(0, 3*(staleOverhead+len(`{"taskId":"a"}`))), pollBy(t.Context(), "a")
 		key := func(id string) *sticky.Key { return &sticky.Key{Kind: sticky.Task, Pool: "p", ID: id} }
 		put := func(id string) {
-			s.Put(c, key(id), &mcp.Answer{Result: []byte(`{"taskId":"` + id + `"}`), Task: mcp.Task{ID: id, Status: "working"}}, time.Now())
+			s.Put(c, nil, key(id), &mcp.Answer{Result: []byte(`{"taskId":"` + id + `"}`), Task: mcp.Task{ID: id, Status: "working"}}, time.Now())
 		}
 		for _, id := range []string{"a", "b", "c"} {
 			put(id)
@@ -69,7 +69,7 @@ func TestManyPollsAloneAreToldApart(t *testing.T) {
 	var polls []*Poll
 	for i := range 3 * len(s.alone.chains) {
 		p := &Poll{request: request{task: sticky.Key{Kind: sticky.Task, Pool: "p", ID: strconv.Itoa(i)}}}
-		p.hash = hashOf(s.seed, &p.task)
+		p.hash = hashOf(&p.task)
 		if s.alone.of(&p.task, p.hash) != nil {
 			t.Fatalf("%v is there already", p.task)
 		}

@@ -73,7 +73,7 @@ func newPoll(ctx context.Context, s *Shared, c *inbound.Call, owner string, room
 		p = new(Poll)
 	}
 	p.Context, p.shared, p.call, p.owner, p.task, p.began = ctx, s, c, owner, c.TaskKey(), time.Now()
-	p.hash = hashOf(s.seed, &p.task)
+	p.hash = hashOf(&p.task)
 	if c.Session != "" {
 		p.session = c.Endpoint.Router.SessionKey(c.Principal, c.Session)
 	}

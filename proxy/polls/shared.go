@@ -2,7 +2,6 @@ package polls
 
 import (
 	"context"
-	"hash/maphash"
 	"log/slog"
 	"sync"
 	"time"
@@ -29,8 +28,7 @@ const (
 // Shared are the polls under way, and those whose answers are kept for a moment. A change of
 // a task ends what they may give to those who come after it.
 type Shared struct {
-	log  *slog.Logger
-	seed maphash.Seed
+	log *slog.Logger
 
 	mu    sync.Mutex                      // guards the fields below, and those of polls that say so
 	alone lone                            // those that may be joined, and are not digested yet
@@ -40,7 +38,7 @@ type Shared struct {
 }
 
 func NewShared(log *slog.Logger) *Shared {
-	return &Shared{log: log, seed: maphash.MakeSeed(), like: map[sticky.Key]map[digest]*Poll{}, marks: map[sticky.Key]string{}}
+	return &Shared{log: log, like: map[sticky.Key]map[digest]*Poll{}, marks: map[sticky.Key]string{}}
 }
 
 // Join has c, which is routed to owner, share an answer if it is a poll. It waits for that of
@@ -185,7 +183,7 @@ func (s *Shared) drop(p *Poll) {
 
 // dropTask lets nobody join the polls of a task any more. Callers hold the lock.
 func (s *Shared) dropTask(task sticky.Key) {
-	if p := s.alone.of(&task, hashOf(s.seed, &task)); p != nil {
+	if p := s.alone.of(&task, hashOf(&task)); p != nil {
 		s.drop(p)
 	}
 	for _, p := range s.like[task] {

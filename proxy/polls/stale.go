@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/binary"
-	"hash/maphash"
 	"strings"
 	"sync"
 	"time"
@@ -25,7 +24,6 @@ type StaleCache struct {
 	total int        // bytes of all, at most
 	tasks *simplelru.LRU[uint64, *staleTask]
 	bytes int
-	seed  maphash.Seed
 }
 
 // staleKey says of which task, and who may be told of it.
@@ -43,8 +41,11 @@ func keyFor(c *inbound.Call, task *sticky.Key) staleKey {
 }
 
 // place is where the cache has what k names, as good as by itself: where two meet, the one that was told last is kept.
-func (s *StaleCache) place(k *staleKey) uint64 {
-	return hashOf(s.seed, &k.task) ^ binary.NativeEndian.Uint64(k.credential[:])
+func (s *StaleCache) place(k *staleKey) uint64 { return k.placeBy(hashOf(&k.task)) }
+
+// placeBy is place by the hash of the task.
+func (k *staleKey) placeBy(hash uint64) uint64 {
+	return hash ^ binary.NativeEndian.Uint64(k.credential[:])
 }
 
 // staleTask is what is kept of one task.
@@ -66,7 +67,7 @@ func (t *staleTask) size() int { return len(t.poll) + len(t.outcome) + staleOver
 // NewStaleCache returns a cache that holds at most entry bytes a task and total
 // bytes in all; 0 are 64 KiB and 64 MiB.
 func NewStaleCache(entry, total int) *StaleCache {
-	s := &StaleCache{entry: cmp.Or(entry, 64<<10), total: cmp.Or(total, 64<<20), seed: maphash.MakeSeed()}
+	s := &StaleCache{entry: cmp.Or(entry, 64<<10), total: cmp.Or(total, 64<<20)}
 	tasks, err := simplelru.NewLRU(s.most(), func(_ uint64, t *staleTask) { s.bytes -= t.size() })
 	if err != nil {
 		panic(err) // for sizes below one only
@@ -105,12 +106,12 @@ func (s *StaleCache) shrink() {
 // maxStaleLife is how long an end is kept of a task that has no TTL.
 const maxStaleLife = 24 * time.Hour
 
-// Put keeps the task that the answer to c, a poll, tells of now.
-func (s *StaleCache) Put(c *inbound.Call, task *sticky.Key, a *mcp.Answer, now time.Time) {
+// Put keeps the task that the answer to c, a poll, tells of now. lead is c as one that others may join; nil: it is none.
+func (s *StaleCache) Put(c *inbound.Call, lead *Poll, task *sticky.Key, a *mcp.Answer, now time.Time) {
 	key := keyFor(c, task)
+	at := key.placeBy(lead.hashFor(task))
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	at := s.place(&key)
 	t, before := s.begin(at, &key, aPart, now)
 	t.tell(a, now)
 	s.end(at, t, before)

@@ -9,6 +9,7 @@ import (
 	"berth/internal/seal"
 	"berth/proxy/fault"
 	"berth/proxy/outbound"
+	"berth/proxy/polls"
 	"berth/routing"
 	"berth/sticky"
 )
@@ -47,8 +48,9 @@ func TellsState(c *mcp.Call, a *mcp.Answer) bool {
 }
 
 // Task notes a task's state, or its result, as its owner tells it. The binding has the state
-// only from u's own answer. given says that the answer bears the task's outcome.
-func (r *Recorder) Task(u *routing.Upstream, c *mcp.Call, a *mcp.Answer) (given bool) {
+// only from u's own answer. lead is the call as a poll that others may join; nil: it is none. given says that the answer bears the
+// task's outcome.
+func (r *Recorder) Task(u *routing.Upstream, c *mcp.Call, lead *polls.Poll, a *mcp.Answer) (given bool) {
 	now := time.Now()
 	if c.Method == mcp.MethodTaskResult {
 		r.Stale.PutResult(r.Call, &r.At.Task, a, now)
@@ -64,7 +66,7 @@ func (r *Recorder) Task(u *routing.Upstream, c *mcp.Call, a *mcp.Answer) (given 
 		Ended: ended, Given: ended && (c.Era == mcp.EraModern || a.Task.Status == cancelled),
 	})
 	if c.Method == mcp.MethodGetTask {
-		r.Stale.Put(r.Call, &r.At.Task, a, now)
+		r.Stale.Put(r.Call, lead, &r.At.Task, a, now)
 	}
 	return given || ended && a.Task.Status != cancelled && c.Era == mcp.EraModern && c.Method == mcp.MethodGetTask
 }

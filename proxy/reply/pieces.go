@@ -19,7 +19,7 @@ func (w *Writer) FirstPiece(reader *exchange.Reader) (exchange.Piece, error) {
 
 // CopyPieces writes piece and all that follow, as long as it is no more than an answer
 // may have. One of unknown length is flushed as it comes. The header was written just now.
-func (w *Writer) CopyPieces(reader *exchange.Reader, piece exchange.Piece, flush bool) error {
+func (w *Writer) CopyPieces(reader *exchange.Reader, piece *exchange.Piece, flush bool) error {
 	for now := w.Begun; ; now = time.Now() {
 		if w.TooLarge(w.Written + int64(len(piece.Raw))) {
 			return fault.AnswerTooLarge
@@ -39,6 +39,6 @@ func (w *Writer) CopyPieces(reader *exchange.Reader, piece exchange.Piece, flush
 		if err != nil {
 			return fault.BrokenOff(err)
 		}
-		piece = next
+		*piece = next
 	}
 }

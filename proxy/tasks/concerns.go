@@ -8,6 +8,9 @@ import (
 	"berth/upgrade"
 )
 
+// Any reports whether there are tasks of berth's own, or may be. Where there are none, the other questions are answered by no.
+func (f *Face) Any() bool { return f.Tasks != nil || len(f.Rules) > 0 }
+
 // Rule returns the rule that names the tool which the request calls; nil if none does.
 // A batch has one answer for all its calls, so that none of them can become a task.
 func (f *Face) Rule(call *inbound.Call) *upgrade.Rule { return f.ruleOf(call, call.Single()) }
