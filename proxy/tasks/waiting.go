@@ -146,7 +146,7 @@ func (a *waiting) hand() error {
 }
 
 func (a *waiting) giveHandle(r *Request) error {
-	view := upgrade.View{Task: a.held.Task()}
+	view := &upgrade.View{Task: a.held.Task()}
 	switch {
 	case !a.lasting && r.HTTP.Context().Err() != nil:
 		return fault.ErrClientGone
