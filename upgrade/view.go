@@ -52,11 +52,11 @@ func (v *View) CoreResponse(id []byte) mcp.Parts {
 	return mcp.Parts{errNoOutcome.Body(id)}
 }
 
-// Handle returns the task as the result of the call that it was made for, in the dialect
-// of the Tasks extension.
-func (v *View) Handle() []byte {
+// Handle returns the response to the call that the task was made for, under its raw JSON-RPC id, in the
+// dialect of the Tasks extension.
+func (v *View) Handle(id []byte) []byte {
 	shown := v.shown()
-	return shown.Handle()
+	return shown.Handle(id)
 }
 
 // Response returns the response to a tasks/get under this raw JSON-RPC id, in the dialect of

@@ -5,7 +5,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"berth/internal/mcp"
 	"berth/internal/wire"
 	"berth/proxy/audit"
 	"berth/proxy/fault"
@@ -155,5 +154,5 @@ func (a *waiting) giveHandle(r *Request) error {
 	}
 	r.Rec.Task = view.ID
 	r.Rec.Does(audit.Made, view.ID)
-	return r.Out.WriteThrough(reply.Event(mcp.Response(r.ID, r.handle(view))))
+	return r.Out.WriteThrough(reply.Event(r.handle(view)))
 }

@@ -59,7 +59,9 @@ func (c *Table) give(caller string) {
 }
 
 func (c *Table) giveLocked(caller string) {
-	if c.live[caller]--; c.live[caller] <= 0 {
+	if left := c.live[caller] - 1; left > 0 {
+		c.live[caller] = left
+	} else {
 		delete(c.live, caller)
 	}
 }

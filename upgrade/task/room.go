@@ -45,7 +45,7 @@ func (u *Unsaved) Take(caller string, n int64) (wait <-chan struct{}) {
 		return u.freed
 	}
 	u.n += n
-	u.by[caller] += n
+	u.by[caller] = own + n
 	return nil
 }
 
@@ -54,7 +54,9 @@ func (u *Unsaved) Give(caller string, n int64) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	u.n -= n
-	if u.by[caller] -= n; u.by[caller] <= 0 {
+	if left := u.by[caller] - n; left > 0 {
+		u.by[caller] = left
+	} else {
 		delete(u.by, caller)
 	}
 	if u.freed != nil {
