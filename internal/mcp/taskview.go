@@ -35,7 +35,9 @@ const serverInfo = `"io.modelcontextprotocol/serverInfo":{"name":"berth","versio
 const ownMeta = `"_meta":{` + serverInfo + `}`
 
 // Handle returns the response to the call that the task was made of (CreateTaskResult).
-func (v TaskView) Handle(id []byte) []byte { return append(v.appendTask(v.begun(id), ResultTask), `}}`...) }
+func (v TaskView) Handle(id []byte) []byte {
+	return append(v.appendTask(v.begun(id), ResultTask), `}}`...)
+}
 
 // Response returns the response to a tasks/get (GetTaskResult). A completed task's result says
 // `resultType: "complete"` too where it said nothing of that; every other byte of it stays, and a

@@ -90,9 +90,7 @@ func (r *Room) Take(ctx context.Context, n int64) error {
 	for {
 		wait := r.of.Take(r.caller, n)
 		if wait == nil {
-			r.mu.Lock()
-			defer r.mu.Unlock()
-			r.n = n
+			r.took(n)
 			return nil
 		}
 		if !r.of.healthy() || time.Now().After(r.expires) {
@@ -105,6 +103,12 @@ func (r *Room) Take(ctx context.Context, n int64) error {
 			return context.Cause(ctx)
 		}
 	}
+}
+
+func (r *Room) took(n int64) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.n = n
 }
 
 func (r *Room) has() bool {
