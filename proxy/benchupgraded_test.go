@@ -84,7 +84,7 @@ func TestWhatAnUpgradedCallCosts(t *testing.T) {
 		most float64
 		do   func()
 	}{
-		"a call, to its outcome": {72, func() { u.call(t, c) }},
+		"a call, to its outcome": {67, func() { u.call(t, c) }},
 		"a poll that tells it":   {14, func() { serveLent(t, u.Proxy, poll) }},
 	} {
 		if n := testing.AllocsPerRun(200, one.do); n > one.most {

@@ -20,11 +20,10 @@ func (m *Maker) again(ctx context.Context, e ledger.Entry, call *task.Call) (tas
 		return task.Task{}, err
 	}
 	made := e.Task.Anew(id, m.ledger.Holder, call.Size(), m.ledger.Clock.Now())
-	release, err := m.admit(made, 0)
-	if err != nil {
+	if err := m.admit(made, 0); err != nil {
 		return task.Task{}, err
 	}
-	defer release()
+	defer m.runner.Calls.Unadmit(made.ID, made.Caller)
 	op := m.ledger.Op(task.Rerun)
 	op.Of, op.Again = e.Again.ID, id
 	if _, err := m.ledger.Records.Apply(ctx, e, op); err != nil {

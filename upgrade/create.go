@@ -51,11 +51,10 @@ func (m *Maker) create(ctx context.Context, c task.Creation, once task.Once) (*r
 	if c.Withhold > 0 {
 		task.Withhold(c.Withhold + withheldSpare)
 	}
-	release, err := m.admit(task, c.Rule.LivePerProcess)
-	if err != nil {
+	if err := m.admit(task, c.Rule.LivePerProcess); err != nil {
 		return nil, err
 	}
-	defer release()
+	defer m.runner.Calls.Unadmit(task.ID, task.Caller)
 	e, err := m.record(ctx, task, &c)
 	if err != nil {
 		m.runner.Abort(ctx, task, c.Call, err)
@@ -69,16 +68,15 @@ func (m *Maker) create(ctx context.Context, c task.Creation, once task.Once) (*r
 }
 
 // admit claims a new task, whose caller and process may have so many (see runner.Table.Admit), and has it count among what tasks keep.
-func (m *Maker) admit(t *task.Task, most int) (release func(), err error) {
-	release, err = m.runner.Calls.Admit(t.ID, t.Caller, most)
+func (m *Maker) admit(t *task.Task, most int) error {
+	if err := m.runner.Calls.Admit(t.ID, t.Caller, most); err != nil {
+		return err
+	}
+	err := m.ledger.Quota.Admit(t.ID, t.Caller, t.Weight(), m.ledger.Expires(t).Add(ledger.Spare))
 	if err != nil {
-		return nil, err
+		m.runner.Calls.Unadmit(t.ID, t.Caller)
 	}
-	if err = m.ledger.Quota.Admit(t.ID, t.Caller, t.Weight(), m.ledger.Expires(t).Add(ledger.Spare)); err != nil {
-		release()
-		return nil, err
-	}
-	return release, nil
+	return err
 }
 
 // name returns a new task's id, and what its record says of who makes it. The store is asked for what a process knows from

@@ -28,7 +28,7 @@ var errNoOutcome = &mcp.Error{Code: mcp.CodeInternal, Message: "the task was can
 
 // Core returns the task in the dialect of 2025-11-25. A tool that failed has failed its
 // task there ("Task Status").
-func (v View) Core() mcp.CoreTask {
+func (v *View) Core() mcp.CoreTask {
 	shown := mcp.CoreTask{
 		ID: v.ID, Status: v.Status(), Message: v.shownMessage(), Created: v.Created, Updated: v.Updated,
 		TTL: v.Terms.TTL, PollInterval: v.Terms.PollInterval,
@@ -42,7 +42,7 @@ func (v View) Core() mcp.CoreTask {
 // CoreResponse returns what tasks/result answers, under this raw JSON-RPC id, of a task
 // that has ended: exactly what the call returned, with the task's id in the `_meta` of a
 // result (2025-11-25, tasks, "Result Retrieval"). It is whole until the view is returned.
-func (v View) CoreResponse(id []byte) mcp.Parts {
+func (v *View) CoreResponse(id []byte) mcp.Parts {
 	switch v.State {
 	case task.Completed:
 		return mcp.RelatedResponse(id, v.Outcome, v.ID)
@@ -52,28 +52,28 @@ func (v View) CoreResponse(id []byte) mcp.Parts {
 	return mcp.Parts{errNoOutcome.Body(id)}
 }
 
-// Handle returns the task as the result of the call that it was made for, in the dialect
-// of the Tasks extension.
-func (v View) Handle() []byte {
+// Handle returns the response to the call that the task was made for, under its raw JSON-RPC id, in the
+// dialect of the Tasks extension.
+func (v *View) Handle(id []byte) []byte {
 	shown := v.shown()
-	return shown.Handle()
+	return shown.Handle(id)
 }
 
 // Response returns the response to a tasks/get under this raw JSON-RPC id, in the dialect of
 // the Tasks extension. It is whole until the view is returned.
-func (v View) Response(id []byte) mcp.Parts {
+func (v *View) Response(id []byte) mcp.Parts {
 	shown := v.shown()
 	return shown.Response(id)
 }
 
 // Notification tells the subscription with this raw id of the task. It is whole until the view
 // is returned.
-func (v View) Notification(id []byte) mcp.Parts {
+func (v *View) Notification(id []byte) mcp.Parts {
 	shown := v.shown()
 	return shown.Notification(id)
 }
 
-func (v View) shown() mcp.TaskView {
+func (v *View) shown() mcp.TaskView {
 	shown := mcp.TaskView{
 		ID: v.ID, Status: v.ExtensionStatus(), Message: v.shownMessage(), Created: v.Created, Updated: v.Updated,
 		TTL: v.Terms.TTL, PollInterval: v.Terms.PollInterval, Inputs: v.Inputs,
@@ -88,7 +88,7 @@ func (v View) shown() mcp.TaskView {
 }
 
 // shownMessage is the statusMessage: while a call waits for its turn, which that is.
-func (v View) shownMessage() string {
+func (v *View) shownMessage() string {
 	switch {
 	case v.Place > 0 && v.Paused:
 		return "queued, " + ordinal(v.Place) + "; paused"
@@ -117,7 +117,7 @@ func ordinal(n int) string {
 
 // Return notes that the client has what the view shows, or will not have it. It is called
 // once for each view that Get returned.
-func (v View) Return() {
+func (v *View) Return() {
 	if v.lent != nil {
 		v.lent.Return()
 	}

@@ -32,9 +32,9 @@ func TestCoreTaskIsShownFlat(t *testing.T) {
 	if v.TTL != time.Minute || v.PollInterval != 500*time.Millisecond {
 		t.Errorf("got ttl %v, poll interval %v, want 1m, 500ms", v.TTL, v.PollInterval)
 	}
-	want := `{"resultType":"task","taskId":"t","status":"working","statusMessage":"on it","createdAt":"2025-11-25T10:30:00.000Z",` +
-		`"lastUpdatedAt":"2025-11-25T10:40:00.500Z","ttlMs":60000,"pollIntervalMs":500,` + ownMeta + `}`
-	if got := string(v.Handle()); got != want {
+	want := `{"jsonrpc":"2.0","id":1,"result":{"resultType":"task","taskId":"t","status":"working","statusMessage":"on it","createdAt":"2025-11-25T10:30:00.000Z",` +
+		`"lastUpdatedAt":"2025-11-25T10:40:00.500Z","ttlMs":60000,"pollIntervalMs":500,` + ownMeta + `}}`
+	if got := string(v.Handle([]byte("1"))); got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
 }

@@ -34,28 +34,32 @@ const serverInfo = `"io.modelcontextprotocol/serverInfo":{"name":"berth","versio
 // ownMeta is the `_meta` of a result of berth's own that has nothing else in it.
 const ownMeta = `"_meta":{` + serverInfo + `}`
 
-// Handle returns the task as the result of its call (CreateTaskResult).
-func (v TaskView) Handle() []byte {
-	return append(v.appendTask(make([]byte, 0, v.room(nil)), ResultTask), '}')
+// Handle returns the response to the call that the task was made of (CreateTaskResult).
+func (v TaskView) Handle(id []byte) []byte {
+	return append(v.appendTask(v.begun(id), ResultTask), `}}`...)
 }
 
 // Response returns the response to a tasks/get (GetTaskResult). A completed task's result says
 // `resultType: "complete"` too where it said nothing of that; every other byte of it stays, and a
 // large one is no copy.
 func (v TaskView) Response(id []byte) Parts {
-	out := append(make([]byte, 0, v.room(id)), `{"jsonrpc":"2.0","id":`...)
-	out = append(append(out, id...), `,"result":`...)
-	return v.told(v.appendTask(out, "complete"), `}}`)
+	return v.told(v.appendTask(v.begun(id), "complete"), `}}`)
+}
+
+// begun is a response up to its result.
+func (v *TaskView) begun(id []byte) []byte {
+	out := append(make([]byte, 0, v.room(id)), responseBegin...)
+	return append(append(out, id...), `,"result":`...)
 }
 
 // Notification tells a subscription of the task as Response does.
 func (v TaskView) Notification(id []byte) Parts {
 	out := append(make([]byte, 0, v.room(id)), notificationHead(NotificationTask)...)
 	out = append(append(out, id...), `},`...)
-	return v.told(CoreTask(v).appendMembers(out, "ttlMs", "pollIntervalMs"), `}}`)
+	return v.told((*CoreTask)(&v).appendMembers(out, "ttlMs", "pollIntervalMs"), `}}`)
 }
 
-func (v TaskView) room(id []byte) int {
+func (v *TaskView) room(id []byte) int {
 	n := 512 + len(id) + len(v.ID) + len(v.Message)
 	for _, value := range [][]byte{v.Inputs, v.Result, v.Error} {
 		if len(value) <= copied {
@@ -66,7 +70,7 @@ func (v TaskView) room(id []byte) int {
 }
 
 // told returns the message that begins with out with what the task's status calls for.
-func (v TaskView) told(out []byte, end string) Parts {
+func (v *TaskView) told(out []byte, end string) Parts {
 	switch {
 	case v.Status == "input_required" && v.Inputs == nil:
 		out = append(out, `,"`+memberInputRequests+`":{}`...)
@@ -81,8 +85,9 @@ func (v TaskView) told(out []byte, end string) Parts {
 	return Parts{append(out, end...)}
 }
 
-func (v TaskView) appendTask(out []byte, resultType string) []byte {
-	out = CoreTask(v).appendMembers(append(out, `{"resultType":"`+resultType+`",`...), "ttlMs", "pollIntervalMs")
+func (v *TaskView) appendTask(out []byte, resultType string) []byte {
+	out = append(append(append(out, `{"resultType":"`...), resultType...), `",`...)
+	out = (*CoreTask)(v).appendMembers(out, "ttlMs", "pollIntervalMs")
 	return append(out, `,`+ownMeta...)
 }
 
@@ -136,7 +141,7 @@ func (t CoreTask) appendTo(out []byte) []byte {
 }
 
 // appendMembers appends what a task has in either dialect, which differ in two names.
-func (t CoreTask) appendMembers(out []byte, ttl, pollInterval string) []byte {
+func (t *CoreTask) appendMembers(out []byte, ttl, pollInterval string) []byte {
 	out = append(out, `"taskId":`...)
 	out = AppendString(out, t.ID)
 	out = append(out, `,"status":`...)
@@ -147,14 +152,14 @@ func (t CoreTask) appendMembers(out []byte, ttl, pollInterval string) []byte {
 	}
 	out = appendTime(append(out, `,"createdAt":`...), t.Created)
 	out = appendTime(append(out, `,"lastUpdatedAt":`...), t.Updated)
-	out = append(out, `,"`+ttl+`":`...)
+	out = append(append(append(out, `,"`...), ttl...), `":`...)
 	if t.TTL == 0 {
 		out = append(out, "null"...)
 	} else {
 		out = strconv.AppendInt(out, t.TTL.Milliseconds(), 10)
 	}
 	if t.PollInterval != 0 {
-		out = append(out, `,"`+pollInterval+`":`...)
+		out = append(append(append(out, `,"`...), pollInterval...), `":`...)
 		out = strconv.AppendInt(out, t.PollInterval.Milliseconds(), 10)
 	}
 	return out

@@ -29,11 +29,12 @@ func TestHandleIsACreateTaskResult(t *testing.T) {
 			v.Message, v.TTL, v.PollInterval, v.Result = `a "b"`, 0, 0, []byte(`{}`)
 		}),
 	} {
-		if got := string(v.Handle()); got != want {
+		want = `{"jsonrpc":"2.0","id":1,"result":` + want + `}`
+		if got := string(v.Handle([]byte("1"))); got != want {
 			t.Errorf("got  %s\nwant %s", got, want)
 		}
 	}
-	a, err := PeekAnswer(Response([]byte("1"), viewed.Handle()), false)
+	a, err := PeekAnswer(viewed.Handle([]byte("1")), false)
 	if err != nil || !a.CreatesTask() || a.Dialect != DialectExtension || a.Task != (Task{ID: "t<1>", Status: "working", TTL: time.Hour}) {
 		t.Errorf("read back as %+v, %v", a, err)
 	}

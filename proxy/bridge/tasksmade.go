@@ -50,7 +50,7 @@ func (c *call) handOut(ctx context.Context, message []byte) (status int, body []
 		return worded.Status, worded.Body(c.id)
 	}
 	c.tasks.keepTask(core, time.Now().Add(v.TTL))
-	return wire.StatusOK, mcp.Response(c.id, v.Handle())
+	return wire.StatusOK, v.Handle(c.id)
 }
 
 // withdraw has the server give up a task that its client cannot be told of.

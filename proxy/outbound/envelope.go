@@ -36,27 +36,28 @@ func (w Way) Envelope() upgrade.Envelope {
 	return envelope
 }
 
-// callsOwn is how many headers belong to a call, as a rule.
-const callsOwn = 5
-
 // split returns what of the headers belongs to the call, and what to the request beside it.
 func (w Way) split(headers *wire.Header) (own upgrade.Pairs, e upgrade.Envelope) {
 	fields := headers.Fields()
-	own = make(upgrade.Pairs, 0, 2*callsOwn)
-	e = upgrade.Envelope{Host: w.HTTP.Host, Query: w.HTTP.URL.RawQuery, Header: make(upgrade.Pairs, 0, 2*len(fields))}
-	e.Bare = e.Query == ""
+	all := make(upgrade.Pairs, 0, 2*len(fields)) // of both: they are kept for as long as the call takes
+	for _, f := range fields {
+		if IsCallsOwn(f.Name) {
+			all = append(all, f.Name, f.Value)
+		}
+	}
+	n := len(all)
+	e = upgrade.Envelope{Host: w.HTTP.Host, Query: w.HTTP.URL.RawQuery, Bare: w.HTTP.URL.RawQuery == ""}
 	for _, f := range fields {
 		switch {
-		case IsCallsOwn(f.Name):
-			own = append(own, f.Name, f.Value)
-		case f.Name == inbound.HeaderOnce, f.Name == mcp.HeaderSession, f.Name == mcp.HeaderLastEvent:
-			// of one request each, or kept beside
+		case IsCallsOwn(f.Name), f.Name == inbound.HeaderOnce, f.Name == mcp.HeaderSession, f.Name == mcp.HeaderLastEvent:
+			// the call's, of one request each, or kept beside
 		default:
-			e.Header = append(e.Header, f.Name, f.Value)
+			all = append(all, f.Name, f.Value)
 			e.Bare = e.Bare && isHarmless(f.Name)
 		}
 	}
-	return own, e
+	e.Header = all[n:]
+	return all[:n:n], e
 }
 
 // isHarmless: headers that cannot be what a caller authenticates with.

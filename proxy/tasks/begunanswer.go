@@ -33,6 +33,8 @@ type begunAnswer struct {
 	whole bool      // head is all of it
 	told  int       // how much of head was read on
 	rest  io.Reader // what comes after it; nil: nothing
+
+	first io.LimitedReader // what head is read of
 }
 
 // Read implements io.Reader, from the beginning.
@@ -51,8 +53,11 @@ func (b *begunAnswer) Read(p []byte) (int, error) {
 // readAnswer waits for what a response answers, or for so much of it as is waited for.
 func readAnswer(response *wire.Response) (*begunAnswer, error) {
 	body := response.Body
-	head, err := outbound.ReadAll(io.LimitReader(body, wholeAnswer), response.ContentLength)
-	return &begunAnswer{Closer: body, head: head, whole: err == nil && len(head) < wholeAnswer, rest: body}, err
+	b := &begunAnswer{Closer: body, rest: body, first: io.LimitedReader{R: body, N: wholeAnswer}}
+	var err error
+	b.head, err = outbound.ReadAll(&b.first, response.ContentLength)
+	b.whole = err == nil && len(b.head) < wholeAnswer
+	return b, err
 }
 
 // under returns the answer as one to the request with this id: the call may have another at

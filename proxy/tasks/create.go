@@ -65,7 +65,7 @@ func (r *Request) createOnce(ctx context.Context, c upgrade.Creation, key string
 	case err != nil:
 		return err
 	case held == nil:
-		err := r.handOut(earlier)
+		err := r.handOut(&earlier)
 		r.Rec.Does(audit.None, "") // it was made before
 		return err
 	}

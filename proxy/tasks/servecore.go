@@ -37,7 +37,8 @@ func (r *Request) serveCore(ctx context.Context, c *mcp.Call) error {
 // cancelCore gives up a task that has not ended, and answers with the task.
 func (r *Request) cancelCore(ctx context.Context) error {
 	task, err := r.cancel(ctx)
-	shown := upgrade.View{Task: task}.Core()
+	view := upgrade.View{Task: task}
+	shown := view.Core()
 	switch {
 	case errors.Is(err, upgrade.ErrTerminal):
 		return &mcp.Error{ // 2025-11-25, tasks, "Error Handling"

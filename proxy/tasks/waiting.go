@@ -5,7 +5,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"berth/internal/mcp"
 	"berth/internal/wire"
 	"berth/proxy/audit"
 	"berth/proxy/fault"
@@ -146,7 +145,7 @@ func (a *waiting) hand() error {
 }
 
 func (a *waiting) giveHandle(r *Request) error {
-	view := upgrade.View{Task: a.held.Task()}
+	view := &upgrade.View{Task: a.held.Task()}
 	switch {
 	case !a.lasting && r.HTTP.Context().Err() != nil:
 		return fault.ErrClientGone
@@ -155,5 +154,5 @@ func (a *waiting) giveHandle(r *Request) error {
 	}
 	r.Rec.Task = view.ID
 	r.Rec.Does(audit.Made, view.ID)
-	return r.Out.WriteThrough(reply.Event(mcp.Response(r.ID, r.handle(view))))
+	return r.Out.WriteThrough(reply.Event(r.handle(view)))
 }

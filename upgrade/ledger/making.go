@@ -16,7 +16,7 @@ func (l *Ledger) Make(ctx context.Context, t *task.Task, c *task.Call, life time
 	if err := l.mayTakeOn(ctx); err != nil {
 		return NoEntry(), err
 	}
-	held := l.heldBy(l.Holder, t.ID, l.Left(t))
+	held := l.heldBy(l.Holder, t.ID, life)
 	steps := l.listed(append(make([]storage.Step, 0, makingSteps), held[:]...), t, life)
 	steps, err := l.called(ctx, steps, t, c, life)
 	if err != nil {
@@ -60,8 +60,8 @@ const (
 )
 
 // Parting adds to others the steps by which this process lets go of a task that has ended, whose call is small and lives in no
-// session: everybody is told, and where it is listed is put right. stored says that the call is in the store.
-func (l *Ledger) Parting(steps []storage.Step, t *task.Task, stored bool) []storage.Step {
+// session: everybody is told, and where it is listed is put right. expires is that of Expires; stored says that the call is in the store.
+func (l *Ledger) Parting(steps []storage.Step, t *task.Task, expires time.Time, stored bool) []storage.Step {
 	if t.Principal != "" && !t.Terms.Unlisted {
 		steps = append(steps, storage.Removing(l.Lists.LiveOf(t.Pool, t.Principal), t.ID))
 	}
@@ -72,7 +72,7 @@ func (l *Ledger) Parting(steps []storage.Step, t *task.Task, stored bool) []stor
 		steps = append(steps, storage.Deleting(CallKey(t.ID)))
 	}
 	if !l.Alone() { // then it stands in All
-		steps = append(steps, keeping(l.Lists.KeptWith(t.ID), t.ID, time.Until(l.Expires(t))+Spare))
+		steps = append(steps, keeping(l.Lists.KeptWith(t.ID), t.ID, time.Until(expires)+Spare))
 	}
 	return append(steps, storage.Removing(l.tasks, t.ID))
 }

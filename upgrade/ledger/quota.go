@@ -82,18 +82,18 @@ func (q *Quota) Admit(id, caller string, n int64, expires time.Time) error {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	q.expire(time.Now())
-	if why := q.full(caller, n); why != "" {
+	own := q.accountOf(caller)
+	if why := q.full(own.Usage, n); why != "" {
 		return &task.Refusal{Err: ErrTooMuchKept, Reason: why}
 	}
-	q.put(&kept{account: q.accountOf(caller), id: id, bytes: n, held: n, expires: expires})
+	q.put(&kept{account: own, id: id, bytes: n, held: n, expires: expires})
 	return nil
 }
 
-// full returns which bound keeps a caller from making a task with n bytes of arguments, ""
+// full returns which bound keeps a caller from making a task with n bytes of arguments, whose tasks keep so much, ""
 // if none does. The caller has the lock.
-func (q *Quota) full(caller string, n int64) string {
-	own, b := q.usage(caller), q.bounds
-	size := n + recordSize
+func (q *Quota) full(own Usage, n int64) string {
+	b, size := q.bounds, n+recordSize
 	switch {
 	case b.TasksPerCaller > 0 && own.Tasks >= b.TasksPerCaller:
 		return "caller_kept_tasks"
@@ -101,21 +101,21 @@ func (q *Quota) full(caller string, n int64) string {
 		return "caller_kept"
 	case b.HeldPerCaller > 0 && own.Held > 0 && own.Held+n > b.HeldPerCaller:
 		return "caller_held"
-	case !q.fits(caller, int64(own.Tasks+1), int64(q.all.Tasks+1), int64(b.Tasks), int64(b.Tasks)/2):
+	case !q.fits(own, int64(own.Tasks+1), int64(q.all.Tasks+1), int64(b.Tasks), int64(b.Tasks)/2):
 		return "kept_tasks"
-	case !q.fits(caller, own.Bytes+size, q.all.Bytes+size, b.Bytes, b.Bytes/2):
+	case !q.fits(own, own.Bytes+size, q.all.Bytes+size, b.Bytes, b.Bytes/2):
 		return "kept"
-	case !q.fits(caller, own.Held+n, q.all.Held+n, b.Held, b.Held/2):
+	case !q.fits(own, own.Held+n, q.all.Held+n, b.Held, b.Held/2):
 		return "held"
 	}
 	return ""
 }
 
-// fits reports whether a caller may have own, and with it all callers all, of most: anybody
+// fits reports whether a caller whose tasks keep so much may have own, and with it all callers all, of most: anybody
 // while they have no more than free, and else who has less than an even share. 0 is any number.
-func (q *Quota) fits(caller string, own, all, most, free int64) bool {
+func (q *Quota) fits(keeps Usage, own, all, most, free int64) bool {
 	callers := int64(len(q.by))
-	if q.by[caller] == nil {
+	if keeps.Tasks == 0 { // of those that keep something, it is none yet
 		callers++
 	}
 	return most == 0 || all <= free || own <= most/callers && all <= most+most/2
@@ -159,7 +159,7 @@ func (q *Quota) Take(id string, n, held int64) bool {
 func (q *Quota) mayKeep(k *kept, n int64) bool {
 	more, own, b := n-k.bytes, k.Usage, q.bounds
 	return n <= smallOutcome || more <= 0 ||
-		(b.BytesPerCaller == 0 || own.Bytes+more <= b.BytesPerCaller) && q.fits(k.caller, own.Bytes+more, q.all.Bytes+more, b.Bytes, b.Bytes)
+		(b.BytesPerCaller == 0 || own.Bytes+more <= b.BytesPerCaller) && q.fits(own, own.Bytes+more, q.all.Bytes+more, b.Bytes, b.Bytes)
 }
 
 // mayHold reports whether there is room for n bytes of a task to be held. What its caller alone
@@ -167,7 +167,7 @@ func (q *Quota) mayKeep(k *kept, n int64) bool {
 func (q *Quota) mayHold(k *kept, n int64) bool {
 	more, own, b := n-k.held, k.Usage, q.bounds
 	return more <= 0 ||
-		(b.HeldPerCaller == 0 || own.Held == k.held || own.Held+more <= b.HeldPerCaller) && q.fits(k.caller, own.Held+more, q.all.Held+more, b.Held, b.Held/2)
+		(b.HeldPerCaller == 0 || own.Held == k.held || own.Held+more <= b.HeldPerCaller) && q.fits(own, own.Held+more, q.all.Held+more, b.Held, b.Held/2)
 }
 
 // Recount notes what a task keeps and holds now, unless its call is not held any more.
@@ -246,6 +246,9 @@ func (q *Quota) expire(now time.Time) {
 
 func (q *Quota) put(k *kept) {
 	q.tasks[k.id] = k
+	if k.Tasks == 0 {
+		q.by[k.caller] = k.account
+	}
 	heap.Push(&q.queue, k)
 	q.add(k.account, Usage{1, k.bytes + recordSize, k.held})
 }
@@ -261,14 +264,12 @@ func (q *Quota) remove(k *kept) {
 	q.add(k.account, Usage{-1, -k.bytes - recordSize, -k.held})
 }
 
-// accountOf is the account of a caller, who is about to have a task.
+// accountOf is the account of a caller, an empty one if it has none: put opens that.
 func (q *Quota) accountOf(caller string) *account {
-	own := q.by[caller]
-	if own == nil {
-		own = &account{caller: caller}
-		q.by[caller] = own
+	if own := q.by[caller]; own != nil {
+		return own
 	}
-	return own
+	return &account{caller: caller}
 }
 
 // usage is what the tasks of a caller keep.

@@ -118,7 +118,9 @@ func (rd *round) storeAtOnce(ctx context.Context, op *task.Op, outcome []byte) e
 	defer rd.mu.Unlock()
 	amid := &ledger.Amid{Before: []storage.Step{rd.l.Records.Keeping(rd.ID, op.Outcome, outcome, time.Until(rd.Expires))}}
 	if rd.entry.Session == "" && ledger.IsSmall(rd.size) && rd.givenUp() == nil {
-		amid.After = func(steps []storage.Step, t *task.Task) []storage.Step { return rd.l.Parting(steps, t, rd.stored) }
+		amid.After = func(steps []storage.Step, t *task.Task) []storage.Step {
+			return rd.l.Parting(steps, t, rd.Expires, rd.stored)
+		}
 	}
 	_, err := rd.stepAmid(ctx, op, amid)
 	rd.parted = amid.Whole

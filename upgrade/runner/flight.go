@@ -43,7 +43,7 @@ func (rd *round) land() (again bool, err error) {
 // goOn takes the call through its rounds, and lets go of it. bare of them have followed one another at once.
 func (rd *round) goOn(bare int) {
 	sent, again, err := rd.play(bare)
-	if rd.flight.rests(func() { rd.landed(bare) }) {
+	if rd.rests(bare) {
 		return // this one's stack is deep by now, and thousands rest for minutes
 	}
 	if sent {
@@ -66,8 +66,8 @@ func (rd *round) follows(again bool, err error, bare int) {
 	rd.release(rd.over(err))
 }
 
-// rests reports whether the exchange rests, and has ready called once it has something to tell.
-func (f *flight) rests(ready func()) bool {
-	resting, ok := f.ex.(Resting)
-	return ok && resting.Rest(ready)
+// rests reports whether the exchange rests, and has the round land once it has something to tell.
+func (rd *round) rests(bare int) bool {
+	resting, ok := rd.flight.ex.(Resting)
+	return ok && resting.Rest(func() { rd.landed(bare) })
 }

@@ -32,34 +32,36 @@ const perCaller = 2
 
 // Admit claims a new task of a caller, unless this process has as many as most already, or
 // the caller half of them; 0 is any number.
-func (c *Table) Admit(id, caller string, most int) (release func(), err error) {
+func (c *Table) Admit(id, caller string, most int) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	switch {
 	case c.closing.Load():
-		return nil, ledger.ErrDraining
+		return ledger.ErrDraining
 	case most > 0 && len(c.held)+len(c.claimed) >= most:
-		return nil, &task.Refusal{Err: ledger.ErrTooMany, Reason: "live_per_process"}
+		return &task.Refusal{Err: ledger.ErrTooMany, Reason: "live_per_process"}
 	case most > 0 && c.live[caller] >= (most+perCaller-1)/perCaller:
-		return nil, &task.Refusal{Err: ledger.ErrTooMany, Reason: "live_per_caller"}
+		return &task.Refusal{Err: ledger.ErrTooMany, Reason: "live_per_caller"}
 	}
 	c.claimed[id] = nil
 	c.live[caller]++
-	return func() {
-		c.Unclaim(id)
-		c.give(caller)
-	}, nil
+	return nil
 }
 
-// give takes back one of the calls that a caller has.
-func (c *Table) give(caller string) {
+// Unadmit gives up the claim of a task that was admitted, and takes it off those that its caller has: it is held by now,
+// and counted so, or was not made.
+func (c *Table) Unadmit(id, caller string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.giveLocked(caller)
+	c.unclaim(id)
+	c.give(caller)
 }
 
-func (c *Table) giveLocked(caller string) {
-	if c.live[caller]--; c.live[caller] <= 0 {
+// give takes back one of the calls that a caller has. The caller has the lock.
+func (c *Table) give(caller string) {
+	if left := c.live[caller] - 1; left > 0 {
+		c.live[caller] = left
+	} else {
 		delete(c.live, caller)
 	}
 }
@@ -105,6 +107,11 @@ func (c *Table) TryClaim(id string) (busy <-chan struct{}, err error) {
 func (c *Table) Unclaim(id string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	c.unclaim(id)
+}
+
+// unclaim is Unclaim for who has the lock.
+func (c *Table) unclaim(id string) {
 	if over := c.claimed[id]; over != nil {
 		close(over)
 	}
@@ -139,7 +146,7 @@ func (c *Table) letGo(id string) (done chan struct{}) {
 		return nil
 	}
 	delete(c.held, id)
-	c.giveLocked(h.caller)
+	c.give(h.caller)
 	return h.done
 }
 

@@ -1,6 +1,9 @@
 package task
 
-import "strconv"
+import (
+	"strconv"
+	"sync/atomic"
+)
 
 // format is the version of the stored form.
 const format = 1
@@ -66,6 +69,11 @@ func (w *writer) once(o Once) {
 }
 
 func (w *writer) terms(t *Terms) {
+	if last := lastTerms.Load(); last.of.equal(t) {
+		*w = append(*w, last.text...)
+		return
+	}
+	begin := len(*w)
 	w.open("terms")
 	w.number("ttl", int64(t.TTL))
 	w.number("poll_interval", int64(t.PollInterval))
@@ -77,6 +85,25 @@ func (w *writer) terms(t *Terms) {
 	w.text("queue", t.Queue)
 	w.webhooks(t.Webhooks)
 	*w = append(*w, '}')
+	lastTerms.Store(&writtenTerms{*t, string((*w)[begin:])})
+}
+
+// writtenTerms are terms, and how they stand in a record, behind other members.
+type writtenTerms struct {
+	of   Terms
+	text string
+}
+
+// lastTerms were written last: all that a rule makes has the same, and most are numbers of many digits.
+var lastTerms atomic.Pointer[writtenTerms]
+
+func init() { lastTerms.Store(new(writtenTerms)) }
+
+// equal reports whether two terms are known to be the same. Those with receivers are not.
+func (t *Terms) equal(other *Terms) bool {
+	return t.TTL == other.TTL && t.PollInterval == other.PollInterval && t.Timeout == other.Timeout && t.MaxResult == other.MaxResult &&
+		t.Rerun == other.Rerun && t.Unlisted == other.Unlisted && t.Slots == other.Slots && t.Queue == other.Queue &&
+		len(t.Webhooks) == 0 && len(other.Webhooks) == 0
 }
 
 func (w *writer) again(a *Again) {

@@ -103,3 +103,18 @@ func TestRecordFitsInItsSizeClass(t *testing.T) {
 		t.Errorf("a Task takes %d bytes, want at most 768", size)
 	}
 }
+
+// Terms that equal those written before are not written anew: each member that differs must tell.
+func TestTermsAreWrittenAsTheyAre(t *testing.T) {
+	usual := Task{ID: "a", Terms: Terms{TTL: time.Hour, PollInterval: time.Second, Timeout: time.Minute, MaxResult: 1 << 20}}
+	for i := range reflect.TypeFor[Terms]().NumField() {
+		other := usual
+		n := i
+		fill(reflect.ValueOf(&other.Terms).Elem().Field(i), &n)
+		for _, want := range []*Task{&usual, &other, &other, &usual, &usual} {
+			if got, err := Decode(want.Encode()); err != nil || !reflect.DeepEqual(got.Terms, want.Terms) {
+				t.Errorf("got %+v, %v, want %+v", got.Terms, err, want.Terms)
+			}
+		}
+	}
+}

@@ -45,7 +45,7 @@ func (u *Unsaved) Take(caller string, n int64) (wait <-chan struct{}) {
 		return u.freed
 	}
 	u.n += n
-	u.by[caller] += n
+	u.by[caller] = own + n
 	return nil
 }
 
@@ -54,7 +54,9 @@ func (u *Unsaved) Give(caller string, n int64) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	u.n -= n
-	if u.by[caller] -= n; u.by[caller] <= 0 {
+	if left := u.by[caller] - n; left > 0 {
+		u.by[caller] = left
+	} else {
 		delete(u.by, caller)
 	}
 	if u.freed != nil {
@@ -88,9 +90,7 @@ func (r *Room) Take(ctx context.Context, n int64) error {
 	for {
 		wait := r.of.Take(r.caller, n)
 		if wait == nil {
-			r.mu.Lock()
-			defer r.mu.Unlock()
-			r.n = n
+			r.took(n)
 			return nil
 		}
 		if !r.of.healthy() || time.Now().After(r.expires) {
@@ -103,6 +103,12 @@ func (r *Room) Take(ctx context.Context, n int64) error {
 			return context.Cause(ctx)
 		}
 	}
+}
+
+func (r *Room) took(n int64) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.n = n
 }
 
 func (r *Room) has() bool {

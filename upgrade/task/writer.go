@@ -12,9 +12,15 @@ import (
 type writer []byte
 
 // name begins a member. Names need no escapes.
-func (w *writer) name(name string) {
-	w.part()
-	*w = append(append(append(*w, '"'), name...), `":`...)
+func (w *writer) name(name string) { *w = w.named(name) }
+
+// named is what was written and the beginning of a member: who goes on with it writes w once.
+func (w *writer) named(name string) []byte {
+	to := *w
+	if to[len(to)-1] != '{' {
+		to = append(to, ',')
+	}
+	return append(append(append(to, '"'), name...), `":`...)
 }
 
 // quotedName begins a member whose name may need some.
@@ -31,28 +37,24 @@ func (w *writer) part() {
 }
 
 func (w *writer) open(name string) {
-	w.name(name)
-	*w = append(*w, '{')
+	*w = append(w.named(name), '{')
 }
 
 func (w *writer) text(name, value string) {
 	if value != "" {
-		w.name(name)
-		*w = mcp.AppendString(*w, value)
+		*w = mcp.AppendString(w.named(name), value)
 	}
 }
 
 func (w *writer) number(name string, value int64) {
 	if value != 0 {
-		w.name(name)
-		*w = strconv.AppendInt(*w, value, 10)
+		*w = strconv.AppendInt(w.named(name), value, 10)
 	}
 }
 
 func (w *writer) flag(name string, value bool) {
 	if value {
-		w.name(name)
-		*w = append(*w, "true"...)
+		*w = append(w.named(name), "true"...)
 	}
 }
 
@@ -61,12 +63,11 @@ func (w *writer) time(name string, value time.Time) {
 	if value.IsZero() {
 		return
 	}
-	w.name(name)
-	*w = append(*w, '"')
+	to := append(w.named(name), '"')
 	if value.Location() == time.UTC && value.Nanosecond()%int(time.Millisecond) == 0 {
-		*w = append(withoutZeros(mcp.AppendMillis(*w, value)), '"')
+		*w = append(withoutZeros(mcp.AppendMillis(to, value)), '"')
 	} else {
-		*w = append(value.AppendFormat(*w, time.RFC3339Nano), '"')
+		*w = append(value.AppendFormat(to, time.RFC3339Nano), '"')
 	}
 }
 
@@ -85,8 +86,7 @@ func withoutZeros(text []byte) []byte {
 // raw writes JSON that was parsed before, byte for byte.
 func (w *writer) raw(name string, value json.RawMessage) {
 	if len(value) > 0 {
-		w.name(name)
-		*w = append(*w, value...)
+		*w = append(w.named(name), value...)
 	}
 }
 
