@@ -22,7 +22,7 @@ type conn struct {
 	secure *tls.Conn // over net; nil: it is plain
 	in     buffer.Reader
 	heads  *head.Parser // nil: borrowed when there is a head to read
-	since  time.Time    // when it was put back, or a little before
+	since  time.Time    // when it was put back
 	used   bool         // an exchange has ended on it
 	one    [1]byte      // for a look at it
 	sight  sight        // of the exchange's answer, as it is awaited
@@ -65,9 +65,6 @@ func (c *conn) end(good bool) {
 	good = c.endWriting(good)
 	if woken := c.host.client.young.leave(c); woken || c.stop != nil {
 		_ = c.net.SetReadDeadline(time.Time{})
-		c.since = time.Now()
-	} else {
-		c.since = c.terms.begun // a little ago: the rest is shorter by that, and nobody looks at the clock
 	}
 	if c.stop != nil && !c.stop() {
 		good = false // it is being closed

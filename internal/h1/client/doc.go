@@ -3,8 +3,7 @@
 //
 // An exchange has a connection for itself: request and answer are written and read by the goroutine of whoever sends. The
 // connection is kept when the request was written whole, the answer read to its end, neither side said that it
-// closes, and no byte came that nobody had asked for. It is kept for 4 s, less what an exchange took that was over before it was
-// watched, and the one that was used last is used first.
+// closes, and no byte came that nobody had asked for. It is kept for 4 s, and the one that was used last is used first.
 // It is looked at before it is written again: if the server has closed it, or said
 // something, another one is taken, and nothing was sent. At most 256 connections to an upstream are being made at once; who
 // needs one beyond these waits for that, or for one that comes back.

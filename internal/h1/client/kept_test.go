@@ -138,44 +138,6 @@ func TestIdleConnectionsAreClosedInTime(t *testing.T) {
 	})
 }
 
-// A connection rests from the end of an exchange on that has taken long.
-func TestALongExchangeIsNoPartOfTheRest(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		listener := memnet.Listen("a")
-		accepted := 0
-		go func() {
-			for {
-				conn, err := listener.Accept()
-				if err != nil {
-					return
-				}
-				accepted++
-				go func() {
-					buffer := make([]byte, 1<<10)
-					for {
-						if _, err := conn.Read(buffer); err != nil {
-							return
-						}
-						time.Sleep(2 * idleTime)
-						_, _ = io.WriteString(conn, two)
-					}
-				}()
-			}
-		}()
-		c := New(Options{Dial: memnet.Dialer(listener)})
-		for range 3 {
-			ask(t, c, "http://a/", wire.MethodGet, "")
-			time.Sleep(3 * time.Second)
-		}
-		c.Close()
-		_ = listener.Close()
-		synctest.Wait()
-		if accepted != 1 {
-			t.Errorf("got %d connections, want 1", accepted)
-		}
-	})
-}
-
 // A caller may close an answer twice, and late: somebody else may have its connection by then.
 func TestClosingAgainClosesNothingElse(t *testing.T) {
 	u := saying(t, two, true)
