@@ -8,7 +8,7 @@
 //
 // A caller is a string that its user makes up. What is kept of callers is bounded:
 // a Gauge remembers those that hold something and a thousand others, Buckets the
-// most recent of a fixed number. A caller that was forgotten begins with a full bucket, so a bound on a
+// most recent of a fixed number, to the second. A caller that was forgotten begins with a full bucket, so a bound on a
 // rate holds for each caller, and not for somebody who can be ten thousand of them.
 package limit
 

@@ -6,17 +6,18 @@ import (
 )
 
 // AppendMillis appends a time as RFC 3339 has it, in UTC and to the millisecond, as tasks are dated. By its layout
-// package time takes three times as long; what a day is called is worked out once while times are of the same one.
+// package time takes three times as long; what a day is called is worked out once while times are of the same one, or of the next one.
 func AppendMillis(out []byte, t time.Time) []byte {
 	at := t.Unix()
-	of := lastDay.Load()
+	last := &lastDays[at/secondsOfDay&1]
+	of := last.Load()
 	if !of.has(at) {
 		t = t.UTC()
 		if year := t.Year(); year < 0 || year > 9999 {
 			return t.AppendFormat(out, "2006-01-02T15:04:05.000Z")
 		}
 		of = dayOf(t)
-		lastDay.Store(of)
+		last.Store(of)
 	}
 	text, second, millis := of.text, int(at-of.begins), t.Nanosecond()/int(time.Millisecond)
 	text[11], text[12] = digits(second / 3600)
@@ -33,10 +34,10 @@ type day struct {
 	text   [24]byte // a time of it, less the digits that the day does not tell
 }
 
-// lastDay is the day of a time that was written before.
-var lastDay atomic.Pointer[day]
+// lastDays are those of times that were written before, an even and an odd one: a task may live across midnight.
+var lastDays [2]atomic.Pointer[day]
 
-func init() { lastDay.Store(dayOf(time.Unix(0, 0).UTC())) }
+const secondsOfDay = 24 * 60 * 60
 
 // dayOf is the day of a time in UTC, in a year of four digits.
 func dayOf(t time.Time) *day {
@@ -49,8 +50,8 @@ func dayOf(t time.Time) *day {
 	return d
 }
 
-// has reports whether a second is of the day.
-func (d *day) has(at int64) bool { return uint64(at-d.begins) < 24*60*60 }
+// has reports whether a second is of the day; nil is none.
+func (d *day) has(at int64) bool { return d != nil && uint64(at-d.begins) < secondsOfDay }
 
 // digits are the two of a number below a hundred.
 func digits(n int) (tens, ones byte) { return byte('0' + uint8(n)/10), byte('0' + uint8(n)%10) }

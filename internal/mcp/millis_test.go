@@ -19,3 +19,15 @@ func TestAppendMillisIsWhatPackageTimeWrites(t *testing.T) {
 		}
 	}
 }
+
+// A task that lives across midnight is told of with times of two days.
+func TestTimesOfTwoDaysAreWrittenWithoutAllocations(t *testing.T) {
+	midnight := time.Date(2026, 11, 26, 0, 0, 0, 0, time.UTC)
+	var text [24]byte
+	if n := testing.AllocsPerRun(100, func() {
+		AppendMillis(text[:0], midnight.Add(-time.Second))
+		AppendMillis(text[:0], midnight)
+	}); n > 0 {
+		t.Errorf("two times took %v allocations, want none", n)
+	}
+}

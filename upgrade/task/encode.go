@@ -2,7 +2,9 @@ package task
 
 import (
 	"strconv"
+	"strings"
 	"sync/atomic"
+	"time"
 )
 
 // format is the version of the stored form.
@@ -69,7 +71,8 @@ func (w *writer) once(o Once) {
 }
 
 func (w *writer) terms(t *Terms) {
-	if last := lastTerms.Load(); last.of.equal(t) {
+	place := t.place()
+	if last := place.Load(); last != nil && last.of.equal(t) {
 		*w = append(*w, last.text...)
 		return
 	}
@@ -85,7 +88,11 @@ func (w *writer) terms(t *Terms) {
 	w.text("queue", t.Queue)
 	w.webhooks(t.Webhooks)
 	*w = append(*w, '}')
-	lastTerms.Store(&writtenTerms{*t, string((*w)[begin:])})
+	if len(t.Webhooks) == 0 {
+		kept := *t
+		kept.Queue = strings.Clone(t.Queue) // and no part of a record
+		place.Store(&writtenTerms{kept, string((*w)[begin:])})
+	}
 }
 
 // writtenTerms are terms, and how they stand in a record, behind other members.
@@ -95,9 +102,13 @@ type writtenTerms struct {
 }
 
 // lastTerms were written last: all that a rule makes has the same, and most are numbers of many digits.
-var lastTerms atomic.Pointer[writtenTerms]
+var lastTerms [8]atomic.Pointer[writtenTerms]
 
-func init() { lastTerms.Store(new(writtenTerms)) }
+// place is where such terms are to be, as those of another rule rarely are.
+func (t *Terms) place() *atomic.Pointer[writtenTerms] {
+	n := uint64(t.TTL/time.Second) + uint64(t.Timeout/time.Second) + uint64(t.PollInterval/time.Millisecond) + uint64(len(t.Queue))
+	return &lastTerms[n%uint64(len(lastTerms))]
+}
 
 // equal reports whether two terms are known to be the same. Those with receivers are not.
 func (t *Terms) equal(other *Terms) bool {

@@ -111,6 +111,9 @@ func TestTermsAreWrittenAsTheyAre(t *testing.T) {
 		other := usual
 		n := i
 		fill(reflect.ValueOf(&other.Terms).Elem().Field(i), &n)
+		if usual.Terms.equal(&other.Terms) {
+			t.Errorf("terms equal others with another %s", reflect.TypeFor[Terms]().Field(i).Name)
+		}
 		for _, want := range []*Task{&usual, &other, &other, &usual, &usual} {
 			if got, err := Decode(want.Encode()); err != nil || !reflect.DeepEqual(got.Terms, want.Terms) {
 				t.Errorf("got %+v, %v, want %+v", got.Terms, err, want.Terms)
