@@ -111,6 +111,7 @@ func TestStatusIsToldBetweenEvents(t *testing.T) {
 			return true
 		})
 		s := f.stand(f.session)
+		synctest.Wait() // the second has begun
 		f.reaches(f.errand(`"seconds":1`), "completed")
 		synctest.Wait()
 		if n := len(s.heard()); n != 1 {
