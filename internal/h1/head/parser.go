@@ -38,21 +38,15 @@ func (p *Parser) Request(src *buffer.Reader, limit int, waits func()) (*Request,
 	p.begin(true)
 	p.waits = waits
 	p.request = Request{}
-	if !p.passes(p.asked.text, src, limit) {
-		line, err := p.first(src, limit)
-		if err != nil {
-			return nil, err
-		}
-		if err := p.asked.read(line); err != nil {
-			return nil, err
-		}
-	}
-	p.frame.http10 = p.asked.http10
-	err := p.rest(src, limit)
-	if err != nil {
+	if err := p.first(src, limit, p.asked.text, p.asked.read); err != nil {
 		return nil, err
 	}
-	if err := p.frame.completeRequest(); err != nil {
+	p.frame.http10 = p.asked.http10
+	if err := p.rest(src, limit); err != nil {
+		return nil, err
+	}
+	err := p.frame.completeRequest()
+	if err != nil {
 		return nil, err
 	}
 	r := &p.request
@@ -92,14 +86,8 @@ func (p *Parser) hostFits() bool {
 func (p *Parser) Response(src *buffer.Reader, limit int) (*Response, error) {
 	p.begin(false)
 	p.response = Response{}
-	if !p.passes(p.answered.text, src, limit) {
-		line, err := p.first(src, limit)
-		if err != nil {
-			return nil, err
-		}
-		if err := p.answered.read(line); err != nil {
-			return nil, err
-		}
+	if err := p.first(src, limit, p.answered.text, p.answered.read); err != nil {
+		return nil, err
 	}
 	p.frame.http10 = p.answered.http10
 	if err := p.rest(src, limit); err != nil {
@@ -176,14 +164,21 @@ func (p *Parser) passes(last string, src *buffer.Reader, limit int) bool {
 	return true
 }
 
-// first reads the first line.
-func (p *Parser) first(src *buffer.Reader, limit int) (line []byte, err error) {
+// first has read read the first line, unless it says what the last one said, which has been read.
+func (p *Parser) first(src *buffer.Reader, limit int, last string, read func(line []byte) error) error {
+	if p.passes(last, src, limit) {
+		return nil
+	}
 	for {
-		if line, err = p.line(come(src, limit)); line != nil || err != nil {
-			return line, err
+		line, err := p.line(come(src, limit))
+		switch {
+		case err != nil:
+			return err
+		case line != nil:
+			return read(line)
 		}
 		if err := p.wait(src, limit); err != nil {
-			return nil, err
+			return err
 		}
 	}
 }
