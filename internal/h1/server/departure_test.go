@@ -165,7 +165,7 @@ func TestAContextEndsWithItsRequest(t *testing.T) {
 
 // What was stopped does not run; what was not runs once.
 func TestAfterFuncCanBeStopped(t *testing.T) {
-	ran := make(chan string, 9)
+	ran, stopped := make(chan string, 9), make(chan struct{})
 	var late func() bool
 	_, addr := listen(t, Options{Handler: serves(func(w wire.Client, r *wire.Request) bool {
 		stop := context.AfterFunc(r.Context(), func() { ran <- "stopped" })
@@ -173,10 +173,12 @@ func TestAfterFuncCanBeStopped(t *testing.T) {
 		if !stop() || stop() {
 			t.Error("stop: want true, then false")
 		}
+		close(stopped)
 		return true
 	})})
 	c := dial(t, addr)
 	io.WriteString(c, get("/"))
+	<-stopped // an end that came before would run both
 	c.CloseWrite()
 	io.Copy(io.Discard, c)
 	if got := <-ran; got != "not" || len(ran) > 0 || late() {
