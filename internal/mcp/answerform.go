@@ -38,15 +38,11 @@ func (r *answerReader) recall(a *Answer) bool {
 		return false
 	}
 	var found gaps
-	if f := r.recallTold(); f != nil && r.take(a, f, &found) {
-		return true
-	}
 	if place := placeOfNoticeForm(r.Text()); place != nil {
 		return r.recallNotice(a, place)
 	}
 	for _, f := range those(placeOfAnswerForm(r.Text())) {
 		if r.take(a, f, &found) {
-			r.rememberTold(a, &found)
 			return true
 		}
 	}
@@ -116,22 +112,22 @@ func (r *answerReader) remember(a *Answer) {
 		return
 	}
 	if place := placeOfAnswerForm(r.Text()); hasRoom(&answerForms, place) {
-		if f := r.form(a, &r.gaps, r.result.withoutID()); f != nil {
+		if f := r.form(a); f != nil {
 			remember(place, f)
 		}
 	}
-	r.rememberTold(a, &r.gaps)
 }
 
-// form is that of the message, which was read, with these gaps: told is what its result tells of a task. nil: none is kept.
-func (r *answerReader) form(a *Answer, g *gaps, told Task) *answerForm {
+// form is that of the message, which was read; nil: none is kept.
+func (r *answerReader) form(a *Answer) *answerForm {
+	g := &r.gaps
 	text, ok := formOf(r.Text(), g)
 	if !ok {
 		return nil
 	}
 	return &answerForm{
 		form: text, from: spotOf(r.from, g), to: spotOf(r.from+len(a.Result), g),
-		toolFailed: a.ToolFailed, resultType: strings.Clone(a.ResultType), told: told, core: r.core.withoutID(),
+		toolFailed: a.ToolFailed, resultType: strings.Clone(a.ResultType), told: r.result.withoutID(), core: r.core.withoutID(),
 	}
 }
 

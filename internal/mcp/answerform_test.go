@@ -60,12 +60,12 @@ func TestAnOddAnswerIsReadAlikeEachTime(t *testing.T) {
 			forgetForms()
 			for _, message := range []string{messages[0], messages[0], cmp.Or(messages[1], messages[0])} {
 				got, err := peekedTo(asked, before+message, false)
-				forms, told := answerForms.places, results.places
+				forms := answerForms.places
 				forgetForms()
 				if want, wantErr := peekedTo(asked, before+message, false); !reflect.DeepEqual(got, want) || !reflect.DeepEqual(err, wantErr) {
 					t.Errorf("%s\ngot %+v, %v\nwant %+v, %v", message, got, err, want, wantErr)
 				}
-				answerForms.places, results.places = forms, told
+				answerForms.places = forms
 			}
 		}
 	}
@@ -92,23 +92,6 @@ func TestWhatAFormLeavesOpenIsReadOfEachAnswer(t *testing.T) {
 	}
 }
 
-// What is told of a task is kept while that is at work, whichever way it was read, and of no other task.
-func TestWhatIsToldOfATaskAtWorkIsKept(t *testing.T) {
-	forgetForms()
-	for i, status := range []string{"working", "working", "completed"} {
-		task := fmt.Sprintf("task-%08d", i)
-		view := strings.Replace(strings.Replace(usualView, "task-00000001", task, 1), "working", status, 1)
-		_, _ = peekedTo(task, `{"jsonrpc":"2.0","id":1,"result":{`+view+`}}`, false)
-		f := results.place(wordsOf(task)).Load()
-		if kept := f != nil && f.told.ID == task; kept != (status == "working") {
-			t.Errorf("%s: kept: %v", status, kept)
-		}
-	}
-	if a, _ := peekedTo("task-00000000", `{"jsonrpc":"2.0","id":9,"result":{`+usualView+`}}`, false); a.Task.ID != "task-00000001" || string(a.ID) != "9" {
-		t.Errorf("got %+v", a)
-	}
-}
-
 // What is kept of an answer is nothing that it says to one client alone, and not large.
 func TestOnlyWhatMostAnswersHaveIsKept(t *testing.T) {
 	const before = `{"jsonrpc":"2.0","id":1,"result":`
@@ -131,11 +114,6 @@ func TestOnlyWhatMostAnswersHaveIsKept(t *testing.T) {
 	} {
 		forgetForms()
 		_, _ = peekedTo("t", before+rest, false)
-		for i := range results.places {
-			if results.places[i].Load() != nil {
-				t.Errorf("%s: it is kept of its task", name)
-			}
-		}
 		if kept := keptIn(&answerForms); len(kept) > 0 {
 			t.Errorf("%s: kept %+v", name, kept)
 		}

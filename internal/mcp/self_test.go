@@ -29,7 +29,6 @@ func forgetClients() {
 func forgetForms() {
 	forget(&callForms)
 	forget(&answerForms)
-	forget(&results)
 	forget(&noticeForms)
 }
 

@@ -1,4 +1,4 @@
-//go:build linux && !race
+//go:build linux && (amd64 || arm64) && !race
 
 package raw
 
@@ -7,12 +7,14 @@ import (
 	"unsafe"
 )
 
-func read(fd uintptr, p []byte) (int, error) { return call(syscall.SYS_READ, fd, p) }
+func read(fd uintptr, p []byte) (int, error) { return call(syscall.SYS_RECVFROM, fd, p) }
 
-func write(fd uintptr, p []byte) (int, error) { return call(syscall.SYS_WRITE, fd, p) }
+func write(fd uintptr, p []byte) (int, error) { return call(syscall.SYS_SENDTO, fd, p) }
 
+// call asks of a socket what read and write do, without the steps by which the kernel comes from any descriptor to one.
 func call(number, fd uintptr, p []byte) (int, error) {
-	n, _, err := syscall.RawSyscall(number, fd, uintptr(unsafe.Pointer(unsafe.SliceData(p))), uintptr(len(p)))
+	const flags = syscall.MSG_DONTWAIT | syscall.MSG_NOSIGNAL
+	n, _, err := syscall.RawSyscall6(number, fd, uintptr(unsafe.Pointer(unsafe.SliceData(p))), uintptr(len(p)), flags, 0, 0)
 	if err != 0 {
 		return 0, err
 	}
