@@ -11,7 +11,7 @@ import (
 
 // serveAndReport serves the request, come what may. held: it is, to its end, by others.
 func (x *request) serveAndReport() (held bool) {
-	setDeadlines(x.out.Client, x.HTTP, x.rec.Started.Add(x.Table.Limits.BodyRead))
+	setDeadlines(x.out.Client, x.HTTP, x.Began.Add(x.Table.Limits.BodyRead))
 	defer func() {
 		if !held {
 			x.finish(recover())
@@ -55,7 +55,7 @@ func (x *request) finish(caught any) {
 		x.kept = true // by whatever was on its way
 	}
 	x.seat.Leave()
-	now := time.Now()
+	now := x.Now()
 	x.out.LimitWriteFrom(now)
 	x.report(now)
 }

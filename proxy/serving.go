@@ -2,6 +2,7 @@ package proxy
 
 import (
 	"sync"
+	"time"
 
 	"berth/internal/exchange"
 	"berth/internal/mcp"
@@ -35,9 +36,9 @@ type room struct {
 
 // begin prepares x for a request.
 func (x *serving) begin(p *Proxy, w wire.Client, r *wire.Request) {
-	x.call.HTTP, x.call.Table = r, &p.table
+	x.call.HTTP, x.call.Table, x.call.Began = r, &p.table, time.Now()
 	limits, out := &p.table.Limits, &x.answer
-	out.Client, out.Stall, out.Most, out.Draining = w, limits.WriteStall, limits.Answer, p.end.draining
+	out.Client, out.Stall, out.Most, out.Draining, out.Since = w, limits.WriteStall, limits.Answer, p.end.draining, x.call.Began
 	x.p, x.Call, x.out = p, &x.call, out
 	p.audit.Begin(&x.rec, &x.call)
 	x.made = draft.Tasks{Call: &x.call, At: &x.decision}

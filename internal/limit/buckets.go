@@ -5,6 +5,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"berth/internal/lapse"
+
 	lru "github.com/hashicorp/golang-lru/v2"
 )
 
@@ -19,6 +21,7 @@ const (
 type Buckets struct {
 	rate    float64 // tokens a second
 	burst   int
+	began   time.Time // when the buckets were made
 	callers *lru.Cache[string, *bucket]
 	recent  [recents]atomic.Pointer[bucket] // of these those who took last, where placeOf says
 }
@@ -43,7 +46,7 @@ func NewBuckets(perSecond float64) *Buckets {
 
 // NewBucketsOf returns buckets that fill at perSecond and hold burst.
 func NewBucketsOf(perSecond float64, burst int) *Buckets {
-	b := &Buckets{rate: perSecond, burst: burst}
+	b := &Buckets{rate: perSecond, burst: burst, began: time.Now()}
 	callers, err := lru.NewWithEvict(remembered, b.forgotten)
 	if err != nil {
 		panic(err) // for sizes below one only
@@ -72,7 +75,7 @@ func (b *Buckets) Take(caller string, n int) (wait time.Duration) {
 	if b == nil || n == 0 {
 		return 0
 	}
-	now := time.Now()
+	now := lapse.Now(b.began)
 	k := b.of(caller, now)
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -89,7 +92,7 @@ func (b *Buckets) Wait(caller string) time.Duration {
 	if b == nil {
 		return 0
 	}
-	return b.waitFor(b.of(caller, time.Now()), 1)
+	return b.waitFor(b.of(caller, lapse.Now(b.began)), 1)
 }
 
 // WaitFor is Take that takes nothing.
@@ -107,7 +110,7 @@ func (b *Buckets) WaitFor(caller string, n int) time.Duration {
 func (b *Buckets) waitFor(k *bucket, n int) time.Duration {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	return b.until(b.in(k, time.Now()), n)
+	return b.until(b.in(k, lapse.Now(b.began)), n)
 }
 
 // in is how many tokens a bucket holds now. The caller has its lock.

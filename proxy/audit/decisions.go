@@ -51,7 +51,7 @@ func (d *Decisions) note(r *Record, e end) {
 	defer d.mu.Unlock()
 	made := &d.last[d.n%DecisionsKept]
 	d.n++
-	made.started, made.took = r.Started, e.took
+	made.started, made.took = r.call.Began, e.took
 	made.pool, made.caller, made.source, made.upstream = r.call.PoolName(), r.call.Caller, string(r.Source), upstream
 	made.method, made.name, made.task, made.session = method, name, task, cmp.Or(r.call.Session, r.Session)
 	made.outcome, made.status, made.attempts = e.outcome, r.Status, r.attempts

@@ -25,7 +25,7 @@ type Exchange struct {
 // with EndExchange, or with the request.
 func (r *Record) SendTo(u *routing.Upstream, began time.Time) time.Time {
 	if began.IsZero() {
-		began = time.Now()
+		began = r.call.Now()
 	}
 	r.Upstream = u.Name
 	r.attempts++
@@ -35,7 +35,7 @@ func (r *Record) SendTo(u *routing.Upstream, began time.Time) time.Time {
 
 // EndExchange ends the exchange under way, if it ends before the request does; errorType ""
 // says that it went well.
-func (r *Record) EndExchange(errorType string) { r.endExchange(errorType, time.Now()) }
+func (r *Record) EndExchange(errorType string) { r.endExchange(errorType, r.call.Now()) }
 
 func (r *Record) endExchange(errorType string, now time.Time) {
 	r.exchanged(r.exchange, errorType, now)

@@ -61,7 +61,7 @@ func (l *line) fill(r *Record, e end) {
 	l.time("ms", e.took)
 	l.count("bytes", r.Written)
 	if !r.Begun.IsZero() {
-		l.time("first_ms", r.Begun.Sub(r.Started))
+		l.time("first_ms", r.Begun.Sub(r.call.Began))
 	}
 	write(l, &known.senders, sent.number(), &sent)
 	l.addContext(r)

@@ -17,7 +17,6 @@ import (
 // Record is what is reported of one request. Zero values stand for what did not happen. It is for
 // one goroutine, but for exchanges that Exchange begins.
 type Record struct {
-	Started    time.Time
 	Source     sticky.Source // how the upstream was found
 	Upstream   string        // who was sent the request last; of a subscription all that serve it
 	MovedFrom  string        // the upstream that held the session before the request moved it
@@ -47,7 +46,7 @@ type Record struct {
 
 // Close reports the request, which has ended now.
 func (r *Record) Close(now time.Time) {
-	e := end{at: now, took: now.Sub(r.Started), outcome: r.outcome()}
+	e := end{at: now, took: now.Sub(r.call.Began), outcome: r.outcome()}
 	e.errorType = r.errorType(e.outcome)
 	r.endSpan(e.errorType, now)
 	r.reporter.served(r, e)

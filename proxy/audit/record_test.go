@@ -32,7 +32,7 @@ import (
 func pollFrom(ctx context.Context) *inbound.Call {
 	r := &wire.Request{Method: wire.MethodPost, URL: &url.URL{Path: "/mcp"}, Header: wire.NewHeader("User-Agent", "node"), RemoteAddr: "192.0.2.7:1234"}
 	call := mcp.Call{Kind: mcp.KindRequest, Method: mcp.MethodGetTask, Era: mcp.EraModern, TaskID: "t-1"}
-	return &inbound.Call{HTTP: r.WithContext(ctx), Table: &inbound.Table{}, From: netip.MustParseAddr("192.0.2.7"), Message: mcp.Message{Calls: []mcp.Call{call}}}
+	return &inbound.Call{Began: time.Now(), HTTP: r.WithContext(ctx), Table: &inbound.Table{}, From: netip.MustParseAddr("192.0.2.7"), Message: mcp.Message{Calls: []mcp.Call{call}}}
 }
 
 // What a record was told decides its outcome; it asks nobody.
@@ -77,7 +77,7 @@ func TestALineTellsWhatTheRecordWasTold(t *testing.T) {
 		u := &routing.Upstream{Name: "a", URL: &url.URL{Host: "a:80"}}
 		r.StartSpan()
 		r.SendTo(u, time.Time{})
-		r.Source, r.Status, r.Meant, r.Written, r.Begun = "bound", 200, 200, 42, r.Started
+		r.Source, r.Status, r.Meant, r.Written, r.Begun = "bound", 200, 200, 42, r.call.Began
 		r.Code, r.Err, r.Holder, r.Session = -32603, errors.New("größer, \"as\" said\u2028\x00"), "b\x7f", "secret"
 		r.MovedFrom = strings.Repeat("a", clipped+1)
 		r.Close(time.Now())

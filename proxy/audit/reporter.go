@@ -3,7 +3,6 @@ package audit
 import (
 	"context"
 	"log/slog"
-	"time"
 
 	"berth/internal/auditlog"
 	"berth/internal/journal"
@@ -121,9 +120,9 @@ func (r *Reporter) begin(pool *routing.Pool, moves []string) {
 	series.Begin(r.drops, name, upstreams, series.Of("reason", string(DropUnasked), string(DropOther)))
 }
 
-// Begin has x, which is zero, be the record of a request that begins now.
+// Begin has x, which is zero, be the record of a request.
 func (r *Reporter) Begin(x *Record, call *inbound.Call) {
-	x.Started, x.call, x.reporter = time.Now(), call, r
+	x.call, x.reporter = call, r
 }
 
 // served counts and times a request.

@@ -29,7 +29,7 @@ func (r *Record) StartSpan() {
 		r.ctx, r.span = parent, trace.SpanFromContext(parent)
 		return
 	}
-	options := []trace.SpanStartOption{trace.WithSpanKind(trace.SpanKindServer), trace.WithTimestamp(r.Started)}
+	options := []trace.SpanStartOption{trace.WithSpanKind(trace.SpanKindServer), trace.WithTimestamp(r.call.Began)}
 	if around.IsValid() {
 		options = append(options, trace.WithLinks(trace.Link{SpanContext: around}))
 	}

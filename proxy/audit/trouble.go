@@ -25,7 +25,7 @@ func (r *Record) noteTrouble(outcome string) {
 	if kind == "" {
 		return
 	}
-	e := trouble.Event{At: r.Started, Pool: r.call.PoolName(), What: what, Caller: r.principal(), Detail: detail}
+	e := trouble.Event{At: r.call.Began, Pool: r.call.PoolName(), What: what, Caller: r.principal(), Detail: detail}
 	if c := r.call.Single(); c != nil {
 		e.ID = c.TaskID
 	}

@@ -3,7 +3,9 @@ package inbound
 import (
 	"net/netip"
 	"slices"
+	"time"
 
+	"berth/internal/lapse"
 	"berth/internal/mcp"
 	"berth/internal/wire"
 	"berth/routing"
@@ -13,6 +15,7 @@ import (
 type Call struct {
 	HTTP  *wire.Request
 	Table *Table
+	Began time.Time // when its head was here; zero: nobody has looked
 
 	Endpoint  *Endpoint
 	Trusted   bool       // the peer's headers about others are believed
@@ -34,6 +37,9 @@ type Call struct {
 	Affinity []string // the values that keep calls together
 	Key      string   // by which the picker keeps calls together; "": it does not
 }
+
+// Now is the time, as the request's own clock tells it.
+func (x *Call) Now() time.Time { return lapse.Now(x.Began) }
 
 // Single returns the one call of the request, or nil for GET, DELETE and batches.
 func (x *Call) Single() *mcp.Call {

@@ -72,7 +72,7 @@ func newPoll(ctx context.Context, s *Shared, c *inbound.Call, owner string, room
 	if p == nil {
 		p = new(Poll)
 	}
-	p.Context, p.shared, p.call, p.owner, p.task, p.began = ctx, s, c, owner, c.TaskKey(), time.Now()
+	p.Context, p.shared, p.call, p.owner, p.task, p.began = ctx, s, c, owner, c.TaskKey(), c.Now()
 	p.hash = hashOf(&p.task)
 	if c.Session != "" {
 		p.session = c.Endpoint.Router.SessionKey(c.Principal, c.Session)

@@ -3,7 +3,6 @@ package record
 import (
 	"errors"
 	"strings"
-	"time"
 
 	"berth/internal/mcp"
 	"berth/internal/seal"
@@ -51,7 +50,7 @@ func TellsState(c *mcp.Call, a *mcp.Answer) bool {
 // only from u's own answer. lead is the call as a poll that others may join; nil: it is none. given says that the answer bears the
 // task's outcome.
 func (r *Recorder) Task(u *routing.Upstream, c *mcp.Call, lead *polls.Poll, a *mcp.Answer) (given bool) {
-	now := time.Now()
+	now := r.Now()
 	if c.Method == mcp.MethodTaskResult {
 		r.Stale.PutResult(r.Call, &r.At.Task, a, now)
 		r.seen(u, sticky.Seen{At: now, Ended: true, Given: true})

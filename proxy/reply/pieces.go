@@ -2,9 +2,9 @@ package reply
 
 import (
 	"io"
-	"time"
 
 	"berth/internal/exchange"
+	"berth/internal/lapse"
 	"berth/proxy/fault"
 )
 
@@ -20,7 +20,7 @@ func (w *Writer) FirstPiece(reader *exchange.Reader) (exchange.Piece, error) {
 // CopyPieces writes piece and all that follow, as long as it is no more than an answer
 // may have. One of unknown length is flushed as it comes. The header was written just now.
 func (w *Writer) CopyPieces(reader *exchange.Reader, piece *exchange.Piece, flush bool) error {
-	for now := w.Begun; ; now = time.Now() {
+	for now := w.Begun; ; now = lapse.Now(w.Since) {
 		if w.TooLarge(w.Written + int64(len(piece.Raw))) {
 			return fault.AnswerTooLarge
 		}

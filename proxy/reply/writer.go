@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"berth/internal/lapse"
 	"berth/internal/wire"
 	"berth/proxy/fault"
 )
@@ -16,6 +17,7 @@ type Writer struct {
 	Most     int64           // bytes of an answer, and of an event of a stream; 0: any number
 	Silence  time.Duration   // on an event stream before a comment is sent; 0: 15 s
 	Draining <-chan struct{} // closed when connections are not to be kept
+	Since    time.Time       // when the request began; zero: it is not known
 
 	Early *Early // what keeps the client waiting; nil: nothing
 
@@ -46,7 +48,7 @@ func (w *Writer) WriteHeader(status int) {
 		w.Header().Set("Connection", "close")
 	default:
 	}
-	w.Status, w.Begun = status, time.Now()
+	w.Status, w.Begun = status, lapse.Now(w.Since)
 	w.Client.WriteHeader(status)
 }
 
@@ -55,7 +57,7 @@ func (w *Writer) WriteHeader(status int) {
 const writeAtOnce = 16 << 10
 
 // Write writes to the client. A client that takes nothing for WriteStall is gone.
-func (w *Writer) Write(b []byte) error { return w.writeFrom(time.Now(), b) }
+func (w *Writer) Write(b []byte) error { return w.writeFrom(lapse.Now(w.Since), b) }
 
 // writeFrom is Write by who has just looked at the clock.
 func (w *Writer) writeFrom(now time.Time, b []byte) error {
@@ -69,7 +71,7 @@ func (w *Writer) writeFrom(now time.Time, b []byte) error {
 			return fmt.Errorf("%w: %w", fault.ErrClientGone, err)
 		}
 		if len(b) > 0 {
-			now = time.Now()
+			now = lapse.Now(w.Since)
 		}
 	}
 	return nil
@@ -85,7 +87,7 @@ func (w *Writer) WriteThrough(b []byte) error {
 
 // Flush sends what was written so far, within the same time.
 func (w *Writer) Flush() error {
-	w.LimitWriteFrom(time.Now())
+	w.LimitWriteFrom(lapse.Now(w.Since))
 	if err := w.Client.Flush(); err != nil {
 		return fmt.Errorf("%w: %w", fault.ErrClientGone, err)
 	}

@@ -22,7 +22,7 @@ type conn struct {
 	secure *tls.Conn // over net; nil: it is plain
 	in     buffer.Reader
 	heads  *head.Parser // nil: borrowed when there is a head to read
-	since  time.Time    // when it was put back
+	since  time.Time    // when it was put back, or a little before
 	used   bool         // an exchange has ended on it
 	one    [1]byte      // for a look at it
 	sight  sight        // of the exchange's answer, as it is awaited
@@ -63,8 +63,12 @@ func (c *conn) begin(t *terms) {
 func (c *conn) end(good bool) {
 	c.giveHeadsBack()
 	good = c.endWriting(good)
-	if woken := c.host.client.young.leave(c); woken || c.stop != nil {
+	woken := c.host.client.young.leave(c)
+	if woken || c.stop != nil {
 		_ = c.net.SetReadDeadline(time.Time{})
+	}
+	if c.since = c.terms.begun; woken { // else the exchange was short, and there is no need for a look
+		c.since = time.Now()
 	}
 	if c.stop != nil && !c.stop() {
 		good = false // it is being closed

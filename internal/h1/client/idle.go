@@ -4,7 +4,6 @@ import "time"
 
 // put takes back a connection that another exchange may use.
 func (h *host) put(c *conn) {
-	c.since = time.Now()
 	h.mu.Lock()
 	turn := h.first()
 	if turn != nil {

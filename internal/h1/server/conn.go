@@ -13,6 +13,7 @@ import (
 
 	"berth/internal/h1/buffer"
 	"berth/internal/h1/lookout"
+	"berth/internal/lapse"
 )
 
 // What a connection is about.
@@ -35,8 +36,9 @@ type conn struct {
 	peer    netip.Addr           // remote's address
 	tls     *tls.ConnectionState // nil: none
 
-	awaitsHead bool   // its time runs
-	headWaits  func() // awaitHead, kept since making it allocates
+	awaitsHead bool      // its time runs
+	began      time.Time // when the connection was accepted
+	headWaits  func()    // awaitHead, kept since making it allocates
 
 	sighting *lookout.Sighting // nil: the lookout does not see the connection, or has not been asked to
 
@@ -44,7 +46,7 @@ type conn struct {
 }
 
 func newConn(s *Server, inner net.Conn) *conn {
-	c := &conn{server: s, net: inner}
+	c := &conn{server: s, net: inner, began: time.Now()}
 	c.reading.set, c.writing.set = inner.SetReadDeadline, inner.SetWriteDeadline
 	c.headWaits = c.awaitHead
 	c.in.Reset(inner)
@@ -116,14 +118,14 @@ func (c *conn) await() bool {
 func (c *conn) awaitHead() {
 	if d := c.server.options.HeaderRead; d > 0 && !c.awaitsHead {
 		c.awaitsHead = true
-		c.reading.exactly(time.Now().Add(d))
+		c.reading.exactly(lapse.Now(c.began).Add(d))
 	}
 }
 
 // rest waits for the connection to be of use again.
 func (c *conn) rest() bool {
 	if d := c.server.options.Idle; d > 0 {
-		c.reading.until(time.Now().Add(d))
+		c.reading.until(lapse.Now(c.began).Add(d))
 	} else {
 		c.reading.lift()
 	}
