@@ -63,6 +63,7 @@ func (l *line) fill(r *Record, e end) {
 	if !r.Begun.IsZero() {
 		l.time("first_ms", r.Begun.Sub(r.call.Began))
 	}
+	l.add("client", r.call.Address())
 	write(l, &known.senders, sent.number(), &sent)
 	l.addContext(r)
 	l.add("error", r.errorText())

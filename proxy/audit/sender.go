@@ -6,15 +6,15 @@ import (
 	"berth/internal/series"
 )
 
-// sender is who sent a request, and how often it was sent on.
+// sender is what program sent a request, and how often it was sent on. Its address is no part of it: there may be as many as clients.
 type sender struct {
-	attempts              int
-	holder, client, agent string
+	attempts      int
+	holder, agent string
 }
 
 // senderOf is that of a request.
 func senderOf(r *Record) sender {
-	return sender{r.attempts, r.Holder, r.call.Address(), r.call.HTTP.Header.Get("User-Agent")}
+	return sender{r.attempts, r.Holder, r.call.HTTP.Header.Get("User-Agent")}
 }
 
 // fill adds it to a line.
@@ -23,19 +23,18 @@ func (s *sender) fill(l *line) {
 		l.count("attempts", int64(s.attempts))
 	}
 	l.add("holder", s.holder)
-	l.add("client", s.client)
 	l.add("agent", s.agent)
 }
 
 // number is its place among portions.
 func (s *sender) number() uint {
-	return uint(s.attempts) + 3*series.PlaceOf(s.client) + 7*series.PlaceOf(s.agent)
+	return uint(s.attempts) + 3*series.PlaceOf(s.agent)
 }
 
 // size is that of its texts which others have worded.
-func (s *sender) size() int { return len(s.holder) + len(s.client) + len(s.agent) }
+func (s *sender) size() int { return len(s.holder) + len(s.agent) }
 
 // clone pins no request.
 func (s *sender) clone() sender {
-	return sender{s.attempts, strings.Clone(s.holder), strings.Clone(s.client), strings.Clone(s.agent)}
+	return sender{s.attempts, strings.Clone(s.holder), strings.Clone(s.agent)}
 }
