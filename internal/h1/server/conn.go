@@ -133,6 +133,7 @@ func (c *conn) rest() bool {
 	if c.server.closing.Load() { // whoever closes idle ones may have missed this one
 		return false
 	}
+	resting.Pass()
 	return c.in.WaitReadable() == nil && c.state.CompareAndSwap(idle, busy)
 }
 

@@ -22,7 +22,7 @@ type turn struct {
 var turns = sync.Pool{New: func() any { return &turn{answer: answer{header: new(wire.Header)}} }}
 
 // Gates of requests: before one is served, and before its answer is sent.
-var heard, served cohort.Gate
+var heard, served, resting cohort.Gate
 
 // next is what follows on a turn.
 type next uint8
