@@ -34,7 +34,7 @@ func TestABindingIsKeptWhole(t *testing.T) {
 		if k.fill(&got); !ok || got != b {
 			t.Errorf("%s: got %+v, want %+v", name, got, b)
 		}
-		if _, at := n.cache.find(&key, n.cache.hash(&key)); at == 0 {
+		if n.find(&key, key.hash()) == 0 {
 			t.Errorf("%s: it is not found under %+v", name, key)
 		}
 	}

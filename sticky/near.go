@@ -3,20 +3,28 @@ package sticky
 import (
 	"sync"
 	"time"
+
+	"berth/internal/recent"
 )
 
 // near is the cache in front of the store: the bindings that were read or written last.
 // A nil *near holds nothing.
 type near struct {
+	most  int
 	mu    sync.Mutex // guards the field below
-	cache *lru
+	cache *recent.Table[bound]
 }
 
 func newNear(size int) *near {
 	if size <= 0 {
 		return nil
 	}
-	return &near{cache: newLRU(size)}
+	return &near{most: size, cache: recent.New[bound]()}
+}
+
+// find returns where the binding of key stands. The caller has the lock.
+func (n *near) find(key *Key, hash uint32) recent.Place {
+	return n.cache.Find(hash, func(b *bound) bool { return b.is(key) })
 }
 
 // get returns a binding that has not expired. One that has may live on in the
@@ -31,22 +39,22 @@ func (n *near) look(key *Key, peeks bool, into *Binding) bool {
 	if n == nil {
 		return false
 	}
-	hash := n.cache.hash(key)
+	hash := key.hash()
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	in, at := n.cache.find(key, hash)
+	at := n.find(key, hash)
 	if at == 0 {
 		return false
 	}
-	found := n.cache.node(at)
+	found := n.cache.At(at)
 	if time.Now().After(found.expires.time()) {
 		if !peeks {
-			n.cache.remove(in, at)
+			n.cache.Remove(at)
 		}
 		return false
 	}
 	if !peeks {
-		n.cache.touch(at)
+		n.cache.Use(at)
 	}
 	found.fill(into)
 	return true
@@ -76,35 +84,43 @@ func (n *near) keep(key *Key, next *kept) {
 }
 
 func (n *near) place(key *Key, next *kept, fits bool, may func(have Binding) bool) {
-	hash := n.cache.hash(key)
+	hash := key.hash()
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	in, at := n.cache.find(key, hash)
+	at := n.find(key, hash)
 	if at != 0 && may != nil {
 		var standing Binding
-		if n.cache.node(at).fill(&standing); !may(standing) {
+		if n.cache.At(at).fill(&standing); !may(standing) {
 			return
 		}
 	}
 	switch {
 	case !fits && at != 0:
-		n.cache.remove(in, at)
+		n.cache.Remove(at)
 	case fits && at != 0:
-		n.cache.node(at).kept = *next
-		n.cache.touch(at)
+		n.cache.At(at).kept = *next
+		n.cache.Use(at)
 	case fits:
-		n.cache.add(key, hash, next)
+		n.room(hash).keep(key, next)
 	}
+}
+
+// room is where a binding of that hash is to be kept that is not yet, in the place of the oldest one if it must. The caller has the lock.
+func (n *near) room(hash uint32) *bound {
+	if n.cache.Len() == n.most {
+		n.cache.Remove(n.cache.Oldest())
+	}
+	return n.cache.At(n.cache.Add(hash))
 }
 
 func (n *near) remove(key Key) {
 	if n == nil {
 		return
 	}
-	hash := n.cache.hash(&key)
+	hash := key.hash()
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	if in, at := n.cache.find(&key, hash); at != 0 {
-		n.cache.remove(in, at)
+	if at := n.find(&key, hash); at != 0 {
+		n.cache.Remove(at)
 	}
 }

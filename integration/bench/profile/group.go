@@ -39,7 +39,7 @@ var nearest = []group{
 	{"net/http", []string{"net/http"}, "net/http.Header"},
 	{"TLS", []string{"crypto/", "vendor/golang.org/x/crypto"}, ""},
 	{"inbound: what a call is", []string{"berth/proxy/inbound", "berth/internal/mcp", "berth/internal/identity"}, ""},
-	{"routing and bindings", []string{"berth/routing", "berth/sticky", "github.com/hashicorp/golang-lru"}, ""},
+	{"routing and bindings", []string{"berth/routing", "berth/sticky", "berth/internal/recent", "github.com/hashicorp/golang-lru"}, ""},
 	{"store", []string{"berth/internal/storage", "github.com/redis/", "go.etcd.io/", "github.com/sony/gobreaker"}, ""},
 	{"admission", []string{"berth/proxy/admission", "berth/internal/limit"}, ""},
 	{"outbound and answer", []string{"berth/proxy/outbound", "berth/internal/exchange", "berth/proxy/reply", "berth/proxy/record"}, ""},

@@ -34,8 +34,8 @@ func TestTheCacheSaysWhatWasWritten(t *testing.T) {
 				n.remove(key)
 				delete(written, key)
 			}
-			if held := held(n, written); held != n.cache.used || held > most {
-				t.Fatalf("%d are held and %d counted of %d written, want %d at most", held, n.cache.used, len(written), most)
+			if held := held(n, written); held != n.cache.Len() || held > most {
+				t.Fatalf("%d are held and %d counted of %d written, want %d at most", held, n.cache.Len(), len(written), most)
 			}
 		}
 	})
