@@ -139,16 +139,17 @@ func enter(s *jsonscan.Scanner, name string) bool {
 	}
 }
 
-// PollResult returns the result that a tasks/get would have had at the moment of a, in its dialect. own: it is no part of a.
-func (a *Answer) PollResult() (result []byte, own bool) {
+// PollResult returns the result that a tasks/get would have had at the moment of a, in its dialect: a part of a, or in room.
+func (a *Answer) PollResult(room []byte) []byte {
 	switch a.Dialect {
 	case DialectExtension:
-		result = replace(a.Result, []byte(`"complete"`), "resultType")
-		return result, len(result) > 0 && &result[0] != &a.Result[0]
+		if from, to, ok := locate(a.Result, "resultType"); ok {
+			return append(append(append(room[:0], a.Result[:from]...), `"complete"`...), a.Result[to:]...)
+		}
 	case DialectCore:
-		return memberAt(a.Result, "task"), false
+		return memberAt(a.Result, "task")
 	}
-	return a.Result, false
+	return a.Result
 }
 
 // WithStatusMessage returns the result of a tasks/get with this statusMessage.

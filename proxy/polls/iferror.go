@@ -20,33 +20,33 @@ func (s *StaleCache) IfError(c *inbound.Call, silentFor time.Duration) []byte {
 	if one.Method != mcp.MethodGetTask || !c.MayPoll {
 		return nil
 	}
-	t, ok := s.last(c)
-	if !ok || !t.mayBeTold(silentFor, c.Endpoint.OwnerGrace) {
+	t, told, ok := s.last(c)
+	if !ok || !t.mayBeTold(told, silentFor, c.Endpoint.OwnerGrace) {
 		return nil
 	}
-	message := fmt.Sprintf("The server instance that holds this task does not answer; this is its state of %s.", t.at.UTC().Format(time.RFC3339))
-	return mcp.Response(one.ID, mcp.WithStatusMessage(t.poll, message))
+	message := fmt.Sprintf("The server instance that holds this task does not answer; this is its state of %s.", told.UTC().Format(time.RFC3339))
+	return mcp.Response(one.ID, mcp.WithStatusMessage([]byte(t.result()), message))
 }
 
-// last returns a copy of the task that c is about, as its caller was told of it last.
-func (s *StaleCache) last(c *inbound.Call) (staleTask, bool) {
+// last returns a copy of the task that c is about, as its caller was told of it last, and when.
+func (s *StaleCache) last(c *inbound.Call) (t staleTask, told time.Time, ok bool) {
 	task := c.TaskKey()
 	key := keyFor(c, &task)
 	return s.get(&key)
 }
 
 // mayBeTold reports whether the task as it was last seen may stand in for an owner that has been silent for so long.
-func (t *staleTask) mayBeTold(silentFor, grace time.Duration) bool {
-	return t.poll != nil && silentFor <= grace && (silentFor > 0 || time.Since(t.at) <= grace)
+func (t *staleTask) mayBeTold(told time.Time, silentFor, grace time.Duration) bool {
+	return t.result() != "" && silentFor <= grace && (silentFor > 0 || time.Since(told) <= grace)
 }
 
 // IfErrorForSome reports whether IfError has an answer to a poll like c with some credentials. It reads all that is kept.
 func (s *StaleCache) IfErrorForSome(c *inbound.Call, silentFor time.Duration) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	task := c.TaskKey()
-	for _, t := range s.tasks.Values() {
-		if t.task == task && time.Now().Before(t.expires) && (t.ended || t.mayBeTold(silentFor, c.Endpoint.OwnerGrace)) {
+	task, now := c.TaskKey(), time.Now()
+	for _, t := range s.tasks.All() {
+		if t.isOf(&task) && s.moment(now) < t.expires && (t.ended || t.mayBeTold(s.told(t, now), silentFor, c.Endpoint.OwnerGrace)) {
 			return true
 		}
 	}
@@ -57,15 +57,15 @@ func (s *StaleCache) IfErrorForSome(c *inbound.Call, silentFor time.Duration) bo
 // nil if there is none.
 func (s *StaleCache) End(c *inbound.Call) []byte {
 	one := c.Single()
-	t, ok := s.last(c)
+	t, _, ok := s.last(c)
 	if !ok || !c.MayPoll {
 		return nil
 	}
 	switch {
 	case one.Method == mcp.MethodGetTask && t.ended:
-		return mcp.Response(one.ID, t.poll)
-	case one.Method == mcp.MethodTaskResult && one.Era == mcp.EraLegacy && t.outcome != nil:
-		return mcp.Response(one.ID, t.outcome)
+		return mcp.Response(one.ID, []byte(t.result()))
+	case one.Method == mcp.MethodTaskResult && one.Era == mcp.EraLegacy && t.outcome() != "":
+		return mcp.Response(one.ID, []byte(t.outcome()))
 	}
 	return nil
 }

@@ -2,8 +2,10 @@ package polls
 
 import (
 	"encoding/binary"
+	"fmt"
 	"log/slog"
 	"strconv"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -12,32 +14,34 @@ import (
 	"berth/sticky"
 )
 
-// Nobody is told of another's task because the two are kept at one place: the one that was told last is there.
-func TestTasksAtOnePlaceAreToldApart(t *testing.T) {
-	s := NewStaleCache(0, 0)
+// Nobody is told of another's task because the two have one hash.
+func TestTasksOfOneHashAreToldApart(t *testing.T) {
+	s, now := NewStaleCache(0, 0), time.Now()
 	one := staleKey{task: sticky.Key{Kind: sticky.Task, Pool: "p", ID: "1"}}
 	other := staleKey{task: sticky.Key{Kind: sticky.Task, Pool: "p", ID: "2"}}
-	binary.NativeEndian.PutUint64(other.credential[:], s.place(&one)^s.place(&other))
-	if s.place(&one) != s.place(&other) {
-		t.Fatal("they are at two places")
+	hash := one.hash(hashOf(&one.task))
+	binary.NativeEndian.PutUint64(other.credential[:], hashOf(&one.task)^hashOf(&other.task))
+	if other.hash(hashOf(&other.task)) != hash {
+		t.Fatal("they have two hashes")
 	}
-	for _, key := range []*staleKey{&one, &other, &one} {
-		task, before := s.begin(s.place(key), key, itself, time.Now())
-		task.tell(&mcp.Answer{Result: []byte(`{"taskId":"` + key.task.ID + `"}`), Task: mcp.Task{ID: key.task.ID, Status: "working"}}, time.Now())
-		s.end(s.place(key), task, before)
-		for _, asked := range []*staleKey{&one, &other} {
-			got, known := s.get(asked)
-			if want := asked == key; known != want || want && got.task != key.task {
-				t.Errorf("after %s: %s is known: %v, as %s", key.task.ID, asked.task.ID, known, got.task.ID)
-			}
+	for i, key := range []*staleKey{&one, &other, &one} {
+		result := fmt.Sprintf(`{"taskId":%q,"told":%d}`, key.task.ID, i)
+		at, before := s.begin(key, hash, now)
+		s.tasks.At(at).tell(key, &mcp.Answer{Result: []byte(result), Task: mcp.Task{ID: key.task.ID, Status: "working"}}, s.moment(now))
+		s.end(at, before)
+		if got, _, known := s.get(key); !known || got.result() != result {
+			t.Errorf("of %s is known: %v, %s, want %s", key.task.ID, known, got.result(), result)
 		}
-		if held := s.Held(); held != int64(staleOverhead+len(`{"taskId":"1"}`)) {
+		if got, _, known := s.get(&other); known != (i > 0) || known && !strings.Contains(got.result(), `"2"`) {
+			t.Errorf("after %s the other is known: %v, %s", key.task.ID, known, got.result())
+		}
+		if held := s.Held(); held != int64(min(i+1, 2)*(staleOverhead+len(result))) {
 			t.Errorf("%d bytes are held", held)
 		}
 	}
 }
 
-// Of tasks that do not all fit the one is forgotten that was told of before the others, however often they were in the last seconds.
+// Of tasks that do not all fit the one is forgotten that was told of before the others.
 func TestATaskThatIsToldOfIsForgottenLast(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s, c := NewStaleCache(0, 3*(staleOverhead+len(`{"taskId":"a"}`))), pollBy(t.Context(), "a")
@@ -48,7 +52,7 @@ func TestATaskThatIsToldOfIsForgottenLast(t *testing.T) {
 		for _, id := range []string{"a", "b", "c"} {
 			put(id)
 		}
-		for range 2 * usedWithin {
+		for range 16 {
 			time.Sleep(time.Second)
 			put("a")
 			put("c")
@@ -56,7 +60,7 @@ func TestATaskThatIsToldOfIsForgottenLast(t *testing.T) {
 		put("d")
 		for id, want := range map[string]bool{"a": true, "b": false, "c": true, "d": true} {
 			k := keyFor(c, key(id))
-			if _, known := s.get(&k); known != want {
+			if _, _, known := s.get(&k); known != want {
 				t.Errorf("%s is known: %v, want %v", id, known, want)
 			}
 		}
