@@ -28,6 +28,7 @@ func (r *Router) byOwner(ctx context.Context, q *Query, key sticky.Key, call *mc
 	if missing == nil {
 		if u := r.owner(ctx, q.Trail, d.Binding.Upstream); u != nil {
 			d.Owner, d.Source, d.Key = u, source, key
+			d.Binding.Upstream = u.Name // not the text that only this binding has: who compares the two looks at neither
 			return nil
 		}
 		missing = ErrOwnerGone
