@@ -1,6 +1,9 @@
 package sticky
 
-import "time"
+import (
+	"slices"
+	"time"
+)
 
 // kept is a binding as the near cache holds it. Its texts lie in one piece, behind those of its key, so that the
 // collector follows one pointer and not one for each field.
@@ -9,16 +12,21 @@ type kept struct {
 	ends          [keptTexts]uint16 // of the binding's texts in text, one behind another
 	begins        uint16            // the first of them
 	fixed, asked  bool
+	status        uint8 // in usualStatuses; 0: it stands in text
 	expires, kept instant
 	made, until   int64
 }
 
 const (
-	keptTexts = 15
+	keptTexts  = 15
+	textStatus = 7 // which of them Binding.Status is
 
 	// mostKept is how long the texts of a key and its binding may be together; longer ones are not cached.
 	mostKept = 1<<16 - 1
 )
+
+// usualStatuses are told as strings of their own: each answer is compared with the status, when the text that is kept is cold again.
+var usualStatuses = [...]string{"", "working", "input_required", "completed", "failed", "cancelled", "submitted", "unknown"}
 
 // values are the texts of b, in the order in which they are kept.
 func (b *Binding) values() [keptTexts]string {
@@ -44,11 +52,15 @@ func keep(key *Key, b *Binding) (kept, bool) {
 	return k, fits
 }
 
-// pack has k have these texts.
+// pack has k have these texts, of which it takes those out that need no room.
 func pack[T string | []byte](k *kept, key *Key, texts *[keptTexts]T) bool {
 	var room [512]byte // stays on the stack
 	text := append(append(room[:0], key.Principal...), key.ID...)
 	k.begins = uint16(len(text))
+	if k.status = uint8(max(0, slices.Index(usualStatuses[:], string(texts[textStatus])))); k.status > 0 {
+		var none T
+		texts[textStatus] = none
+	}
 	for i := range texts {
 		if len(texts[i]) > 0 { // as most are not
 			text = append(text, texts[i]...)
@@ -72,6 +84,9 @@ func (k *kept) fill(b *Binding) {
 			*texts[i] = k.text[begins:ends]
 			begins = ends
 		}
+	}
+	if k.status > 0 {
+		b.Status = usualStatuses[k.status]
 	}
 }
 

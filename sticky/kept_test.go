@@ -25,7 +25,7 @@ func TestABindingIsKeptWhole(t *testing.T) {
 			t.Fatalf("%s: a field of type %T that nobody keeps", i.Name, v)
 		}
 	}
-	for name, b := range map[string]Binding{"whole": whole, "empty": {}, "no principal": {Upstream: "a", ID: "id", Expires: at}} {
+	for name, b := range map[string]Binding{"whole": whole, "empty": {}, "no principal": {Upstream: "a", ID: "id", Expires: at}, "usual": {Upstream: "a", Status: "working", Alias: "b"}} {
 		key := Key{Kind: Task, Pool: "p", Principal: b.Principal, ID: "1"}
 		n := newNear(1)
 		n.add(&entry{key: key, binding: b})
