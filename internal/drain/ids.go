@@ -58,10 +58,18 @@ func (i *IDs) Hide(id string) string {
 	if aead == nil {
 		return ""
 	}
-	nonce := make([]byte, aead.NonceSize(), aead.NonceSize()+len(id)+aead.Overhead())
+	r := rooms.Get().(*room)
+	defer rooms.Put(r)
+	nonce := r.sealed[:aead.NonceSize()]
 	_, _ = rand.Read(nonce) // never fails: it crashes the process instead
-	return base64.RawURLEncoding.EncodeToString(aead.Seal(nonce, nonce, []byte(id), nil))
+	sealed := aead.Seal(nonce, nonce, append(r.id[:0], id...), nil)
+	return string(base64.RawURLEncoding.AppendEncode(r.hidden[:0], sealed))
 }
+
+// room is for an id, and what it becomes on its way to be hidden. Longer ones have their own.
+type room struct{ id, sealed, hidden [128]byte }
+
+var rooms = sync.Pool{New: func() any { return new(room) }}
 
 // Show returns the id that was hidden so; "" if that was with another secret.
 func (i *IDs) Show(hidden string) string {
