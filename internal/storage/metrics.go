@@ -60,7 +60,7 @@ func newMetrics(provider metric.MeterProvider, healthy func() bool) *metrics {
 	duration, _ := meter.Float64Histogram("berth.store.operation.duration",
 		metric.WithDescription("How long the store took, for what it was asked."), metric.WithUnit("s"),
 		metric.WithExplicitBucketBoundaries(durationBuckets...))
-	m.duration = series.Keep(func(op string) series.Times { return series.TimesOf(duration, operation(op)) })
+	m.duration = series.Keep(func(op string) series.Times { return series.TimesOf(duration, operation(op)) }).Spread(series.PlaceOf)
 	series.Gauge(meter, "berth.store.healthy", "1 while the store answers, else 0.", "", func() int64 {
 		if healthy() {
 			return 1
