@@ -7,6 +7,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"berth/internal/lapse"
+
 	"github.com/sony/gobreaker/v2"
 )
 
@@ -90,7 +92,7 @@ func (b *breaker) ask(ctx context.Context, op string, f func(ctx context.Context
 		defer cancel()
 		start := time.Now()
 		err := f(ctx)
-		ended = time.Now()
+		ended = lapse.Now(start)
 		took = ended.Sub(start)
 		return struct{}{}, b.judged(err, took, ended)
 	})

@@ -13,16 +13,16 @@ const recordTime = time.Second
 
 // Recording is a context for the store that outlives the client: a client that
 // hangs up once its answer was read does not undo the record.
-func (*Call) Recording() (context.Context, context.CancelFunc) {
-	r := newRecording()
+func (x *Call) Recording() (context.Context, context.CancelFunc) {
+	r := newRecording(x.Now())
 	return r, r.end // short, so that it is inlined, and what ends a context costs no memory
 }
 
 var recordings = fresh.New[recording](8)
 
-func newRecording() *recording {
+func newRecording(now time.Time) *recording {
 	r := recordings.Next()
-	r.until = time.Now().Add(recordTime)
+	r.until = now.Add(recordTime)
 	return r
 }
 
@@ -65,7 +65,7 @@ func (r *recording) Err() error {
 		return r.timed.Err()
 	case r.over:
 		return context.Canceled
-	case !time.Now().Before(r.until):
+	case time.Until(r.until) <= 0:
 		return context.DeadlineExceeded
 	}
 	return nil
