@@ -24,7 +24,7 @@ func (r *refresher) apply(ctx context.Context, e entry) error {
 	})
 	switch {
 	case errors.Is(err, ErrUnknown):
-		_, _, err = r.records.store.PutIfAbsent(ctx, e.key.digest(), []byte(e.binding.encode()), life)
+		_, _, err = r.records.store.PutIfAbsent(ctx, e.key.digest(), e.binding.encode(), life)
 		if e.binding.Until != 0 && e.counts == countsAsBefore {
 			e.counts = countsUntil // the store lost its place as well
 		}

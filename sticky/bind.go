@@ -23,14 +23,19 @@ type binder struct {
 // making is what is bound in one step, and the room that it takes, which is used again.
 type making struct {
 	entries [2]entry // the binding, and the claim that guards it
+	bound   int      // so many of them
+	now     time.Time
 	writes  [3]storage.Write
+	values  [2][usualBinding]byte // room for what the entries are written as
 }
 
 var makings = sync.Pool{New: func() any { return new(making) }}
 
 // letGo ends the use of m, which keeps nothing of it but room.
 func (m *making) letGo() {
-	*m = making{}
+	clear(m.entries[:m.bound])
+	clear(m.writes[:min(m.bound+1, len(m.writes))]) // one more is a handshake's
+	m.bound = 0
 	makings.Put(m)
 }
 
@@ -39,25 +44,26 @@ func (b *binder) bind(ctx context.Context, key *Key, binding *Binding, ttl time.
 	m := makings.Get().(*making)
 	defer m.letGo()
 	own := &m.entries[0]
-	own.key, own.binding = *key, *binding
-	b.terms.complete(own, ttl)
+	own.key, own.binding, m.bound, m.now = *key, *binding, 1, time.Now()
+	b.terms.complete(own, ttl, m.now)
 	if b.collides(own) {
 		return ErrOwned
 	}
 	if beside == nil {
-		return b.make(ctx, m.entries[:1], m.writes[:0], "")
+		return b.make(ctx, m, "")
 	}
 	if beside.Handshake != "" {
-		own.binding.Kept = time.Now().Add(b.terms.handshake())
+		own.binding.Kept = m.now.Add(b.terms.handshake())
 	}
-	all := m.entries[:1]
 	if beside.Claim.Upstream != "" {
-		m.entries[1] = b.terms.entry(key.Claim(), beside.Claim, beside.ClaimTTL)
-		if !b.collides(&m.entries[1]) {
-			all = m.entries[:2]
+		claim := &m.entries[1]
+		claim.key, claim.binding, m.bound = key.Claim(), beside.Claim, 2
+		b.terms.complete(claim, beside.ClaimTTL, m.now)
+		if b.collides(claim) {
+			*claim, m.bound = entry{}, 1
 		}
 	}
-	return b.make(ctx, all, m.writes[:0], beside.Handshake)
+	return b.make(ctx, m, beside.Handshake)
 }
 
 // collides reports whether what is pending keeps e from being bound, which is counted.
@@ -69,12 +75,12 @@ func (b *binder) collides(e *entry) bool {
 	return true
 }
 
-// make binds all of making in one step, by writes of which it fills the room, and returns what becomes of the first one.
-func (b *binder) make(ctx context.Context, making []entry, writes []storage.Write, handshake string) (err error) {
-	now := time.Now()
+// make binds all of m in one step, and returns what becomes of the first one.
+func (b *binder) make(ctx context.Context, m *making, handshake string) (err error) {
+	making, writes := m.entries[:m.bound], m.writes[:0]
 	for i := range making {
-		writes = append(writes, making[i].write(now))
-		b.rolls.enlist(&writes[i], &making[i], now)
+		writes = append(writes, making[i].write(m.now, m.values[i][:0]))
+		b.rolls.enlist(&writes[i], &making[i], m.now)
 	}
 	if handshake != "" {
 		writes = append(writes, b.handshakes.write(making[0].key, handshake))
@@ -137,7 +143,7 @@ func (b *binder) amend(ctx context.Context, key Key, binding Binding, handshake 
 	}
 	e := b.terms.entry(key, binding, 0)
 	e.binding.Kept = time.Now().Add(b.terms.handshake())
-	over := e.write(time.Now())
+	over := e.write(time.Now(), nil)
 	over.Over = true
 	if err := b.records.store.Each(ctx, []storage.Write{over, b.handshakes.write(key, handshake)}); err != nil {
 		e.binding.Kept = time.Time{}

@@ -1,6 +1,7 @@
 package sticky
 
 import (
+	"bytes"
 	"encoding/json"
 	"strconv"
 	"time"
@@ -8,9 +9,17 @@ import (
 
 // encode is what json.Marshal makes of stored{format, b}, which berths of all versions read: written by hand, for it is
 // part of each creation. What needs escapes, as few names do, is left to json.
-func (b *Binding) encode() string {
-	var room [512]byte // stays on the stack: nothing that is called here keeps it
-	w := written{append(room[:0], `{"v":1`...), true}
+func (b *Binding) encode() []byte {
+	var room [usualBinding]byte // stays on the stack: nothing that is called here keeps it
+	return bytes.Clone(b.encodeInto(room[:0]))
+}
+
+// usualBinding is room for most bindings as encode writes them.
+const usualBinding = 512
+
+// encodeInto is encode, in room if it fits.
+func (b *Binding) encodeInto(room []byte) []byte {
+	w := written{append(room, `{"v":1`...), true}
 	w = w.always(`,"up":"`, b.Upstream)
 	w = w.string(`,"principal":"`, b.Principal)
 	w = w.string(`,"session":"`, b.Session)
@@ -37,9 +46,9 @@ func (b *Binding) encode() string {
 	if !w.plain {
 		// Strings and a time within the years of the common era always marshal.
 		data, _ := json.Marshal(stored{format, *b})
-		return string(data)
+		return data
 	}
-	return string(append(w.text, '}'))
+	return append(w.text, '}')
 }
 
 // written are members of an object, plain as long as json writes all of them as they are. It is handed on and no pointer to it, which

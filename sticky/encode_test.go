@@ -1,6 +1,7 @@
 package sticky
 
 import (
+	"bytes"
 	"encoding/json"
 	"reflect"
 	"strconv"
@@ -49,7 +50,7 @@ func TestABindingIsWrittenAsJSONWritesIt(t *testing.T) {
 		if err != nil {
 			want = nil // no time of ours
 		}
-		if got := b.encode(); got != string(want) {
+		if got := b.encode(); !bytes.Equal(got, want) {
 			t.Fatalf("got  %s\nwant %s", got, want)
 		}
 	})

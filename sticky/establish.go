@@ -8,16 +8,16 @@ import (
 	"berth/internal/storage"
 )
 
-// write is what makes e now where nothing stands, without its place in a list.
-func (e *entry) write(now time.Time) storage.Write {
-	return storage.Write{Key: e.key.digest(), Value: e.binding.encode(), TTL: e.binding.Expires.Sub(now)}
+// write is what makes e now where nothing stands, without its place in a list. Its value is in room, if it fits.
+func (e *entry) write(now time.Time, room []byte) storage.Write {
+	return storage.Write{Key: e.key.digest(), Value: e.binding.encodeInto(room), TTL: e.binding.Expires.Sub(now)}
 }
 
 // establish writes e where nothing stands, or what yields to it, without its place in a list: then displaced is who
 // owned it. It returns the record that stands otherwise.
 func (r *records) establish(ctx context.Context, e entry) (standing storage.Record, written bool, displaced string, err error) {
-	w := e.write(time.Now())
-	standing, written, err = r.store.PutIfAbsent(ctx, w.Key, []byte(w.Value), w.TTL)
+	w := e.write(time.Now(), nil)
+	standing, written, err = r.store.PutIfAbsent(ctx, w.Key, w.Value, w.TTL)
 	if err != nil || written || !e.displaces(standing) {
 		return standing, written, "", err
 	}
@@ -30,14 +30,14 @@ func (r *records) displace(ctx context.Context, e entry, w *storage.Write) (stan
 	standing = w.Standing
 	for range maxRevisions {
 		yields, _ := decode(standing.Value) // it was read a moment ago
-		standing, err = r.store.Swap(ctx, w.Key, standing.Version, []byte(w.Value), w.TTL)
+		standing, err = r.store.Swap(ctx, w.Key, standing.Version, w.Value, w.TTL)
 		switch {
 		case err == nil:
 			written, displaced = true, yields.Upstream
 		case errors.Is(err, storage.ErrConflict):
 			err = nil // the next round judges what stands by now
 		case errors.Is(err, storage.ErrNotFound):
-			standing, written, err = r.store.PutIfAbsent(ctx, w.Key, []byte(w.Value), w.TTL)
+			standing, written, err = r.store.PutIfAbsent(ctx, w.Key, w.Value, w.TTL)
 		}
 		if err != nil || written || !e.displaces(standing) {
 			break

@@ -16,7 +16,7 @@ type handshakes struct {
 
 // write is what keeps a handshake with its session. What is kept under the session's id already stays.
 func (h handshakes) write(session Key, handshake string) storage.Write {
-	return storage.Write{Key: session.handshake().digest(), Value: handshake, TTL: h.terms.handshake()}
+	return storage.Write{Key: session.handshake().digest(), Value: []byte(handshake), TTL: h.terms.handshake()}
 }
 
 func (h handshakes) get(ctx context.Context, session Key) ([]byte, error) {

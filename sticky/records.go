@@ -64,7 +64,7 @@ func (r *records) binding(ctx context.Context, key *Key, into *Binding) (k kept,
 
 // put writes e over whatever stands. An error is logged: what is written so is a preference, or told again.
 func (r *records) put(ctx context.Context, e entry) {
-	if err := r.store.Put(ctx, e.key.digest(), []byte(e.binding.encode()), time.Until(e.binding.Expires)); err != nil {
+	if err := r.store.Put(ctx, e.key.digest(), e.binding.encode(), time.Until(e.binding.Expires)); err != nil {
 		r.log.Debug("a binding could not be written", "kind", string(e.key.Kind), "error", err)
 	}
 }
@@ -102,6 +102,6 @@ func (r *records) exchange(ctx context.Context, key Key, life time.Duration, nex
 		if err != nil {
 			return nil, ErrUnknown
 		}
-		return []byte(next.encode()), judge(standing)
+		return next.encode(), judge(standing)
 	})
 }

@@ -39,12 +39,12 @@ func termsOf(o Options) terms {
 // entry is a binding that is made now.
 func (t *terms) entry(key Key, binding Binding, ttl time.Duration) entry {
 	e := entry{key: key, binding: binding}
-	t.complete(&e, ttl)
+	t.complete(&e, ttl, time.Now())
 	return e
 }
 
-// complete completes a binding that is made now. A claim says itself whose it is.
-func (t *terms) complete(e *entry, ttl time.Duration) {
+// complete completes a binding that is made now, at that time. A claim says itself whose it is.
+func (t *terms) complete(e *entry, ttl time.Duration, now time.Time) {
 	key, binding := &e.key, &e.binding
 	if key.Kind != Claim {
 		binding.Principal = key.Principal
@@ -53,7 +53,6 @@ func (t *terms) complete(e *entry, ttl time.Duration) {
 	if binding.Provisional() {
 		life = min(life, ProvisionalLife)
 	}
-	now := time.Now()
 	binding.Expires = now.Add(life)
 	if key.Kind.counted() {
 		if key.Kind == Task && t.hide != nil {

@@ -104,7 +104,7 @@ func (b *Board) tell(ctx context.Context, own api.Berth) {
 	value, err := json.Marshal(own)
 	if err == nil {
 		err = b.o.Store.Each(ctx, []storage.Write{{
-			Key: key(b.o.Name), Value: string(value), TTL: life, Over: true,
+			Key: key(b.o.Name), Value: value, TTL: life, Over: true,
 			List: list, Member: storage.Member{Name: b.o.Name, Left: life},
 		}})
 	}

@@ -53,7 +53,7 @@ func (w *Watch) tell(ctx context.Context) {
 	value, err := json.Marshal(r)
 	if err == nil {
 		err = w.o.Store.Each(ctx, []storage.Write{{
-			Key: reportKey(w.o.Name), Value: string(value), TTL: reportLife, Over: true,
+			Key: reportKey(w.o.Name), Value: value, TTL: reportLife, Over: true,
 			List: berthsList, Member: storage.Member{Name: w.o.Name, Left: reportLife},
 		}})
 	}

@@ -22,8 +22,8 @@ func TestACommandThatIsUsedAgainIsItsCallersAlone(t *testing.T) {
 				key := fmt.Sprintf("%d-%d", caller, n)
 				value := key + " " + strconv.Itoa(n*7919)
 				writes := []storage.Write{
-					{Key: key, Value: value, TTL: time.Minute, List: "list-" + strconv.Itoa(caller), Member: storage.Member{Name: key, Left: time.Minute}},
-					{Key: "first", Value: "whoever's", TTL: time.Minute},
+					{Key: key, Value: []byte(value), TTL: time.Minute, List: "list-" + strconv.Itoa(caller), Member: storage.Member{Name: key, Left: time.Minute}},
+					{Key: "first", Value: []byte("whoever's"), TTL: time.Minute},
 				}
 				if err := s.Each(t.Context(), writes); err != nil || !writes[0].Done || !writes[0].Listed {
 					t.Errorf("%s: %+v, %v", key, writes[0], err)

@@ -1,6 +1,7 @@
 package storage
 
 import (
+	"bytes"
 	"context"
 	"time"
 
@@ -15,6 +16,9 @@ func (e *fileEngine) each(ctx context.Context, writes []Write) error {
 	}
 	// The change may still run when the caller has left: it has writes of its own.
 	own := append([]Write(nil), writes...)
+	for i := range own {
+		own[i].Value = bytes.Clone(own[i].Value)
+	}
 	err := e.commit(ctx, opEach, func(tx *bbolt.Tx, now time.Time) (changed bool, err error) {
 		for i := range own {
 			done, err := eachOf(tx, &own[i], now)
@@ -43,7 +47,7 @@ func eachOf(tx *bbolt.Tx, w *Write, now time.Time) (changed bool, err error) {
 		w.Standing = before.Record
 		return false, nil
 	}
-	next := update{key: key, value: []byte(w.Value), ttl: w.TTL}
+	next := update{key: key, value: w.Value, ttl: w.TTL}
 	if _, err := next.put(tx, before, now); err != nil || w.List == "" {
 		return true, err
 	}

@@ -191,7 +191,7 @@ func TestWhoLeavesATripHasNoAnswer(t *testing.T) {
 // inAHurry makes a record as creations do that have the time for one answer.
 func inAHurry(t *testing.T, s *Store, key string) error {
 	t.Helper()
-	return s.Each(Within(t.Context(), s.engine.(*redisEngine).trips.timeout), []Write{{Key: key, Value: "v", TTL: time.Hour}})
+	return s.Each(Within(t.Context(), s.engine.(*redisEngine).trips.timeout), []Write{{Key: key, Value: []byte("v"), TTL: time.Hour}})
 }
 
 // What stepped off is done all the same, with all of its time.

@@ -1,6 +1,9 @@
 package storage
 
-import "context"
+import (
+	"bytes"
+	"context"
+)
 
 func (m *memoryEngine) each(_ context.Context, writes []Write) error {
 	m.mu.Lock()
@@ -13,7 +16,7 @@ func (m *memoryEngine) each(_ context.Context, writes []Write) error {
 			w.Standing = standing.record
 			continue
 		}
-		m.write(w.Key, standing, []byte(w.Value), now, w.TTL)
+		m.write(w.Key, standing, bytes.Clone(w.Value), now, w.TTL)
 		if w.Listed = w.List != ""; w.Listed {
 			m.keep(w.List, w.Member, now)
 		}

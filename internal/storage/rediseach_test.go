@@ -15,7 +15,7 @@ import (
 // made has Each make a record with its place in list l.
 func made(t *testing.T, s *storage.Store, name string, left time.Duration) {
 	t.Helper()
-	w := []storage.Write{{Key: "r" + name, Value: "v", TTL: longLife, List: "l", Member: storage.Member{Name: name, Left: left}}}
+	w := []storage.Write{{Key: "r" + name, Value: []byte("v"), TTL: longLife, List: "l", Member: storage.Member{Name: name, Left: left}}}
 	if err := s.Each(t.Context(), w); err != nil || !w[0].Done || !w[0].Listed {
 		t.Fatalf("Each: %+v, %v", w[0], err)
 	}
@@ -89,7 +89,7 @@ func TestRecordsInTheWayAreConfirmed(t *testing.T) {
 	master, replica := withReplica(t)
 	first, second := waiting(t, master), waiting(t, master)
 	write := func(s *storage.Store) (storage.Write, error) {
-		w := []storage.Write{{Key: "k", Value: "v", TTL: longLife, List: "l", Member: storage.Member{Name: "m", Left: longLife}}}
+		w := []storage.Write{{Key: "k", Value: []byte("v"), TTL: longLife, List: "l", Member: storage.Member{Name: "m", Left: longLife}}}
 		err := s.Each(t.Context(), w)
 		return w[0], err
 	}

@@ -9,7 +9,7 @@ import (
 // Write is a record that Each makes, and what becomes of it.
 type Write struct {
 	Key   string
-	Value string
+	Value []byte // the caller's again once Each has returned
 	TTL   time.Duration
 	Over  bool // whatever stands is written over, as Put does; else the record is made as PutIfAbsent does
 
@@ -72,11 +72,11 @@ func (s *Store) apart(ctx context.Context, writes []Write) error {
 // one writes the record alone.
 func (s *Store) one(ctx context.Context, w *Write) (err error) {
 	if w.Over {
-		err = s.Put(ctx, w.Key, []byte(w.Value), w.TTL)
+		err = s.Put(ctx, w.Key, w.Value, w.TTL)
 		w.Done = err == nil
 		return err
 	}
-	w.Standing, w.Done, err = s.PutIfAbsent(ctx, w.Key, []byte(w.Value), w.TTL)
+	w.Standing, w.Done, err = s.PutIfAbsent(ctx, w.Key, w.Value, w.TTL)
 	if w.Done {
 		w.Standing = Record{}
 	}

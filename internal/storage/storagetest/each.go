@@ -30,24 +30,24 @@ func (c *contract) each() {
 	}
 	lives := storage.Member{Name: "a", Left: long}
 	first := do(
-		storage.Write{Key: "a", Value: "1", TTL: long, List: "l", Member: lives},
-		storage.Write{Key: "b", Value: "2"},
-		storage.Write{Key: "c", Value: "3", TTL: long, Over: true},
+		storage.Write{Key: "a", Value: []byte("1"), TTL: long, List: "l", Member: lives},
+		storage.Write{Key: "b", Value: []byte("2")},
+		storage.Write{Key: "c", Value: []byte("3"), TTL: long, Over: true},
 	)
 	is(first[0], true, true, "")
 	is(first[1], true, false, "")
 	is(first[2], true, false, "")
 	again := do(
-		storage.Write{Key: "b", Value: "x", TTL: long, List: "l", Member: storage.Member{Name: "b", Left: long}},
-		storage.Write{Key: "d", Value: "4", TTL: long, List: "l", Member: storage.Member{Name: "d"}},
-		storage.Write{Key: "c", Value: "5", TTL: storage.KeepTTL, Over: true, List: "m", Member: storage.Member{Name: "c", Left: 2 * long}},
+		storage.Write{Key: "b", Value: []byte("x"), TTL: long, List: "l", Member: storage.Member{Name: "b", Left: long}},
+		storage.Write{Key: "d", Value: []byte("4"), TTL: long, List: "l", Member: storage.Member{Name: "d"}},
+		storage.Write{Key: "c", Value: []byte("5"), TTL: storage.KeepTTL, Over: true, List: "m", Member: storage.Member{Name: "c", Left: 2 * long}},
 	)
 	is(again[0], false, false, "2")
 	is(again[1], true, true, "")
 	is(again[2], true, true, "")
-	alone := storage.Write{Key: "f", Value: "7", TTL: long, List: "l", Member: storage.Member{Name: "f", Left: long}}
+	alone := storage.Write{Key: "f", Value: []byte("7"), TTL: long, List: "l", Member: storage.Member{Name: "f", Left: long}}
 	is(do(alone)[0], true, true, "")
-	alone.Value, alone.List = "8", "m"
+	alone.Value, alone.List = []byte("8"), "m"
 	is(do(alone)[0], false, false, "7")
 	for key, want := range map[string]string{"a": "1", "b": "2", "c": "5", "d": "4", "f": "7"} {
 		record, err := c.engine.Get(ctx, key)
@@ -64,6 +64,12 @@ func (c *contract) each() {
 			c.Errorf("%s: got %+v, %v, want %d members", list, got, err, want)
 		}
 	}
-	do(storage.Write{Key: "e", Value: "6", TTL: short})
+	reused := []byte("9")
+	do(storage.Write{Key: "g", Value: reused, TTL: long})
+	reused[0] = 'x'
+	if got, err := c.engine.Get(ctx, "g"); err != nil || string(got.Value) != "9" {
+		c.Errorf("g: got %q, %v, want what its writer had when it wrote", got.Value, err)
+	}
+	do(storage.Write{Key: "e", Value: []byte("6"), TTL: short})
 	c.awaitGone("e")
 }
