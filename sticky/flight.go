@@ -10,7 +10,7 @@ import (
 // none.
 type flights struct {
 	mu     sync.Mutex // guards the fields below, and done of each flight
-	flying map[Key]*flight
+	flying map[sum]*flight
 }
 
 // flight is one read. It is used again unless somebody waited for it, who may have it still.
@@ -26,7 +26,8 @@ var spareFlights = sync.Pool{New: func() any { return new(flight) }}
 // do has into be what by reads of key, or what a read that was begun before finds. A read does not end with the caller
 // who happened to begin it: who only waits may leave, who reads has the store's bounds.
 func (f *flights) do(ctx context.Context, key *Key, into *Binding, by *finder) error {
-	one, first := f.board(key)
+	of := key.sum()
+	one, first := f.board(&of)
 	if !first {
 		select {
 		case <-one.done:
@@ -39,34 +40,34 @@ func (f *flights) do(ctx context.Context, key *Key, into *Binding, by *finder) e
 		}
 	}
 	err := ErrUnknown // should the read panic
-	defer func() { f.land(key, one, into, err) }()
+	defer func() { f.land(&of, one, into, err) }()
 	one.begun.of = ctx
-	err = by.read(&one.begun, key, into)
+	err = by.readAs(&one.begun, key, &of, into)
 	return err
 }
 
-func (f *flights) board(key *Key) (one *flight, first bool) {
+func (f *flights) board(of *sum) (one *flight, first bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if one = f.flying[*key]; one != nil {
+	if one = f.flying[*of]; one != nil {
 		if one.done == nil {
 			one.done = make(chan struct{})
 		}
 		return one, false
 	}
 	if f.flying == nil {
-		f.flying = make(map[Key]*flight)
+		f.flying = make(map[sum]*flight)
 	}
 	one = spareFlights.Get().(*flight)
-	f.flying[*key] = one
+	f.flying[*of] = one
 	return one, true
 }
 
 // land ends a flight that has found a binding, or err.
-func (f *flights) land(key *Key, one *flight, found *Binding, err error) {
+func (f *flights) land(of *sum, one *flight, found *Binding, err error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	delete(f.flying, *key)
+	delete(f.flying, *of)
 	if one.done == nil {
 		one.begun.of = nil
 		spareFlights.Put(one)

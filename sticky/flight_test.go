@@ -12,11 +12,12 @@ func TestWhoWaitsInVainKeepsWhatItHad(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var f flights
 		key, known := task("1"), Binding{Upstream: "a"}
-		one, _ := f.board(&key)
+		of := key.sum()
+		one, _ := f.board(&of)
 		told := make(chan error)
 		go func() { told <- f.do(t.Context(), &key, &known, nil) }()
 		synctest.Wait()
-		f.land(&key, one, &Binding{}, storage.ErrUnavailable)
+		f.land(&of, one, &Binding{}, storage.ErrUnavailable)
 		if err := <-told; err != storage.ErrUnavailable || known.Upstream != "a" {
 			t.Errorf("got %v, and %q, want what was known", err, known.Upstream)
 		}

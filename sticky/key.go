@@ -50,16 +50,23 @@ func (k Key) Digest() string { return k.digest() }
 // in it: whoever can list the store's keys learns neither.
 func (k Key) digest() string {
 	var room [64]byte
-	return string(k.appendDigest(room[:0]))
+	of := k.sum()
+	return string(of.appendName(room[:0], k.Kind))
 }
 
-func (k *Key) appendDigest(name []byte) []byte {
+// sum is what a key's name in the store is made of: those of two keys differ.
+type sum [20]byte
+
+func (s *sum) appendName(name []byte, kind Kind) []byte {
+	return base64.RawURLEncoding.AppendEncode(append(append(name, kind...), ':'), s[:])
+}
+
+func (k *Key) sum() sum {
 	named := make([]byte, 0, 256) // on the stack, unless the parts are long
 	for _, part := range [...]string{string(k.Kind), k.Pool, k.Principal, k.ID} {
 		named = binary.BigEndian.AppendUint64(named, uint64(len(part)))
 		named = append(named, part...)
 	}
-	sum := sha256.Sum256(named)
-	name = append(append(name, k.Kind...), ':')
-	return base64.RawURLEncoding.AppendEncode(name, sum[:20])
+	whole := sha256.Sum256(named)
+	return sum(whole[:20])
 }

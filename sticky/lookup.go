@@ -37,7 +37,8 @@ func (f *finder) lookup(ctx context.Context, key *Key, peeks bool, into *Binding
 // fetch asks the store. With an error into stays as it is.
 func (f *finder) fetch(ctx context.Context, key *Key, peeks bool, into *Binding) error {
 	if peeks {
-		_, _, err := f.records.binding(ctx, key, into)
+		of := key.sum()
+		_, _, err := f.records.binding(ctx, key, &of, into)
 		return err
 	}
 	return f.load(ctx, key, into)
@@ -67,7 +68,13 @@ func (f *finder) load(ctx context.Context, key *Key, into *Binding) error {
 
 // read is what the store has, whatever the near cache says.
 func (f *finder) read(ctx context.Context, key *Key, into *Binding) error {
-	k, fits, err := f.records.binding(ctx, key, into)
+	of := key.sum()
+	return f.readAs(ctx, key, &of, into)
+}
+
+// readAs is read of a key that has that sum.
+func (f *finder) readAs(ctx context.Context, key *Key, of *sum, into *Binding) error {
+	k, fits, err := f.records.binding(ctx, key, of, into)
 	switch {
 	case err != nil:
 		return err

@@ -44,11 +44,11 @@ type lent struct {
 
 var rooms = sync.Pool{New: func() any { return new(lent) }}
 
-// binding has into be the binding of key, and returns it as the near cache keeps it, too, if it fits there. One that
+// binding has into be the binding of key, which has that sum, and returns it as the near cache keeps it, too, if it fits there. One that
 // cannot be read is unknown. With an error into stays as it is.
-func (r *records) binding(ctx context.Context, key *Key, into *Binding) (k kept, fits bool, err error) {
+func (r *records) binding(ctx context.Context, key *Key, of *sum, into *Binding) (k kept, fits bool, err error) {
 	room := rooms.Get().(*lent)
-	record, err := r.store.GetInto(ctx, key.appendDigest(room.name[:0]), room.value[:0])
+	record, err := r.store.GetInto(ctx, of.appendName(room.name[:0], key.Kind), room.value[:0])
 	if err != nil {
 		rooms.Put(room)
 		return kept{}, false, worded(err)
