@@ -55,8 +55,13 @@ func (m *Maker) create(ctx context.Context, c task.Creation, once task.Once) (*r
 		return nil, err
 	}
 	defer m.runner.Calls.Unadmit(task.ID, task.Caller)
-	e, err := m.record(ctx, task, &c)
+	recorded := task
+	if c.AtOnce {
+		recorded = m.runner.Commit(task, &first)
+	}
+	e, err := m.record(ctx, recorded, &c)
 	if err != nil {
+		first.Drop()
 		m.runner.Abort(ctx, task, c.Call, err)
 		return nil, err
 	}

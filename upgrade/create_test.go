@@ -23,30 +23,36 @@ func TestCreationWithoutTheStore(t *testing.T) {
 		"all unheard":      func(l *line) { l.mutes(1000) },
 		"the call refused": func(l *line) { l.refuse(func(op, _ string) bool { return op == "put" }) },
 	} {
-		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				up := newTool()
-				b := startBerths(t, 1, settings{shared: true}, up)[0]
-				time.Sleep(testLease / 2)
-				spoil(b.line)
-				r := rule(func(r *Rule) { r.LivePerPrincipal = 1 })
-				if _, err := b.Maker.Create(t.Context(), creation(r, "call result")); !errors.Is(err, storage.ErrUnavailable) {
-					t.Errorf("got %v, want ErrUnavailable", err)
-				}
-				if up.count()+b.Held() > 0 {
-					t.Error("something was sent, or is held")
-				}
-				b.line.refuse(nil)
-				b.line.mutes(0)
-				b.line.mend()
-				time.Sleep(2 * testLease)
-				for _, list := range []string{b.ledger.Lists.TasksOf(b.ledger.Holder), b.ledger.Lists.LiveOf(poolName, "alice")} {
-					if left := b.members(t, list); len(left) > 0 {
-						t.Errorf("%s still has %v", list, left)
-					}
-				}
+		for _, atOnce := range []bool{false, true} {
+			t.Run(fmt.Sprintf("%s, at once %t", name, atOnce), func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) { createWithoutTheStore(t, atOnce, spoil) })
 			})
-		})
+		}
+	}
+}
+
+func createWithoutTheStore(t *testing.T, atOnce bool, spoil func(l *line)) {
+	up := newTool()
+	b := startBerths(t, 1, settings{shared: true}, up)[0]
+	time.Sleep(testLease / 2)
+	spoil(b.line)
+	c := creation(rule(func(r *Rule) { r.LivePerPrincipal = 1 }), "call result")
+	c.AtOnce = atOnce
+	if _, err := b.Maker.Create(t.Context(), c); !errors.Is(err, storage.ErrUnavailable) {
+		t.Errorf("got %v, want ErrUnavailable", err)
+	}
+	if up.count()+b.Held()+b.underWay() > 0 {
+		t.Error("something was sent, or is held")
+	}
+	b.line.refuse(nil)
+	b.line.mutes(0)
+	b.line.mend()
+	time.Sleep(2 * testLease)
+	lists := b.ledger.Lists
+	for _, list := range []string{lists.TasksOf(b.ledger.Holder), lists.LiveOf(poolName, "alice"), lists.MadeBy(poolName, "alice")} {
+		if left := b.members(t, list); len(left) > 0 {
+			t.Errorf("%s still has %v", list, left)
+		}
 	}
 }
 

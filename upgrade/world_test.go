@@ -360,6 +360,7 @@ func (w *world) create(b *berth, n int) {
 	if n%5 == 0 {
 		c.Call.Envelope = Envelope{Bare: true}
 	}
+	c.AtOnce = n%4 > 0 // as it is started before its handle goes out
 	flushes := w.flushes()
 	h, err := b.Maker.Create(context.Background(), c)
 	if err != nil {

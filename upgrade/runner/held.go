@@ -33,14 +33,15 @@ type Held struct {
 	client WaitingClient // nil: nobody waits for the answer itself
 	ctx    context.Context
 	end    context.CancelCauseFunc
-	done   chan struct{} // closed when nothing is held any more; nil: nobody waits for that. Guarded by the table's lock
-	begun  atomic.Bool   // run has
-	token  string        // of the rounds; see First
-	first  []byte        // the first of them, as it is sent; nil: it is made of the call. run's
-	header *wire.Header  // its headers, likewise
-	room   task.Room     // for answers
-	parted bool          // all is done for the task that has ended; run's
-	round  round         // run's
+	done   chan struct{}  // closed when nothing is held any more; nil: nobody waits for that. Guarded by the table's lock
+	begun  atomic.Bool    // run has
+	token  string         // of the rounds; see First
+	first  []byte         // the first of them, as it is sent; nil: it is made of the call. run's
+	header *wire.Header   // its headers, likewise
+	to     *routing.Lease // where it goes, as the record says already; nil: the record does not, or it was sent. run's
+	room   task.Room      // for answers
+	parted bool           // all is done for the task that has ended; run's
+	round  round          // run's
 
 	ID      string    // of the task
 	Expires time.Time // when the task does, as this process counts

@@ -44,9 +44,13 @@ func (rd *round) play(bare int) (sent, again bool, err error) {
 		return false, false, err
 	}
 	if err := rd.givenUp(); err != nil {
+		rd.slot.leave(place{Lease: rd.to})
 		return false, false, err
 	}
 	switch {
+	case rd.to != nil:
+		rd.takeOff(place{Lease: rd.to})
+		return true, false, nil
 	case t.Follows != "":
 		again, err = rd.rejoin()
 		return false, again, err
@@ -149,6 +153,10 @@ func (rd *round) commit(ctx context.Context, u *routing.Upstream) (body []byte, 
 	}
 	if err != nil {
 		return nil, nil, err
+	}
+	if rd.to != nil { // which the record says
+		rd.to, rd.sent = nil, mcp.ID(body)
+		return body, header, nil
 	}
 	// The store may take the step and not say so, and the round be given up meanwhile.
 	rd.due = t.Round + 1

@@ -28,6 +28,9 @@ type Creation struct {
 	// its record on; 0: not at all.
 	Withhold time.Duration
 
+	// AtOnce says that the call is started as soon as it is recorded, and that its client has no handle before that.
+	AtOnce bool
+
 	// Core says that the client is of 2025-11-25, and the call's upstream as well.
 	Core    bool
 	Session string        // what that client calls its session, which is at Prefer; "": none
