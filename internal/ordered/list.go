@@ -39,9 +39,10 @@ func (l *List[T]) Insert(x T) {
 		l.blocks = append(l.blocks, []T{x})
 		return
 	}
-	b, at := l.find(func(e T) bool { return l.compare(e, x) > 0 })
-	if b == len(l.blocks) { // behind all
-		b, at = b-1, len(l.blocks[b-1])
+	b := len(l.blocks) - 1
+	at := len(l.blocks[b])
+	if l.compare(l.blocks[b][at-1], x) > 0 { // else it is behind all, as it is in most lists
+		b, at = l.find(func(e T) bool { return l.compare(e, x) > 0 })
 	}
 	block := slices.Insert(l.blocks[b], at, x)
 	l.blocks[b] = block

@@ -182,12 +182,14 @@ const mostHead = 20 + len(":") + digestBytes + len(":")
 
 // encodeBlob is the head with a whole value in it, as e keeps it.
 func encodeBlob(e Engine, value []byte) []byte {
-	text := append(strconv.AppendInt(make([]byte, 0, mostHead+len(value)), int64(len(value)), 10), ':')
+	var room [mostHead]byte
+	head := append(strconv.AppendInt(room[:0], int64(len(value)), 10), ':')
 	if !dies(e) {
 		sum := sha256.Sum256(value)
-		text = hex.AppendEncode(text, sum[:])
+		head = hex.AppendEncode(head, sum[:])
 	}
-	return append(append(text, ':'), value...)
+	head = append(head, ':')
+	return append(append(make([]byte, 0, len(head)+len(value)), head...), value...) // what is kept in memory has no room to spare
 }
 
 func (h blobHead) pieces() int {

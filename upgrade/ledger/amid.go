@@ -45,7 +45,9 @@ func (r Records) ApplyAmid(ctx context.Context, e Entry, op *task.Op, amid *Amid
 
 // swap stores next in the place of e, amid other steps, and reports whether it has; else what stands.
 func (r Records) swap(ctx context.Context, e Entry, next *task.Task, amid *Amid) (taken bool, standing storage.Record, err error) {
-	steps := append(make([]storage.Step, 0, amid.steps()), amid.Before...)
+	room := takeStepRoom()
+	defer room.giveBack()
+	steps := append(room[:0], amid.Before...)
 	steps = append(steps, storage.Swapping(e.at(), e.Version, next.Encode(), storage.KeepTTL))
 	own := len(steps)
 	if amid.After != nil {
@@ -54,13 +56,4 @@ func (r Records) swap(ctx context.Context, e Entry, next *task.Task, amid *Amid)
 	done, standing, err := r.store.InOrder(ctx, steps...)
 	amid.Whole = amid.After != nil && done == len(steps)
 	return done >= own, standing, err
-}
-
-// steps is how many there are at most, the one amid them included.
-func (a *Amid) steps() int {
-	n := len(a.Before) + 1
-	if a.After != nil {
-		n += partingSteps
-	}
-	return n
 }

@@ -16,8 +16,10 @@ func (l *Ledger) Make(ctx context.Context, t *task.Task, c *task.Call, life time
 	if err := l.mayTakeOn(ctx); err != nil {
 		return NoEntry(), err
 	}
+	room := takeStepRoom()
+	defer room.giveBack()
 	held := l.heldBy(l.Holder, t.ID, life)
-	steps := l.listed(append(make([]storage.Step, 0, makingSteps), held[:]...), t, life)
+	steps := l.listed(append(room[:0], held[:]...), t, life)
 	steps, err := l.called(ctx, steps, t, c, life)
 	if err != nil {
 		return NoEntry(), err
@@ -52,12 +54,6 @@ func (l *Ledger) called(ctx context.Context, to []storage.Step, t *task.Task, c 
 // StoresCall reports whether the call of a new task is stored with its record. Where the store dies with this process, and
 // nobody needs the call while it is held but its holder, that one stores it if it lets go of a task that may go on.
 func (l *Ledger) StoresCall(t *task.Task) bool { return !l.Dies() || t.Call != "" }
-
-// partingSteps is how many Parting adds at most, makingSteps how many Make takes.
-const (
-	partingSteps = 5
-	makingSteps  = 7
-)
 
 // Parting adds to others the steps by which this process lets go of a task that has ended, whose call is small and lives in no
 // session: everybody is told, and where it is listed is put right. expires is that of Expires; stored says that the call is in the store.

@@ -21,7 +21,13 @@ func (o *ops) next() string {
 	return string(strconv.AppendUint(append(room[:0], o.begin...), o.count.Add(1), 36))
 }
 
-// Op returns a new op of this process.
+// Op returns a new op of this process. It is on the stack of whoever has it taken and does not keep it.
 func (l *Ledger) Op(kind task.Kind) *task.Op {
-	return &task.Op{ID: l.ops.next(), Kind: kind, At: l.Clock.Now(), Holder: l.Holder}
+	op := new(task.Op)
+	l.begin(op, kind)
+	return op
+}
+
+func (l *Ledger) begin(op *task.Op, kind task.Kind) {
+	op.ID, op.Kind, op.At, op.Holder = l.ops.next(), kind, l.Clock.Now(), l.Holder
 }

@@ -10,14 +10,12 @@ import (
 // format is the version of the stored form.
 const format = 1
 
-// usual is how many bytes the stored form of a task takes that asks for nothing, as a rule.
-const usual = 640
-
 // Encode returns the stored form: a JSON object with the members that the tags of Task name, less what is empty. A
 // record is written with each step, and reflection took a twentieth of all that an upgraded call costs.
 func (t *Task) Encode() []byte {
-	w := writer(append(make([]byte, 0, usual+t.Recorded()), `{"v":`...))
-	w = strconv.AppendInt(w, format, 10)
+	w := writers.Get().(*writer)
+	defer w.giveBack()
+	*w = strconv.AppendInt(append((*w)[:0], `{"v":`...), format, 10)
 	w.text("id", t.ID)
 	w.text("pool", t.Pool)
 	w.text("tool", t.Tool)
@@ -50,15 +48,15 @@ func (t *Task) Encode() []byte {
 	w.flag("handed", t.Handed)
 	w.time("withheld", t.Withheld)
 	w.asks(t.Asks)
-	texts(&w, "asked", t.Asked)
+	texts(w, "asked", t.Asked)
 	w.flag("answered", t.Answered)
 	w.raw("request_state", t.RequestState)
 	w.text("outcome", t.Outcome)
 	w.flag("tool_failed", t.ToolFailed)
-	texts(&w, "ops", t.Ops)
+	texts(w, "ops", t.Ops)
 	w.text("steps", string(t.Steps))
 	w.again(&t.Again)
-	return append(w, '}')
+	return append(append(make([]byte, 0, len(*w)+1), *w...), '}') // what is kept in memory has no room to spare
 }
 
 func (w *writer) once(o Once) {

@@ -3,6 +3,7 @@ package task
 import (
 	"encoding/json"
 	"strconv"
+	"sync"
 	"time"
 
 	"berth/internal/mcp"
@@ -10,6 +11,24 @@ import (
 
 // writer is a JSON object that is being written, to behind its last member.
 type writer []byte
+
+// usual is more than a record takes that asks for nothing, as a rule, and mostKept the largest that is kept for others.
+const (
+	usual    = 1 << 10
+	mostKept = 16 << 10
+)
+
+// writers are for the next record.
+var writers = sync.Pool{New: func() any {
+	w := make(writer, 0, usual)
+	return &w
+}}
+
+func (w *writer) giveBack() {
+	if cap(*w) <= mostKept {
+		writers.Put(w)
+	}
+}
 
 // name begins a member. Names need no escapes.
 func (w *writer) name(name string) { *w = w.named(name) }
