@@ -5,6 +5,7 @@ import (
 	"errors"
 	"time"
 
+	"berth/internal/bound"
 	"berth/internal/storage"
 	"berth/upgrade/ledger"
 )
@@ -40,7 +41,7 @@ func inServersTime(ctx context.Context, s ledger.Store, trip trip) error {
 	if !s.Shared() {
 		return trip(ctx)
 	}
-	ctx, cancel := context.WithTimeout(storage.Within(ctx, createTime), ledger.StoreTime)
+	ctx, cancel := bound.Within(storage.Within(ctx, createTime), ledger.StoreTime)
 	defer cancel()
 	return ledger.Unavailable(trip(ctx))
 }

@@ -3,6 +3,8 @@ package storage
 import (
 	"context"
 	"time"
+
+	"berth/internal/bound"
 )
 
 type withinKey struct{}
@@ -29,7 +31,7 @@ func byItself(ctx context.Context) context.Context {
 // Begun is the context of an operation whose turn has come.
 func Begun(ctx context.Context) (context.Context, context.CancelFunc) {
 	if in, ok := ctx.Value(withinKey{}).(within); ok && in.time > 0 {
-		return context.WithTimeout(ctx, in.time)
+		return bound.Within(ctx, in.time)
 	}
 	return ctx, func() {}
 }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"time"
 
+	"berth/internal/bound"
 	"berth/internal/seal"
 	"berth/internal/storage"
 	"berth/upgrade/task"
@@ -28,7 +29,7 @@ func (l *Ledger) InTime(ctx context.Context) (context.Context, context.CancelFun
 	if l.Dies() {
 		return ctx, func() {}
 	}
-	return context.WithTimeout(ctx, StoreTime)
+	return bound.Within(ctx, StoreTime)
 }
 
 // Store is what is asked of a *storage.Store.

@@ -3,12 +3,14 @@ package runner
 import (
 	"context"
 	"time"
+
+	"berth/internal/bound"
 )
 
 // flight is a round that was sent, or was to be.
 type flight struct {
 	at     place
-	ctx    *bound          // of the round
+	ctx    *bound.Context  // of the round
 	line   context.Context // of the exchange
 	hangUp func()
 	begun  time.Time
@@ -30,7 +32,7 @@ func (rd *round) land() (again bool, err error) {
 	f := rd.flight
 	rd.flight = flight{}
 	defer rd.room.Give()
-	defer f.ctx.end()
+	defer f.ctx.End()
 	defer f.hangUp()
 	defer rd.slot.leave(f.at)
 	var answer *reply

@@ -37,7 +37,7 @@ func (rd *round) rejoin() (again bool, err error) {
 		return false, task.NoUpstream("the server that has the task is not in the pool any more", mcp.Unknown)
 	}
 	ctx := rd.bounded()
-	defer ctx.end()
+	defer ctx.End()
 	f := &follower{rd: rd, u: u, id: t.Follows}
 	defer f.leave(ctx)
 	op := rd.l.Op(task.Dispatch)

@@ -34,7 +34,7 @@ func (s *stream) resume(t *task.Task) (again bool, err error) {
 	at := s.slot.standIn(u)
 	defer s.slot.leave(at)
 	ctx := s.bounded()
-	defer ctx.end()
+	defer ctx.End()
 	line, hangUp := s.line(ctx)
 	defer hangUp()
 	begun := time.Now()

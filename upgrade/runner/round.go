@@ -9,6 +9,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"berth/internal/bound"
 	"berth/internal/exchange"
 	"berth/internal/mcp"
 	"berth/internal/wire"
@@ -87,12 +88,12 @@ func (rd *round) backOff(bare int) error {
 }
 
 // bounded is the context of one round.
-func (rd *round) bounded() *bound {
+func (rd *round) bounded() *bound.Context {
 	deadline := rd.Expires
 	if timeout := rd.record().Terms.Timeout; 0 < timeout && timeout < time.Until(deadline) {
 		deadline = time.Now().Add(timeout)
 	}
-	return &bound{Context: rd.ctx, until: deadline}
+	return bound.To(rd.ctx, deadline, task.ErrTimeout)
 }
 
 // cause returns why a round that ctx ended has ended, else err.

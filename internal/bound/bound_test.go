@@ -1,4 +1,4 @@
-package runner
+package bound
 
 import (
 	"context"
@@ -6,29 +6,29 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
-
-	"berth/upgrade/task"
 )
 
-// A round's context ends as one that watches throughout does, whenever it is asked for the first time.
-func TestABoundRoundEndsAlikeWheneverItIsAsked(t *testing.T) {
+var errLate = errors.New("time is up")
+
+// A context ends as one that watches throughout does, whenever it is asked for the first time.
+func TestAContextEndsAlikeWheneverItIsAsked(t *testing.T) {
 	given := errors.New("given up")
-	for name, ends := range map[string]func(call context.CancelCauseFunc, b *bound){
-		"goes on":       func(context.CancelCauseFunc, *bound) {},
-		"is late":       func(context.CancelCauseFunc, *bound) { time.Sleep(2 * time.Minute) },
-		"is given up":   func(call context.CancelCauseFunc, _ *bound) { call(given) },
-		"is over":       func(_ context.CancelCauseFunc, b *bound) { b.end() },
-		"is late after": func(call context.CancelCauseFunc, _ *bound) { call(given); time.Sleep(2 * time.Minute) },
-		"is over late":  func(_ context.CancelCauseFunc, b *bound) { time.Sleep(2 * time.Minute); b.end() },
+	for name, ends := range map[string]func(call context.CancelCauseFunc, b *Context){
+		"goes on":       func(context.CancelCauseFunc, *Context) {},
+		"is late":       func(context.CancelCauseFunc, *Context) { time.Sleep(2 * time.Minute) },
+		"is given up":   func(call context.CancelCauseFunc, _ *Context) { call(given) },
+		"is over":       func(_ context.CancelCauseFunc, b *Context) { b.End() },
+		"is late after": func(call context.CancelCauseFunc, _ *Context) { call(given); time.Sleep(2 * time.Minute) },
+		"is over late":  func(_ context.CancelCauseFunc, b *Context) { time.Sleep(2 * time.Minute); b.End() },
 	} {
 		for _, asked := range []bool{false, true} {
 			synctest.Test(t, func(t *testing.T) {
 				ctx, end := context.WithCancelCause(t.Context())
 				defer end(nil)
-				b := &bound{Context: ctx, until: time.Now().Add(time.Minute)}
-				want, stop := context.WithDeadlineCause(ctx, b.until, task.ErrTimeout)
+				b := To(ctx, time.Now().Add(time.Minute), errLate)
+				want, stop := context.WithDeadlineCause(ctx, b.until, errLate)
 				defer stop()
-				defer b.end()
+				defer b.End()
 				if asked {
 					_ = b.Done()
 				}
@@ -59,9 +59,9 @@ func TestABoundRoundEndsAlikeWheneverItIsAsked(t *testing.T) {
 	}
 }
 
-// A round that nobody waits for has no timer.
-func TestABoundRoundCostsNoTimerUnasked(t *testing.T) {
-	b := &bound{Context: t.Context(), until: time.Now().Add(time.Hour)}
+// One that nobody waits for has no timer.
+func TestAContextCostsNoTimerUnasked(t *testing.T) {
+	b := To(t.Context(), time.Now().Add(time.Hour), nil)
 	if b.Err() != nil || context.Cause(b) != nil || b.timed != nil {
 		t.Errorf("it has %v", b.timed)
 	}
