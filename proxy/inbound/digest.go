@@ -18,10 +18,14 @@ func (x *Call) Credential() string {
 
 // CredentialSum returns a digest of what the caller may authenticate with: the query, and
 // all headers but those of one request or one call, for only the upstream knows which of
-// the others are credentials. It is compared and never logged; one in which nothing is a caller's own is remembered (sums), no other is.
+// the others are credentials. It is compared and never logged; of what many callers say alike it is remembered (sums), of nothing else.
 func (x *Call) CredentialSum() [sha256.Size]byte {
-	var room [UsualFields]*wire.Field
-	sum := knownSums.of(telling(room[:0], x.HTTP.Header))
+	var room, more [UsualFields]*wire.Field
+	own, ofMany := telling(room[:0], more[:0], x.HTTP.Header)
+	sum := knownSums.of(ofMany)
+	if len(own) > 0 {
+		sum = ofOwn(own, &sum)
+	}
 	if query := x.HTTP.URL.RawQuery; query != "" {
 		sum = sha256.Sum256([]byte(Joined(string(sum[:]), query)))
 	}
@@ -41,10 +45,21 @@ func digestOf(fields []*wire.Field) [sha256.Size]byte {
 		return ofNothing
 	}
 	all := make([]byte, 0, 512) // as most need; more is zeroed in vain
+	return sha256.Sum256(appendFields(all, fields))
+}
+
+// ofOwn is the digest of fields that are a caller's own, which it sorts, and of those of which others is.
+func ofOwn(fields []*wire.Field, others *[sha256.Size]byte) [sha256.Size]byte {
+	inOrder(fields)
+	all := make([]byte, 0, 512)
+	return sha256.Sum256(append(appendFields(all, fields), others[:]...))
+}
+
+func appendFields(all []byte, fields []*wire.Field) []byte {
 	for _, f := range fields {
 		all = append(append(append(append(all, f.Name...), 0), f.Value...), 0) // neither holds a NUL
 	}
-	return sha256.Sum256(all)
+	return all
 }
 
 var ofNothing = sha256.Sum256(nil)

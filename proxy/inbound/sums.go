@@ -9,7 +9,7 @@ import (
 	"berth/internal/wire"
 )
 
-// sums are digests of headers in which nothing is a caller's own, each in one place: who says the same byte for byte is not digested
+// sums are digests of fields of which many callers say the like, each in one place: who says the same byte for byte is not digested
 // anew. What may be a credential is never among what is kept. The zero value has none; it may be used concurrently.
 type sums struct {
 	places [64]atomic.Pointer[knownSum]
@@ -31,9 +31,9 @@ const (
 	summedSeen = 64  // how many are not found until one is kept in another's place: what is made up costs no memory
 )
 
-// of is the digest of fields, which it sorts. shared says that many say the like of each of them.
-func (s *sums) of(fields []*wire.Field, shared bool) [sha256.Size]byte {
-	if !shared || len(fields) == 0 || len(fields) > UsualFields {
+// of is the digest of fields, which it sorts. Many say the like of each of them.
+func (s *sums) of(fields []*wire.Field) [sha256.Size]byte {
+	if len(fields) == 0 || len(fields) > UsualFields {
 		return ofSorted(fields)
 	}
 	place, size := s.place(fields)
@@ -62,13 +62,13 @@ func (s *sums) place(fields []*wire.Field) (place *atomic.Pointer[knownSum], siz
 	return &s.places[number%uint(len(s.places))], size
 }
 
-// isOf reports whether the digest is of these fields, which have usual names.
+// isOf reports whether the digest is of these fields.
 func (k *knownSum) isOf(fields []*wire.Field) bool {
 	if len(k.fields) != len(fields) {
 		return false
 	}
 	for i, f := range fields {
-		if own := &k.fields[i]; own.Usual != f.Usual || own.Value != f.Value {
+		if own := &k.fields[i]; own.Usual != f.Usual || own.Value != f.Value || f.Usual == 0 && own.Name != f.Name {
 			return false
 		}
 	}
@@ -79,7 +79,7 @@ func (k *knownSum) isOf(fields []*wire.Field) bool {
 func newKnownSum(fields []*wire.Field) *knownSum {
 	k := &knownSum{fields: make([]wire.Field, 0, len(fields))}
 	for _, f := range fields {
-		k.fields = append(k.fields, wire.Field{Value: strings.Clone(f.Value), Usual: f.Usual})
+		k.fields = append(k.fields, wire.Field{Name: strings.Clone(f.Name), Value: strings.Clone(f.Value), Usual: f.Usual})
 	}
 	k.sum = ofSorted(fields)
 	return k
@@ -91,19 +91,21 @@ func ofSorted(fields []*wire.Field) [sha256.Size]byte {
 	return digestOf(fields)
 }
 
-// telling appends the fields of h that may tell who the caller is. shared: many say the like of each of them.
-func telling(fields []*wire.Field, h *wire.Header) (_ []*wire.Field, shared bool) {
-	shared = true
+// telling appends the fields of h that may tell who the caller is: those that are the caller's own, and those of which many say the like.
+func telling(own, ofMany []*wire.Field, h *wire.Header) (_, _ []*wire.Field) {
 	all := h.Fields()
 	for i := range all {
 		f := &all[i]
 		if usualOfOneMessage[f.Usual] || f.Usual == 0 && isOfOneMessage(f.Name) {
 			continue
 		}
-		shared = shared && usualOfMany[f.Usual]
-		fields = append(fields, f)
+		if usualOfMany[f.Usual] || f.Usual == 0 && isOfMany(f.Name) {
+			ofMany = append(ofMany, f)
+		} else {
+			own = append(own, f)
+		}
 	}
-	return fields, shared
+	return own, ofMany
 }
 
 func isOfOneMessage(name string) bool { return IsOfOneCall(name) || IsOfOneRequest(name) }
@@ -112,6 +114,8 @@ var usualOfOneMessage = wire.UsualsThat(isOfOneMessage)
 
 // usualOfMany are the headers that tell which program calls, and how it wants to be spoken to. An upstream may go by them, so that
 // they are digested; nobody authenticates with them.
-var usualOfMany = wire.UsualsThat(func(name string) bool {
+var usualOfMany = wire.UsualsThat(isOfMany)
+
+func isOfMany(name string) bool {
 	return slices.Contains([]string{"Accept-Language", "Cache-Control", "Sec-Fetch-Dest", "Sec-Fetch-Mode", "Sec-Fetch-Site", "User-Agent"}, name)
-})
+}

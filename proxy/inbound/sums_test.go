@@ -2,6 +2,7 @@ package inbound
 
 import (
 	"crypto/sha256"
+	"net/url"
 	"strings"
 	"testing"
 
@@ -17,8 +18,20 @@ func parsed(pairs ...string) *wire.Header {
 	return h
 }
 
-// sumIn is the digest of what tells who calls, by sums.
-func sumIn(s *sums, h *wire.Header) [sha256.Size]byte { return s.of(telling(nil, h)) }
+// unnumbered is a header whose maker knows no numbers of names.
+func unnumbered(pairs ...string) *wire.Header {
+	h := parsed(pairs...)
+	for i := range h.Fields() {
+		h.Fields()[i].Usual = 0
+	}
+	return h
+}
+
+// sumIn is the digest of what many say of h, by sums.
+func sumIn(s *sums, h *wire.Header) [sha256.Size]byte {
+	_, ofMany := telling(nil, nil, h)
+	return s.of(ofMany)
+}
 
 // A digest is the same whether it is remembered or not, and whatever its place was taken by.
 func TestASumThatIsRememberedIsThatOfTheHeader(t *testing.T) {
@@ -30,15 +43,15 @@ func TestASumThatIsRememberedIsThatOfTheHeader(t *testing.T) {
 		parsed("Accept-Language", "de", "User-Agent", "node/1"),
 		parsed("User-Agent", "node/1", "User-Agent", "node/2"),
 		parsed("User-Agent", "node/2", "User-Agent", "node/1"),
-		parsed("User-Agent", "node/1", "Authorization", "Bearer a"),
-		parsed("User-Agent", "node/1", "X-Key", "k"),
-		wire.NewHeader("User-Agent", "node/1"), // without its number
+		parsed("User-Agent", "node/1", "Authorization", "Bearer a"), // of which the sum is of the first
+		unnumbered("User-Agent", "node/1"),
+		unnumbered("Accept-Language", "node/1"),
 		parsed("Accept", "*/*"),
 	}
 	var s sums
 	for round := range 2 * summedSeen {
 		for _, h := range headers {
-			if got, want := sumIn(&s, h), DigestOf(h, isOfOneMessage); got != want {
+			if got, want := sumIn(&s, h), DigestOf(h, func(name string) bool { return !isOfMany(name) }); got != want {
 				t.Fatalf("round %d, %v: got %x, want %x", round, h.Fields(), got, want)
 			}
 		}
@@ -61,7 +74,8 @@ func (s *sums) kept() (n int) {
 func TestNothingOfACallersOwnIsRememberedOfASum(t *testing.T) {
 	for _, own := range []string{"Authorization", "Cookie", "Origin", "Referer", "X-Forwarded-User", "X-Api-Key", "Tailscale-User-Login", "Etag"} {
 		var s sums
-		sumIn(&s, parsed("User-Agent", "node", own, "mine"))
+		sumIn(&s, parsed(own, "mine"))
+		sumIn(&s, unnumbered(own, "mine"))
 		if s.kept() > 0 {
 			t.Errorf("%s is remembered", own)
 		}
@@ -97,5 +111,37 @@ func TestASumThatIsMadeUpTakesNoOthersPlace(t *testing.T) {
 	}
 	if place.Load() != usual {
 		t.Error("it has")
+	}
+}
+
+// Callers are told apart by all that an upstream may take for a credential, and by nothing else.
+func TestCallersWhoSayTheSameHaveOneSum(t *testing.T) {
+	apart := []struct {
+		query string
+		alike []*wire.Header
+	}{
+		{"", []*wire.Header{parsed(), parsed("Accept", "*/*"), parsed("Mcp-Name", "x", "Traceparent", "00-1"), parsed("Mcp-Param-X", "1")}},
+		{"", []*wire.Header{parsed("User-Agent", "node"), unnumbered("User-Agent", "node"), parsed("Mcp-Name", "x", "User-Agent", "node")}},
+		{"key=1", []*wire.Header{parsed()}},
+		{"", []*wire.Header{parsed("User-Agent", "node", "Authorization", "Bearer a"), parsed("Authorization", "Bearer a", "Accept", "*/*", "User-Agent", "node")}},
+		{"", []*wire.Header{parsed("User-Agent", "Bearer a", "Authorization", "node")}},
+		{"", []*wire.Header{parsed("Authorization", "Bearer a"), unnumbered("Authorization", "Bearer a")}},
+		{"", []*wire.Header{parsed("Authorization", "Bearer a", "Authorization", "Bearer a")}},
+		{"", []*wire.Header{parsed("X-Key", "1", "X-Key", "2"), parsed("X-Key", "1", "Accept", "*/*", "X-Key", "2")}},
+		{"", []*wire.Header{parsed("X-Key", "2", "X-Key", "1")}},
+		{"", []*wire.Header{parsed("X-Key", "12")}},
+		{"", []*wire.Header{parsed("X-Key1", "2")}},
+		{"", []*wire.Header{parsed("Accept-Language", "node")}},
+	}
+	seen := make(map[[sha256.Size]byte]int)
+	for i, one := range apart {
+		for j, h := range one.alike {
+			x := Call{HTTP: &wire.Request{Header: h, URL: &url.URL{RawQuery: one.query}}}
+			sum := x.CredentialSum()
+			if before, ok := seen[sum]; ok != (j > 0) || ok && before != i {
+				t.Errorf("%d: %v has the sum of %d: %v", i, h.Fields(), before, ok)
+			}
+			seen[sum] = i
+		}
 	}
 }
