@@ -4,6 +4,7 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+	"unsafe"
 )
 
 func TestNowIsNow(t *testing.T) {
@@ -19,4 +20,35 @@ func TestNowIsNow(t *testing.T) {
 			t.Errorf("without a time before: got %v", now)
 		}
 	})
+}
+
+// What began a while ago is told by the wall clock as it stands, whatever that was set to meanwhile; what is only measured is not.
+func TestTheWallClockOfWhatLastsIsTheMachines(t *testing.T) {
+	const step = time.Hour
+	for name, c := range map[string]struct {
+		now    func(time.Time) time.Time
+		ago    time.Duration
+		behind bool
+	}{
+		"just began":      {Now, 0, true},
+		"began a while":   {Now, soon, false},
+		"measured":        {From, 0, true},
+		"measured longer": {From, soon, true},
+	} {
+		began := setBack(time.Now().Add(-c.ago), step)
+		now := c.now(began)
+		if behind := time.Now().Round(0).Sub(now.Round(0)) > step/2; behind != c.behind {
+			t.Errorf("%s: by the wall clock behind: %v", name, behind)
+		}
+		if took := now.Sub(began); took < c.ago || took > step/2 {
+			t.Errorf("%s: %v later", name, took)
+		}
+	}
+}
+
+// setBack is t as it would have been looked up before the wall clock was set on by d.
+func setBack(t time.Time, d time.Duration) time.Time {
+	own := (*struct{ wall uint64 })(unsafe.Pointer(&t)) // seconds above 30 bits of nanoseconds, where it has a monotonic time
+	own.wall -= uint64(d/time.Second) << 30
+	return t
 }

@@ -75,7 +75,7 @@ func (b *Buckets) Take(caller string, n int) (wait time.Duration) {
 	if b == nil || n == 0 {
 		return 0
 	}
-	now := lapse.Now(b.began)
+	now := lapse.From(b.began)
 	k := b.of(caller, now)
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -92,7 +92,7 @@ func (b *Buckets) Wait(caller string) time.Duration {
 	if b == nil {
 		return 0
 	}
-	return b.waitFor(b.of(caller, lapse.Now(b.began)), 1)
+	return b.waitFor(b.of(caller, lapse.From(b.began)), 1)
 }
 
 // WaitFor is Take that takes nothing.
@@ -110,7 +110,7 @@ func (b *Buckets) WaitFor(caller string, n int) time.Duration {
 func (b *Buckets) waitFor(k *bucket, n int) time.Duration {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	return b.until(b.in(k, lapse.Now(b.began)), n)
+	return b.until(b.in(k, lapse.From(b.began)), n)
 }
 
 // in is how many tokens a bucket holds now. The caller has its lock.

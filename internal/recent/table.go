@@ -4,9 +4,9 @@ import "iter"
 
 // Table holds values. It is its user's to lock.
 //
-// One that is used goes to the front only once as many were added since it was there as an eighth of them all: nothing is
-// forgotten but for what is added, and its neighbours in that order are seldom touched. So of two that were used while an
-// eighth of them all were added either may be forgotten first.
+// One that is used goes to the front only once as many were added since it was there as an eighth of them all, so that its
+// neighbours in that order are seldom touched: of two that were used while an eighth of them all were added either may be
+// forgotten first. Whoever forgets values for other reasons than what is added says itself when one is to go there.
 type Table[T any] struct {
 	pages []*[pageSize]node[T] // by place
 	index []slot               // open addressing: by hash, or in one of the slots behind that
@@ -62,10 +62,16 @@ func (t *Table[T]) Find(hash uint32, is func(*T) bool) Place {
 
 // Use has a value be among those that were used last.
 func (t *Table[T]) Use(at Place) {
-	if n := t.node(at); t.added-n.added >= uint32(t.used/8) {
-		t.unlink(n)
-		t.link(at, n)
+	if t.added-t.node(at).added >= uint32(t.used/8) {
+		t.ToFront(at)
 	}
+}
+
+// ToFront has a value be the one that was used last.
+func (t *Table[T]) ToFront(at Place) {
+	n := t.node(at)
+	t.unlink(n)
+	t.link(at, n)
 }
 
 // Oldest is where the value stands that is to be forgotten first; 0: there is none.

@@ -128,20 +128,30 @@ func (s *StaleCache) Drop(c *inbound.Call, task *sticky.Key) {
 // put down what there is to keep.
 func (s *StaleCache) begin(key *staleKey, hash uint32, now time.Time) (at recent.Place, size int) {
 	at = s.find(key, hash)
-	known := at != 0
+	when, known := s.moment(now), at != 0
 	if known {
-		s.tasks.Use(at)
+		s.use(at, when)
 	} else {
 		at = s.tasks.Add(hash)
 		s.bytes += staleOverhead
 	}
-	t, when := s.tasks.At(at), s.moment(now)
+	t := s.tasks.At(at)
 	size = t.size()
 	if !known || when > t.expires {
 		*t = staleTask{credential: key.credential, since: when}
 	}
 	return at, size
 }
+
+// use has the task at a place be forgotten after those that were last told of in an earlier one of spans of usedWithin: a task that
+// grows takes the room of others that nobody asks for, and what is polled all the time does not touch its neighbours.
+func (s *StaleCache) use(at recent.Place, now moment) {
+	if s.tasks.At(at).at/usedWithin != now/usedWithin {
+		s.tasks.ToFront(at)
+	}
+}
+
+const usedWithin = 8 * time.Second
 
 func (s *StaleCache) moment(t time.Time) moment { return t.Sub(s.made) }
 
@@ -174,7 +184,7 @@ func (s *StaleCache) get(key *staleKey) (t staleTask, told time.Time, ok bool) {
 		s.forget(at)
 		return staleTask{}, time.Time{}, false
 	}
-	s.tasks.Use(at)
+	s.use(at, s.moment(now))
 	return t, s.told(&t, now), true
 }
 

@@ -1,6 +1,7 @@
 package polls
 
 import (
+	"strconv"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -139,4 +140,39 @@ func TestAPollThatTellsNothingNewAllocatesNothing(t *testing.T) {
 	}); got > 0 {
 		t.Errorf("got %v allocations", got)
 	}
+}
+
+// A task that grows takes the room of those that nobody polls any more.
+func TestWhatIsPolledOutlivesWhatIsNot(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const tasks, polled = 400, 40
+		c := pollBy(t.Context(), "a")
+		s := NewStaleCache(0, tasks*(staleOverhead+1)+1000)
+		tell := func(i int, result string) {
+			s.Put(c, nil, numbered(i), &mcp.Answer{Result: []byte(result), Task: mcp.Task{Status: "working"}}, time.Now())
+		}
+		for i := range tasks {
+			tell(i, "w")
+		}
+		for i := range tasks - polled {
+			tell(i, "w") // and not again
+		}
+		for range 10 {
+			time.Sleep(10 * time.Second)
+			for i := tasks - polled; i < tasks; i++ {
+				tell(i, "w")
+			}
+		}
+		tell(tasks-1, strings.Repeat("w", 40<<10))
+		for i := tasks - polled; i < tasks; i++ {
+			key := keyFor(c, numbered(i))
+			if _, _, ok := s.get(&key); !ok {
+				t.Fatalf("%d is forgotten", i)
+			}
+		}
+	})
+}
+
+func numbered(i int) *sticky.Key {
+	return &sticky.Key{Kind: sticky.Task, Pool: "p", ID: "task-" + strconv.Itoa(i)}
 }

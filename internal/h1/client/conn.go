@@ -29,15 +29,16 @@ type conn struct {
 	missed atomic.Bool  // something was seen while it was not
 
 	// Of the exchange:
-	terms  terms
-	before int64       // bytes that were written before it
-	timed  bool        // the head is to be there in time, and is not yet
-	late   bool        // it has not come in time
-	stop   func() bool // ends the watch over the context; nil: nobody watches
-	body   body.Reader
-	keep   bool // as far as request and answer say
-	place  place
-	awaits atomic.Pointer[answer] // its answer, once that was awaited
+	terms   terms
+	before  int64       // bytes that were written before it
+	timed   bool        // the head is to be there in time, and is not yet
+	late    bool        // it has not come in time
+	awaited bool        // c was made for it, or given back by another that it waited for
+	stop    func() bool // ends the watch over the context; nil: nobody watches
+	body    body.Reader
+	keep    bool // as far as request and answer say
+	place   place
+	awaits  atomic.Pointer[answer] // its answer, once that was awaited
 	writing
 
 	sighting *lookout.Sighting // nil: the connection was not in view yet
@@ -63,17 +64,17 @@ func (c *conn) begin(t *terms) {
 func (c *conn) end(good bool) {
 	c.giveHeadsBack()
 	good = c.endWriting(good)
-	woken := c.host.client.young.leave(c)
-	if woken || c.stop != nil {
+	lasted := c.host.client.young.leave(c) || c.stop != nil
+	if lasted {
 		_ = c.net.SetReadDeadline(time.Time{})
 	}
-	if c.since = c.terms.begun; woken { // else the exchange was short, and there is no need for a look
+	if c.since = c.terms.begun; lasted || c.awaited { // else the exchange was short, and there is no need for a look
 		c.since = time.Now()
 	}
 	if c.stop != nil && !c.stop() {
 		good = false // it is being closed
 	}
-	c.terms, c.stop, c.used, c.place = terms{}, nil, true, place{}
+	c.terms, c.stop, c.used, c.place, c.awaited = terms{}, nil, true, place{}, false
 	c.awaits.Store(nil)
 	c.lookAway(good)
 	if !good || c.in.Buffered() > 0 {

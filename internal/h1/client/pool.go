@@ -42,7 +42,10 @@ func (h *host) take(t *terms) (*conn, error) {
 		case err != nil:
 			return nil, err
 		case conn == nil:
-			return h.make(t, turn)
+			if conn, err = h.make(t, turn); conn != nil {
+				conn.awaited = true
+			}
+			return conn, err
 		case conn.rests(t.begun):
 			return conn, nil
 		}

@@ -118,14 +118,14 @@ func (c *conn) await() bool {
 func (c *conn) awaitHead() {
 	if d := c.server.options.HeaderRead; d > 0 && !c.awaitsHead {
 		c.awaitsHead = true
-		c.reading.exactly(lapse.Now(c.began).Add(d))
+		c.reading.exactly(lapse.From(c.began).Add(d))
 	}
 }
 
 // rest waits for the connection to be of use again.
 func (c *conn) rest() bool {
 	if d := c.server.options.Idle; d > 0 {
-		c.reading.until(lapse.Now(c.began).Add(d))
+		c.reading.until(lapse.From(c.began).Add(d))
 	} else {
 		c.reading.lift()
 	}

@@ -21,7 +21,7 @@ type turn struct {
 
 var turns = sync.Pool{New: func() any { return &turn{answer: answer{header: new(wire.Header)}} }}
 
-// Gates of requests: before one is served, and before its answer is sent.
+// Gates of requests: before one is served, before its answer is sent, and before the next one is sought.
 var heard, served, resting cohort.Gate
 
 // next is what follows on a turn.
