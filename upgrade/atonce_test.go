@@ -150,3 +150,62 @@ func TestCallThatIsSentAtOnceGoesElsewhere(t *testing.T) {
 		}
 	})
 }
+
+// A call that bears a key, of which nothing left as its berth died, goes on at another one: a record that said it was sent would end it.
+func TestCallWithAKeyThatIsToBeSentAtOnceGoesOn(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		up := newTool()
+		berths := startBerths(t, 2, settings{}, up)
+		time.Sleep(2 * testLease)
+		c := creation(rule(nil), "call result")
+		c.AtOnce = true
+		h, _, err := berths[0].Maker.CreateOnce(t.Context(), c, "k")
+		if err != nil {
+			t.Fatal(err)
+		}
+		berths[0].line.die()
+		h.Discard()
+		berths[0].clear()
+		time.Sleep(graceful)
+		synctest.Wait()
+		if v := berths[1].see(t, h.ID); v.State != Completed || up.count() != 1 {
+			t.Errorf("%s %s, sent %d times", v.State, v.Outcome, up.count())
+		}
+	})
+}
+
+// What is given up before it leaves did not run, though its record says that it is sent.
+func TestCallThatIsShutDownBeforeItIsSentDidNotRun(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		up := newTool()
+		b := startBerths(t, 1, settings{shared: true}, up)[0]
+		h := b.startAtOnce(t, rule(nil), "call result")
+		b.runner.Calls.CutAll()
+		h.Start(nil)
+		synctest.Wait()
+		if f := b.see(t, h.ID).failure(t); f.Data.MayHaveExecuted == nil || *f.Data.MayHaveExecuted || up.count()+b.underWay() > 0 {
+			t.Errorf("sent %d times, %d are at upstreams, and it is told %q, %v", up.count(), b.underWay(), f.Message, f.Data.MayHaveExecuted)
+		}
+	})
+}
+
+// With memory:, what has ended past its holder is not sent.
+func TestCallThatHasEndedBeforeItIsSentAtOnceIsNotSent(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		up := newTool()
+		b := startBerths(t, 1, settings{}, up)[0]
+		h := b.startAtOnce(t, rule(nil), "call result")
+		e, err := b.ledger.Records.Get(t.Context(), h.ID)
+		if err == nil {
+			_, err = b.ledger.Records.Apply(t.Context(), e, b.ledger.Op(task.Cancel))
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		h.Start(nil)
+		synctest.Wait()
+		if v := b.see(t, h.ID); v.State != Cancelled || up.count()+b.underWay() > 0 {
+			t.Errorf("it is %s, and was sent %d times; %d are at upstreams", v.State, up.count(), b.underWay())
+		}
+	})
+}

@@ -10,7 +10,8 @@ import (
 type Context struct {
 	context.Context // the parent
 	until           time.Time
-	cause           error // of its end by the clock
+	parents         bool  // the parent ends then by itself
+	cause           error // of its own end by the clock
 
 	mu    sync.Mutex // guards the fields below
 	timed context.Context
@@ -21,7 +22,7 @@ type Context struct {
 // To returns a context that ends with ctx, and then at the latest. cause is why, by the clock; nil: context.DeadlineExceeded.
 func To(ctx context.Context, until time.Time, cause error) *Context {
 	if earlier, ok := ctx.Deadline(); ok && earlier.Before(until) {
-		until = earlier
+		return &Context{Context: ctx, until: earlier, parents: true}
 	}
 	return &Context{Context: ctx, until: until, cause: cause}
 }
@@ -79,7 +80,11 @@ func (b *Context) asked(waits bool) context.Context {
 	if !waits && !b.over && time.Now().Before(b.until) {
 		return b.Context
 	}
-	b.timed, b.stop = context.WithDeadlineCause(b.Context, b.until, b.cause)
+	if b.parents {
+		b.timed, b.stop = context.WithCancel(b.Context)
+	} else {
+		b.timed, b.stop = context.WithDeadlineCause(b.Context, b.until, b.cause)
+	}
 	if b.over {
 		b.stop()
 	}

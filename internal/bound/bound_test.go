@@ -59,6 +59,26 @@ func TestAContextEndsAlikeWheneverItIsAsked(t *testing.T) {
 	}
 }
 
+// What its parent ends first, by a clock of its own, is the parent's to explain.
+func TestAParentWhoseTimeIsShorterSaysWhy(t *testing.T) {
+	for _, asked := range []bool{false, true} {
+		synctest.Test(t, func(t *testing.T) {
+			parent, cancel := context.WithDeadlineCause(t.Context(), time.Now().Add(time.Second), errors.New("the parent's"))
+			defer cancel()
+			b := To(parent, time.Now().Add(time.Minute), errLate)
+			defer b.End()
+			if asked {
+				_ = b.Done()
+			}
+			time.Sleep(time.Hour)
+			synctest.Wait()
+			if why := context.Cause(b); why != context.Cause(parent) || b.Err() != context.DeadlineExceeded {
+				t.Errorf("asked before: %v: got %v, %v", asked, b.Err(), why)
+			}
+		})
+	}
+}
+
 // One that nobody waits for has no timer.
 func TestAContextCostsNoTimerUnasked(t *testing.T) {
 	b := To(t.Context(), time.Now().Add(time.Hour), nil)

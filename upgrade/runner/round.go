@@ -44,11 +44,13 @@ func (rd *round) play(bare int) (sent, again bool, err error) {
 	if err := rd.backOff(bare); err != nil {
 		return false, false, err
 	}
-	if err := rd.givenUp(); err != nil {
-		rd.slot.leave(place{Lease: rd.to})
-		return false, false, err
-	}
+	err = rd.givenUp()
 	switch {
+	case err != nil && rd.to != nil:
+		rd.slot.leave(place{Lease: rd.to})
+		return false, false, task.Unsent(err)
+	case err != nil:
+		return false, false, err
 	case rd.to != nil:
 		rd.takeOff(place{Lease: rd.to})
 		return true, false, nil
@@ -155,9 +157,11 @@ func (rd *round) commit(ctx context.Context, u *routing.Upstream) (body []byte, 
 	if err != nil {
 		return nil, nil, err
 	}
-	if rd.to != nil { // which the record says
+	if rd.to != nil { // which the record says, as long as it stands
 		rd.to, rd.sent = nil, mcp.ID(body)
-		return body, header, nil
+		if !rd.l.Dies() || rd.l.Records.Stands(ctx, rd.Standing()) {
+			return body, header, nil
+		}
 	}
 	// The store may take the step and not say so, and the round be given up meanwhile.
 	rd.due = t.Round + 1

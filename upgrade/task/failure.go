@@ -45,11 +45,23 @@ func BadUpstream(message string) *mcp.Error {
 	return &mcp.Error{Code: mcp.CodeInternal, Message: message, Reason: mcp.ReasonBadUpstream, Outcome: mcp.Unknown}
 }
 
+// Unsent says of why a call is given up that the round of which its record says that it is sent is not.
+func Unsent(why error) error { return &unsent{why} }
+
+type unsent struct{ error }
+
+func (u *unsent) Unwrap() error { return u.error }
+
 // FailureOf returns the error that a task fails with, given why its call ended. It is
 // the only place that does.
 func FailureOf(err error, t *Task) *mcp.Error {
 	var worded *mcp.Error
 	var unanswered *exchange.SendError
+	if u, ok := errors.AsType[*unsent](err); ok {
+		before := *t
+		before.Round--
+		err, t = u.error, &before
+	}
 	switch {
 	case errors.As(err, &worded):
 		return worded
