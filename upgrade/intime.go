@@ -5,8 +5,8 @@ import (
 	"errors"
 	"time"
 
-	"berth/internal/bound"
 	"berth/internal/storage"
+	"berth/internal/timed"
 	"berth/upgrade/ledger"
 )
 
@@ -41,7 +41,7 @@ func inServersTime(ctx context.Context, s ledger.Store, trip trip) error {
 	if !s.Shared() {
 		return trip(ctx)
 	}
-	ctx, cancel := bound.Within(storage.Within(ctx, createTime), ledger.StoreTime)
+	ctx, cancel := timed.Within(storage.Within(ctx, createTime), ledger.StoreTime)
 	defer cancel()
 	return ledger.Unavailable(trip(ctx))
 }

@@ -4,7 +4,7 @@ import (
 	"context"
 	"time"
 
-	"berth/internal/bound"
+	"berth/internal/timed"
 )
 
 type withinKey struct{}
@@ -31,7 +31,7 @@ func byItself(ctx context.Context) context.Context {
 // Begun is the context of an operation whose turn has come.
 func Begun(ctx context.Context) (context.Context, context.CancelFunc) {
 	if in, ok := ctx.Value(withinKey{}).(within); ok && in.time > 0 {
-		return bound.Within(ctx, in.time)
+		return timed.Within(ctx, in.time)
 	}
 	return ctx, func() {}
 }

@@ -7,9 +7,9 @@ import (
 	"fmt"
 	"time"
 
-	"berth/internal/bound"
 	"berth/internal/seal"
 	"berth/internal/storage"
+	"berth/internal/timed"
 	"berth/upgrade/task"
 )
 
@@ -29,7 +29,7 @@ func (l *Ledger) InTime(ctx context.Context) (context.Context, context.CancelFun
 	if l.Dies() {
 		return ctx, func() {}
 	}
-	return bound.Within(ctx, StoreTime)
+	return timed.Within(ctx, StoreTime)
 }
 
 // Store is what is asked of a *storage.Store.

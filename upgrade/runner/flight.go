@@ -4,13 +4,13 @@ import (
 	"context"
 	"time"
 
-	"berth/internal/bound"
+	"berth/internal/timed"
 )
 
 // flight is a round that was sent, or was to be.
 type flight struct {
 	at     place
-	ctx    *bound.Context  // of the round
+	ctx    *timed.Context  // of the round
 	line   context.Context // of the exchange
 	hangUp func()
 	begun  time.Time

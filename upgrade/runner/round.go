@@ -9,9 +9,9 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"berth/internal/bound"
 	"berth/internal/exchange"
 	"berth/internal/mcp"
+	"berth/internal/timed"
 	"berth/internal/wire"
 	"berth/routing"
 	"berth/upgrade/task"
@@ -90,12 +90,12 @@ func (rd *round) backOff(bare int) error {
 }
 
 // bounded is the context of one round.
-func (rd *round) bounded() *bound.Context {
+func (rd *round) bounded() *timed.Context {
 	deadline := rd.Expires
 	if timeout := rd.record().Terms.Timeout; 0 < timeout && timeout < time.Until(deadline) {
 		deadline = time.Now().Add(timeout)
 	}
-	return bound.To(rd.ctx, deadline, task.ErrTimeout)
+	return timed.To(rd.ctx, deadline, task.ErrTimeout)
 }
 
 // cause returns why a round that ctx ended has ended, else err.
