@@ -63,7 +63,7 @@ func TestLessRoomKeepsWhatWasToldLast(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s, c := NewStaleCache(0, 0), pollBy(t.Context(), "a")
 		var keys []staleKey
-		for _, id := range strings.Split("abcdefghij", "") {
+		for id := range strings.SplitSeq("abcdefghij", "") {
 			task := sticky.Key{Kind: sticky.Task, Pool: "p", ID: id}
 			s.Put(c, nil, &task, &mcp.Answer{Result: []byte(id)}, time.Now())
 			keys = append(keys, keyFor(c, &task))
