@@ -4,7 +4,6 @@ import (
 	"io"
 
 	"berth/internal/exchange"
-	"berth/internal/lapse"
 	"berth/proxy/fault"
 )
 
@@ -20,7 +19,7 @@ func (w *Writer) FirstPiece(reader *exchange.Reader) (exchange.Piece, error) {
 // CopyPieces writes piece and all that follow, as long as it is no more than an answer
 // may have. One of unknown length is flushed as it comes. The header was written just now.
 func (w *Writer) CopyPieces(reader *exchange.Reader, piece *exchange.Piece, flush bool) error {
-	for now := w.Begun; ; now = lapse.Now(w.Since) {
+	for now := w.Begun; ; now = w.now() {
 		if w.TooLarge(w.Written + int64(len(piece.Raw))) {
 			return fault.AnswerTooLarge
 		}

@@ -48,16 +48,19 @@ func (w *Writer) WriteHeader(status int) {
 		w.Header().Set("Connection", "close")
 	default:
 	}
-	w.Status, w.Begun = status, lapse.Now(w.Since)
+	w.Status, w.Begun = status, w.now()
 	w.Client.WriteHeader(status)
 }
+
+// now is the time, as the request's own clock tells it.
+func (w *Writer) now() time.Time { return lapse.Now(w.Since) }
 
 // writeAtOnce is the most that one deadline is for: a client that takes it within
 // WriteStall is slow, not gone.
 const writeAtOnce = 16 << 10
 
 // Write writes to the client. A client that takes nothing for WriteStall is gone.
-func (w *Writer) Write(b []byte) error { return w.writeFrom(lapse.Now(w.Since), b) }
+func (w *Writer) Write(b []byte) error { return w.writeFrom(w.now(), b) }
 
 // writeFrom is Write by who has just looked at the clock.
 func (w *Writer) writeFrom(now time.Time, b []byte) error {
@@ -71,7 +74,7 @@ func (w *Writer) writeFrom(now time.Time, b []byte) error {
 			return fmt.Errorf("%w: %w", fault.ErrClientGone, err)
 		}
 		if len(b) > 0 {
-			now = lapse.Now(w.Since)
+			now = w.now()
 		}
 	}
 	return nil
@@ -87,7 +90,7 @@ func (w *Writer) WriteThrough(b []byte) error {
 
 // Flush sends what was written so far, within the same time.
 func (w *Writer) Flush() error {
-	w.LimitWriteFrom(lapse.Now(w.Since))
+	w.LimitWriteFrom(w.now())
 	if err := w.Client.Flush(); err != nil {
 		return fmt.Errorf("%w: %w", fault.ErrClientGone, err)
 	}

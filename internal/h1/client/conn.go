@@ -33,7 +33,7 @@ type conn struct {
 	before  int64       // bytes that were written before it
 	timed   bool        // the head is to be there in time, and is not yet
 	late    bool        // it has not come in time
-	awaited bool        // c was made for it, or given back by another that it waited for
+	delayed bool        // it had to wait for c, which was made for it or given back by another
 	stop    func() bool // ends the watch over the context; nil: nobody watches
 	body    body.Reader
 	keep    bool // as far as request and answer say
@@ -68,13 +68,13 @@ func (c *conn) end(good bool) {
 	if lasted {
 		_ = c.net.SetReadDeadline(time.Time{})
 	}
-	if c.since = c.terms.begun; lasted || c.awaited { // else the exchange was short, and there is no need for a look
+	if c.since = c.terms.begun; lasted || c.delayed { // else the exchange was short, and there is no need for a look
 		c.since = time.Now()
 	}
 	if c.stop != nil && !c.stop() {
 		good = false // it is being closed
 	}
-	c.terms, c.stop, c.used, c.place, c.awaited = terms{}, nil, true, place{}, false
+	c.terms, c.stop, c.used, c.place, c.delayed = terms{}, nil, true, place{}, false
 	c.awaits.Store(nil)
 	c.lookAway(good)
 	if !good || c.in.Buffered() > 0 {

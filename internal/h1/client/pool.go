@@ -43,7 +43,7 @@ func (h *host) take(t *terms) (*conn, error) {
 			return nil, err
 		case conn == nil:
 			if conn, err = h.make(t, turn); conn != nil {
-				conn.awaited = true
+				conn.delayed = true
 			}
 			return conn, err
 		case conn.rests(t.begun):
