@@ -21,10 +21,17 @@ type Context struct {
 
 // To returns a context that ends with ctx, and then at the latest. cause is why, by the clock; nil: context.DeadlineExceeded.
 func To(ctx context.Context, until time.Time, cause error) *Context {
+	b := new(Context)
+	b.Begin(ctx, until, cause)
+	return b
+}
+
+// Begin has b, which is zero, be what To returns.
+func (b *Context) Begin(ctx context.Context, until time.Time, cause error) {
+	b.Context, b.until, b.cause = ctx, until, cause
 	if earlier, ok := ctx.Deadline(); ok && earlier.Before(until) {
-		return &Context{Context: ctx, until: earlier, parents: true}
+		b.until, b.parents, b.cause = earlier, true, nil
 	}
-	return &Context{Context: ctx, until: until, cause: cause}
 }
 
 // Within is To after so much time from now on, as context.WithTimeout.
