@@ -163,7 +163,10 @@ func (s *StaleCache) end(at recent.Place, before int) {
 		s.forget(at)
 		return
 	}
-	s.shrink()
+	if s.bytes > s.total {
+		s.tasks.ToFront(at) // what was just told is not what has to go for it
+		s.shrink()
+	}
 }
 
 // find returns where the task is kept that key names. The caller has the lock.

@@ -81,6 +81,24 @@ func TestLessRoomKeepsWhatWasToldLast(t *testing.T) {
 	})
 }
 
+// A task that grows takes the room of others, even of those that were told of later at the same moment.
+func TestATaskThatGrowsIsNotForgottenForIt(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s, c := NewStaleCache(0, 2*(staleOverhead+1)), pollBy(t.Context(), "a")
+		grows, other := sticky.Key{Kind: sticky.Task, Pool: "p", ID: "a"}, sticky.Key{Kind: sticky.Task, Pool: "p", ID: "b"}
+		s.Put(c, nil, &grows, &mcp.Answer{Result: []byte("x")}, time.Now())
+		s.Put(c, nil, &other, &mcp.Answer{Result: []byte("y")}, time.Now())
+		s.Put(c, nil, &grows, &mcp.Answer{Result: []byte("xx")}, time.Now())
+		key, others := keyFor(c, &grows), keyFor(c, &other)
+		if got, _, known := s.get(&key); !known || got.result() != "xx" {
+			t.Errorf("of the one that grew is known: %v, %q", known, got.result())
+		}
+		if _, _, known := s.get(&others); known {
+			t.Error("the other is kept beside it")
+		}
+	})
+}
+
 // A task is its own whatever part of the key is another, and wherever the parts meet.
 func TestATaskIsOfOneKey(t *testing.T) {
 	own := staleKey{sticky.Key{Kind: sticky.Task, Pool: "ab", Principal: "cd", ID: "ef"}, digest{1}}

@@ -102,6 +102,8 @@ func (g *leg) serveJoined(ctx context.Context, f *feed) error {
 	select {
 	case <-g.l.acknowledged:
 	case <-ctx.Done():
+	}
+	if ctx.Err() != nil { // one that agreed to nothing is dropped before the client is told
 		return context.Cause(ctx)
 	}
 	f.granted = f.agreed.Within(g.asked).Within(g.l.agreed)
