@@ -8,7 +8,8 @@ package storage
 // A number that Redis is handed as one, it writes with 17 digits, which takes longer than some commands do, and '%.0f' half as long;
 // '%d' is quick, where it has 64 bits.
 //
-// Most are the last when they come, which servers from 7.0 on (they alone know their version) find out while they set the expiry.
+// Most are the last when they come, or of the same millisecond as the last, which servers from 7.0 on (they alone know their version)
+// find out while they set the expiry: one that stands and is no earlier is left.
 const keepFunction = `
 local call, now, whole = redis.call
 
@@ -27,7 +28,7 @@ local function keep(list, member, ttl, nth)
     end
   end
   local ends = ttl > 0 and string.format(whole, (at - at % 1000) / 1000 + 1)
-  if ends and redis.REDIS_VERSION_NUM and call('PEXPIREAT', list, ends, 'GT') == 1 then
+  if ends and redis.REDIS_VERSION_NUM and (call('PEXPIREAT', list, ends, 'GT') == 1 or call('PTTL', list) >= 0) then
     return
   elseif call('ZREVRANK', list, member) ~= 0 then
     return
