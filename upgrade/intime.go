@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"berth/internal/storage"
-	"berth/internal/timed"
 	"berth/upgrade/ledger"
 )
 
@@ -41,7 +40,7 @@ func inServersTime(ctx context.Context, s ledger.Store, trip trip) error {
 	if !s.Shared() {
 		return trip(ctx)
 	}
-	ctx, cancel := timed.Within(storage.Within(ctx, createTime), ledger.StoreTime)
+	ctx, cancel := ledger.Bounded(storage.Within(ctx, createTime))
 	defer cancel()
 	return ledger.Unavailable(trip(ctx))
 }

@@ -74,7 +74,7 @@ func (o *Orders) Rerun(ctx context.Context, id string) (task.Task, error) {
 		return task.Task{}, fmt.Errorf("%w: %w", ErrNotRerunnable, err)
 	}
 	// From here on the operator's departure must not leave open whether it is made.
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), ledger.StoreTime)
+	ctx, cancel := ledger.Bounded(context.WithoutCancel(ctx))
 	defer cancel()
 	made, err := o.maker.again(ctx, e, call)
 	return made, ledger.Unavailable(err)

@@ -35,7 +35,7 @@ func (s *Steps) end(ctx context.Context, e ledger.Entry, op *task.Op, with *task
 	if e.State.Terminal() {
 		return *e.Task, task.ErrTerminal
 	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), ledger.StoreTime)
+	ctx, cancel := ledger.Bounded(context.WithoutCancel(ctx))
 	defer cancel()
 	after, err := s.runner.Drop(ctx, e, op)
 	err = ledger.Unavailable(err)
@@ -71,7 +71,7 @@ func (s *Steps) Update(ctx context.Context, id string, who task.Asker, answers [
 	}
 	defer release()
 	// From here on the client's departure must not leave open who goes on with the task.
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), ledger.StoreTime)
+	ctx, cancel := ledger.Bounded(context.WithoutCancel(ctx))
 	defer cancel()
 	if err := s.runner.Pending.Settle(ctx, id); err != nil {
 		return err

@@ -114,7 +114,7 @@ func (d *Delivery) GiveBack(ctx context.Context) {
 		return
 	}
 	d.asked, d.mine = false, false
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), StoreTime)
+	ctx, cancel := Bounded(context.WithoutCancel(ctx))
 	defer cancel()
 	d.l.Backlog.Do(ctx, func(ctx context.Context) error {
 		err := d.l.Store.RemoveMember(ctx, d.list, d.name)

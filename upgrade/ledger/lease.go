@@ -69,7 +69,7 @@ func (l *Lease) Slept(since time.Time) bool {
 // Renew keeps the lease. It fails with ErrLeaseLost if others may have taken this process
 // for dead meanwhile, and with ErrDraining once it was given up.
 func (l *Lease) Renew(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(ctx, StoreTime)
+	ctx, cancel := Bounded(ctx)
 	defer cancel()
 	select {
 	case l.turn <- struct{}{}:

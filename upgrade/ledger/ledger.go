@@ -24,12 +24,17 @@ var (
 // StoreTime bounds one step, of several operations on the store.
 const StoreTime = 5 * time.Second
 
-// InTime bounds one step. What is in memory waits for nobody.
+// Bounded bounds one step.
+func Bounded(ctx context.Context) (context.Context, context.CancelFunc) {
+	return timed.Within(ctx, StoreTime)
+}
+
+// InTime is Bounded where there is something to wait for: what is in memory waits for nobody.
 func (l *Ledger) InTime(ctx context.Context) (context.Context, context.CancelFunc) {
 	if l.Dies() {
 		return ctx, func() {}
 	}
-	return timed.Within(ctx, StoreTime)
+	return Bounded(ctx)
 }
 
 // Store is what is asked of a *storage.Store.

@@ -66,7 +66,7 @@ func (p *Pauses) All(ctx context.Context) (map[string]Pause, error) {
 	}
 	found, err, _ := p.reading.Do("", func() (any, error) {
 		began := time.Now()
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), StoreTime)
+		ctx, cancel := Bounded(context.WithoutCancel(ctx))
 		defer cancel()
 		stands, _, err := p.read(ctx)
 		if err != nil && known != nil {

@@ -85,7 +85,7 @@ func (q *Queues) look(ctx context.Context, queue string) error {
 	}
 	_, err, _ := q.reading.Do(queue, func() (any, error) {
 		began := time.Now()
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), StoreTime)
+		ctx, cancel := Bounded(context.WithoutCancel(ctx))
 		defer cancel()
 		q.begin(queue)
 		names, err := q.lists.store.Members(ctx, q.lists.WaitingIn(queue))

@@ -139,7 +139,7 @@ func (p *Peers) takeOver(ctx context.Context) {
 // inherit goes on with a task whose holder has left it, if this berth can; else another may. What
 // it finds ended is taken down.
 func (p *Peers) inherit(ctx context.Context, one legacy) {
-	ctx, cancel := context.WithTimeout(ctx, ledger.StoreTime)
+	ctx, cancel := ledger.Bounded(ctx)
 	defer cancel()
 	if busy, err := p.runner.Calls.TryClaim(one.id); busy != nil || err != nil {
 		return

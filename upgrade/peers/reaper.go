@@ -121,7 +121,7 @@ func (p *Peers) reapAll(ctx context.Context, holder string, left []string) error
 
 // reapTask claims a task of a dead holder, and sees to it.
 func (p *Peers) reapTask(ctx context.Context, id, holder string) (task.Task, error) {
-	ctx, cancel := context.WithTimeout(ctx, ledger.StoreTime)
+	ctx, cancel := ledger.Bounded(ctx)
 	defer cancel()
 	p.runner.LookAt(ctx, id) // this process may have held the call before that one
 	release, err := p.runner.Calls.Claim(ctx, id)

@@ -144,7 +144,7 @@ func (h *Held) release(forget bool) {
 
 // depart puts right where the task is listed.
 func (h *Held) depart(t *task.Task, forget bool) {
-	ctx, cancel := context.WithTimeout(context.Background(), ledger.StoreTime)
+	ctx, cancel := ledger.Bounded(context.Background())
 	defer cancel()
 	if h.leave(ctx, t, forget) != nil {
 		return // it stays listed, and the next beat sees to it

@@ -40,7 +40,7 @@ func (r *Runner) HandOver(ctx context.Context, some []*Held) {
 // handOver makes it durable that the holder goes before anything is let go of: so nothing that is
 // about to be sent is sent twice, and nothing that was sent is taken for what was not.
 func (h *Held) handOver(ctx context.Context) {
-	ctx, cancel := context.WithTimeout(ctx, ledger.StoreTime)
+	ctx, cancel := ledger.Bounded(ctx)
 	defer cancel()
 	h.mu.Lock()
 	defer h.mu.Unlock()

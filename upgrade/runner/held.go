@@ -157,7 +157,7 @@ func (h *Held) Handed() {
 	if t.Withheld.IsZero() && (t.Handed || !t.Waiting()) {
 		return
 	}
-	ctx, cancel := context.WithTimeout(h.ctx, ledger.StoreTime)
+	ctx, cancel := ledger.Bounded(h.ctx)
 	defer cancel()
 	_, _ = h.step(ctx, h.l.Op(task.Hand)) // if it is not noted, a call that was not sent fails with its holder
 }

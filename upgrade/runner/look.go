@@ -78,7 +78,7 @@ func (r *Runner) Recount(ctx context.Context, id string) {
 // ended, or is another's, is given up; a record that has fallen behind is put right. It fails
 // while the store does not say what stands, or does not take what is to stand.
 func (h *Held) look(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(ctx, ledger.StoreTime)
+	ctx, cancel := ledger.Bounded(ctx)
 	defer cancel()
 	h.mu.Lock()
 	defer h.mu.Unlock()

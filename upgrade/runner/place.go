@@ -77,7 +77,7 @@ func waitFor(ctx context.Context, woken <-chan struct{}) error {
 
 // leaveQueue gives up the place in the queue: what stays there is in the way of others.
 func (sl *slot) leaveQueue(t *task.Task) {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(sl.h.ctx), ledger.StoreTime)
+	ctx, cancel := ledger.Bounded(context.WithoutCancel(sl.h.ctx))
 	defer cancel()
 	sl.unqueue(ctx, t)
 	sl.h.l.Notices.Tell(ctx, ledger.QueueTopic(t.Terms.Queue))
@@ -207,7 +207,7 @@ func (sl *slot) leave(at place) {
 	if at.name == "" || sl.h.isLeft() { // the call runs on: its place is given back by who takes it over
 		return
 	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(sl.h.ctx), ledger.StoreTime)
+	ctx, cancel := ledger.Bounded(context.WithoutCancel(sl.h.ctx))
 	defer cancel()
 	sl.h.l.FreeSlot(ctx, at.list, at.name)
 	sl.h.l.Notices.Tell(ctx, ledger.QueueTopic(sl.h.record().Terms.Queue))

@@ -13,7 +13,7 @@ import (
 // now is noted once it does: until then the ask may be shown once more, which does no
 // harm.
 func (r *Runner) Settle(ctx context.Context, of string, id []byte) {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), ledger.StoreTime)
+	ctx, cancel := ledger.Bounded(context.WithoutCancel(ctx))
 	defer cancel()
 	op := r.ledger.Op(task.Settle)
 	op.Key = mcp.IDKey(id)
