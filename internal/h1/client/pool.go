@@ -42,10 +42,12 @@ func (h *host) take(t *terms) (*conn, error) {
 		case err != nil:
 			return nil, err
 		case conn == nil:
-			if conn, err = h.make(t, turn); conn != nil {
-				conn.delayed = true
+			if conn, err = h.make(t, turn); err != nil {
+				return nil, err
 			}
-			return conn, err
+			if conn.delayed = true; !conn.used || conn.rests(time.Now()) {
+				return conn, nil
+			}
 		case conn.rests(t.begun):
 			return conn, nil
 		}

@@ -174,7 +174,7 @@ func TestAFirstLineIsReadAsAlone(t *testing.T) {
 // Of a head that is the known one but for what is its caller's own no line is judged by itself.
 func TestAWholeHeadIsTakenOver(t *testing.T) {
 	const first, kept = "GET / HTTP/1.1\r\n", "Host: a\r\nAccept: b\r\nAuthorization: Bearer a\r\nUser-Agent: c\r\n"
-	var p Parser
+	p := Parser{lore: newLore()}
 	found(&p, first+kept+"\r\n", most)
 	for raw, whole := range map[string]bool{
 		kept: true, strings.Replace(kept, "Bearer a", "Bearer bc", 1): true, strings.Replace(kept, "User", "Mcp-Name: n\r\nUser", 1): false, kept + "X: y\r\n": false,
@@ -196,7 +196,7 @@ func TestAWholeHeadIsTakenOver(t *testing.T) {
 // A line that is a caller's own is judged by itself, a line that many say is taken over.
 func TestWhichLinesAreTakenOver(t *testing.T) {
 	const raw = "POST / HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer a\r\nAccept: b\r\nX-Api-Key: c\r\nCookie: d\r\nMcp-Session-Id: e\r\nUser-Agent: f\r\n\r\n"
-	var p Parser
+	p := Parser{lore: newLore()}
 	found(&p, raw, 1<<10)
 	var names []string
 	for i, l := range p.known.lines {
@@ -217,7 +217,7 @@ func TestWhichLinesAreTakenOver(t *testing.T) {
 // What is kept of a head is bounded, is nobody's own, and is gone where the head is to be kept for long.
 func TestWhatIsKeptOfAHead(t *testing.T) {
 	const first, lines, kept = "GET / HTTP/1.1\r\n", "Host: a\r\nAccept: b\r\n", "Host: a\r\nAccept: b\r\nAuthorization: "
-	var p Parser
+	p := Parser{lore: newLore()}
 	found(&p, first+lines+"Authorization: Bearer a\r\nX-Api-Key: c\r\n\r\n", 1<<10)
 	if p.known.text != kept {
 		t.Errorf("kept %q", p.known.text)

@@ -28,6 +28,10 @@ func handedDown() lore {
 	if l, ok := left.Get().(*lore); ok {
 		return *l
 	}
+	return newLore()
+}
+
+func newLore() lore {
 	both := new([2]known)
 	return lore{known: &both[0], spare: &both[1]}
 }
