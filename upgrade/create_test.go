@@ -161,7 +161,7 @@ func TestLiveTasksAreBounded(t *testing.T) {
 	})
 }
 
-// Who died while it made a task has left an entry that stands for nothing.
+// Who died while it made a task has left an entry that stands for nothing, as one does for a moment that is being made.
 func TestGhostsAreNotCountedAsLive(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := startBerths(t, 1, settings{}, newTool())[0]
@@ -171,7 +171,44 @@ func TestGhostsAreNotCountedAsLive(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
+		for range 2 {
+			if _, err := b.Maker.Create(t.Context(), creation(r, "call result")); !errors.Is(err, ErrTooMany) {
+				t.Fatalf("beside two that may be on their way: got %v", err)
+			}
+			time.Sleep(20 * time.Second)
+		}
 		b.hand(t, r, "call result")
+	})
+}
+
+// What is being made counts: whoever comes meanwhile does not take it for what a crash has left.
+func TestTasksOnTheirWayAreCountedAsLive(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := startBerths(t, 1, settings{}, newTool())[0]
+		b.line.lag(func() time.Duration { return 10 * time.Millisecond })
+		r := rule(func(r *Rule) { r.LivePerPrincipal = 2 })
+		made := make(chan error, 20)
+		for range cap(made) {
+			go func() {
+				h, err := b.Maker.Create(context.Background(), creation(r, "call hang"))
+				if err == nil {
+					h.Start(nil)
+				}
+				made <- err
+			}()
+		}
+		good := 0
+		for range cap(made) {
+			switch err := <-made; {
+			case err == nil:
+				good++
+			case !errors.Is(err, ErrTooMany):
+				t.Error(err)
+			}
+		}
+		if good != 2 {
+			t.Errorf("%d were made, want 2", good)
+		}
 	})
 }
 

@@ -1,7 +1,7 @@
 package storage
 
 // keepFunction makes a member of a list anew, as keepMembersScript does; the nth of those of one script. The list lives as long as
-// its last member: where this one is not the last, it does so already.
+// its last member, or as one did that was the last and was made anew with a shorter life.
 //
 // What has expired is removed by one script in eight, by chance, and then as much as comes in the meantime, several times.
 //
@@ -27,13 +27,15 @@ local function keep(list, member, ttl, nth)
       call('ZREM', list, unpack(gone))
     end
   end
-  local ends = ttl > 0 and string.format(whole, (at - at % 1000) / 1000 + 1)
-  if ends and redis.REDIS_VERSION_NUM and (call('PEXPIREAT', list, ends, 'GT') == 1 or call('PTTL', list) >= 0) then
-    return
-  elseif call('ZREVRANK', list, member) ~= 0 then
-    return
-  elseif ends then
-    call('PEXPIREAT', list, ends)
+  if ttl > 0 and redis.REDIS_VERSION_NUM then
+    local ends = string.format(whole, (at - at % 1000) / 1000 + 1)
+    if call('PEXPIREAT', list, ends, 'GT') == 1 or call('PTTL', list) >= 0 then
+      return
+    end
+  end
+  local last = tonumber(call('ZRANGE', list, '-1', '-1', 'WITHSCORES')[2])
+  if last < 2^52 then
+    call('PEXPIREAT', list, string.format(whole, (last - last % 1000) / 1000 + 1))
   else
     call('PERSIST', list)
   end

@@ -68,6 +68,7 @@ type Ledger struct {
 	Outbox     *Outbox
 	Overlooked *Overlooked
 	IDs        *task.IDs
+	unmade     unmade
 	ops        *ops
 }
 
