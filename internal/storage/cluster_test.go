@@ -44,7 +44,7 @@ func TestMovingSlotsAreFollowed(t *testing.T) {
 		t.Run(tc.durability, func(t *testing.T) {
 			t.Parallel()
 			cluster := redistest.StartCluster(t, 3, tc.replicas)
-			s := open(t, cluster.URL(), storage.Options{Durability: tc.durability})
+			s := open(t, cluster.URL(), storage.Options{Durability: tc.durability, Timeout: patient})
 			const tag, keys = "moving", 20
 			for i := range keys {
 				put(t, s, inSlotOf(tag, i), "v")

@@ -45,6 +45,7 @@ func keepsTheContract(t *testing.T, url, durability string) {
 		return open(t, url, storage.Options{
 			Prefix:     fmt.Sprintf("%s%d:", t.Name(), opened.Add(1)),
 			Durability: durability,
+			Timeout:    patient,
 		})
 	})
 }

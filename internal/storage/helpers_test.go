@@ -18,6 +18,9 @@ const longLife = time.Hour
 // logger writes to j as text.
 func logger(j *realtest.Journal) *slog.Logger { return slog.New(slog.NewTextHandler(j, nil)) }
 
+// patient is for stores whose servers are well: a busy machine is no outage.
+const patient = 5 * time.Second
+
 // open opens a store that is closed at the end of the test.
 func open(t *testing.T, url string, opts storage.Options) *storage.Store {
 	t.Helper()
