@@ -1,5 +1,7 @@
 package client
 
+import "berth/internal/h1/lookout"
+
 // sight is how the lookout sees a connection during an exchange. What is awaited once is seen once. What is awaited again stands, and
 // is seen always from then on, so that the kernel is not told for each event; but neither does it say again what it has said.
 type sight uint8
@@ -14,7 +16,7 @@ const (
 func (c *conn) willBeSeen() (can bool) {
 	switch c.sight {
 	case unseen:
-		can = arrivals.Again(c.net.raw, c.sighting)
+		can = arrivals.Again(c.net.raw, c.sighting, lookout.Arriving)
 	case seenOnce:
 		can = arrivals.Always(c.net.raw, c.sighting)
 	case seenAlways:

@@ -58,13 +58,13 @@ func (l *Lookout) View(raw syscall.RawConn, of Sight) *Sighting {
 
 // Again has a connection that was seen be seen once more. It reports false if that cannot be: it is closed. What the kernel has
 // told before, and nobody has heard yet, is not taken for what is to be seen now.
-func (l *Lookout) Again(raw syscall.RawConn, s *Sighting) bool {
+func (l *Lookout) Again(raw syscall.RawConn, s *Sighting, of Sight) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.ended || l.inView[s.number] != s {
 		return false
 	}
-	s.seen = false
+	s.seen, s.of = false, of
 	delete(l.inView, s.number)
 	l.latest++
 	s.number = l.latest

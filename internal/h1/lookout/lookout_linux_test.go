@@ -57,21 +57,21 @@ func TestWhatComesIsSeenOnceEachTime(t *testing.T) {
 		if _, err := here.Read(make([]byte, 1)); err != nil {
 			t.Fatal(err)
 		}
-		if !l.Again(raw, s) {
+		if !l.Again(raw, s, Arriving) {
 			t.Fatal("it cannot be seen again")
 		}
 		isSeen(t, seen, "what was left")
 		if _, err := here.Read(make([]byte, 1)); err != nil {
 			t.Fatal(err)
 		}
-		if !l.Again(raw, s) {
+		if !l.Again(raw, s, Arriving) {
 			t.Fatal("it cannot be seen again")
 		}
 	}
 	_ = there.Close()
 	isSeen(t, seen, "the end")
 	_ = here.Close()
-	if l.Again(raw, s) {
+	if l.Again(raw, s, Arriving) {
 		t.Error("what is closed can be seen again")
 	}
 }

@@ -25,7 +25,7 @@ func (*Sighting) HasLeft() bool { return false }
 func (*Lookout) View(syscall.RawConn, Sight) *Sighting { return nil }
 
 // Again is not called: nothing is in view.
-func (*Lookout) Again(syscall.RawConn, *Sighting) bool { return false }
+func (*Lookout) Again(syscall.RawConn, *Sighting, Sight) bool { return false }
 
 // Always is not called: nothing is in view.
 func (*Lookout) Always(syscall.RawConn, *Sighting) bool { return false }

@@ -95,6 +95,36 @@ func TestADepartureOverTLSIsSeenAtOnce(t *testing.T) {
 	}
 }
 
+// Behind what a client says while it waits, the end of its connection is seen.
+func TestADepartureBehindMoreIsSeen(t *testing.T) {
+	for way, leave := range leavingTLS {
+		for name, together := range map[string]bool{"in one piece with the request": true, "later": false} {
+			if way == "takes leave, and stays" {
+				continue // which stands behind what is not read
+			}
+			t.Run(way+"/"+name, func(t *testing.T) {
+				begun, left := make(chan struct{}), make(chan struct{})
+				addr, config := secured(t, Options{HeaderRead: time.Minute, Idle: time.Minute, Handler: waits(t, begun, left)})
+				c, beneath := securely(t, addr, config)
+				if beneath.cork = together; together {
+					io.WriteString(c, get("/wait"))
+					io.WriteString(c, "G")
+					beneath.cork = false
+					beneath.Conn.Write(beneath.held)
+				} else {
+					io.WriteString(c, get("/wait"))
+				}
+				await(t, "the request", begun)
+				if !together {
+					io.WriteString(c, "G")
+				}
+				leave(c, beneath.Conn.(*net.TCPConn))
+				await(t, "the departure", left)
+			})
+		}
+	}
+}
+
 // What a client says behind its request, in one piece with it, is read by TLS before anybody watches.
 func TestADepartureThatCameWithTheRequestIsSeen(t *testing.T) {
 	begun, left := make(chan struct{}), make(chan struct{})

@@ -71,7 +71,9 @@ func (w *watch) isQuiet() bool {
 	}
 	w.state.Store(stopped)
 	close(w.over)
-	if w.came = n > 0; !w.came {
+	if w.came = n > 0; w.came {
+		w.goOnBeneath()
+	} else {
 		go w.gone()
 	}
 	return false
@@ -80,7 +82,7 @@ func (w *watch) isQuiet() bool {
 // await begins to read when something comes.
 func (w *watch) await() {
 	l, s := &w.conn.server.lookout, w.conn.sighting
-	if raw := rawOf(w.conn); raw == nil || !l.Again(raw, s) {
+	if raw := rawOf(w.conn); raw == nil || !l.Again(raw, s, lookout.Arriving) {
 		w.begin()
 		return
 	}
@@ -100,10 +102,23 @@ func (w *watch) read() {
 	n, err := w.conn.net.Read(w.one[:])
 	if n > 0 {
 		w.came = true
+		w.goOnBeneath()
 		return
 	}
 	if !errors.Is(err, os.ErrDeadlineExceeded) {
 		w.gone()
+	}
+}
+
+// goOnBeneath has the end of a connection be seen whose client has said more, of which no more can be read for now: that of what is
+// beneath TLS.
+func (w *watch) goOnBeneath() {
+	if w.conn.sighting == nil {
+		return
+	}
+	l, s := &w.conn.server.lookout, w.conn.sighting
+	if raw := rawOf(w.conn); raw != nil && l.Again(raw, s, lookout.Leaving) {
+		l.Watch(s, w.gone)
 	}
 }
 
@@ -115,8 +130,12 @@ func (w *watch) stop() {
 	}
 	w.conn.reading.exactly(longAgo)
 	<-w.over
-	if w.came {
-		w.conn.in.Add(w.one[0])
+	if !w.came {
+		return
+	}
+	w.conn.in.Add(w.one[0])
+	if w.conn.sighting != nil {
+		w.conn.server.lookout.Watch(w.conn.sighting, nil)
 	}
 }
 
