@@ -12,7 +12,10 @@ import (
 
 // knows has s tell of a task of the guessed id whenever it is asked for it.
 func (s *rigServer) knows(status string) {
-	s.inject(onMethod("tasks/get", say(jsonType, `{"jsonrpc":"2.0","id":"berth","result":{"resultType":"complete","taskId":"7","status":"`+status+`","ttlMs":3600000,"by":"`+s.Name+`"}}`)))
+	says := `{"jsonrpc":"2.0","id":ID,"result":{"resultType":"complete","taskId":"7","status":"` + status + `","ttlMs":3600000,"by":"` + s.Name + `"}}`
+	s.inject(onMethod("tasks/get", func(w http.ResponseWriter, r *http.Request, body []byte) bool {
+		return say(jsonType, withID(says, body))(w, r, body)
+	}))
 }
 
 func recovering(ep *proxy.Endpoint) { ep.Router.Recover = true }

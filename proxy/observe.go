@@ -29,6 +29,12 @@ func (p *peeked) peek(c *inbound.Call, message []byte, cut bool) {
 	p.err = p.PeekTo(asked, message, cut)
 }
 
+// isAnothers reports whether what was read, of an answer that is one message, is the response to another request than the one with this
+// id: somebody else is to have it.
+func (p *peeked) isAnothers(id []byte) bool {
+	return p.err == nil && id != nil && p.HasID() && p.IsCrossed(id)
+}
+
 // observe looks at what a piece of an answer says and records it, before the
 // piece is released. instead, if not nil, is a message of our own to give to the
 // client in its place; an error means that it must be withheld. strict says that

@@ -77,7 +77,11 @@ func (x *request) relayBody(u *routing.Upstream, response *wire.Response, shape 
 	}
 	var says peeked
 	says.peek(x.Call, piece.Message, piece.Cut)
-	instead, failure := x.observe(u, &piece, &says, isStrict(x.Call, response))
+	strict := isStrict(x.Call, response)
+	if strict && says.isAnothers(x.ID) {
+		return fault.BadUpstream
+	}
+	instead, failure := x.observe(u, &piece, &says, strict)
 	if failure != nil {
 		return failure
 	}
