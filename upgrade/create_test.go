@@ -187,25 +187,7 @@ func TestTasksOnTheirWayAreCountedAsLive(t *testing.T) {
 		b := startBerths(t, 1, settings{}, newTool())[0]
 		b.line.lag(func() time.Duration { return 10 * time.Millisecond })
 		r := rule(func(r *Rule) { r.LivePerPrincipal = 2 })
-		made := make(chan error, 20)
-		for range cap(made) {
-			go func() {
-				h, err := b.Maker.Create(context.Background(), creation(r, "call hang"))
-				if err == nil {
-					h.Start(nil)
-				}
-				made <- err
-			}()
-		}
-		good := 0
-		for range cap(made) {
-			switch err := <-made; {
-			case err == nil:
-				good++
-			case !errors.Is(err, ErrTooMany):
-				t.Error(err)
-			}
-		}
+		good := madeAtOnce(t, b, 20, func(int) Creation { return creation(r, "call hang") })
 		if good != 2 {
 			t.Errorf("%d were made, want 2", good)
 		}
@@ -216,31 +198,38 @@ func TestProcessHoldsSoManyAndNoMore(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := startBerths(t, 1, settings{}, newTool())[0]
 		r := rule(func(r *Rule) { r.LivePerProcess = 3 })
-		made := make(chan error, 10)
-		for i := range cap(made) {
-			go func() {
-				c := creation(r, "call hang")
-				c.Caller = fmt.Sprint("caller ", i%5)
-				h, err := b.Maker.Create(context.Background(), c)
-				if err == nil {
-					h.Start(nil)
-				}
-				made <- err
-			}()
-		}
-		good := 0
-		for range cap(made) {
-			switch err := <-made; {
-			case err == nil:
-				good++
-			case !errors.Is(err, ErrTooMany):
-				t.Error(err)
-			}
-		}
+		good := madeAtOnce(t, b, 10, func(i int) Creation {
+			c := creation(r, "call hang")
+			c.Caller = fmt.Sprint("caller ", i%5)
+			return c
+		})
 		if good != 3 || b.Held() != 3 {
 			t.Errorf("%d were made, %d are held, want 3", good, b.Held())
 		}
 	})
+}
+
+// madeAtOnce is how many of n tasks are made whose creations come at once; the others are too many.
+func madeAtOnce(t *testing.T, b *berth, n int, ith func(i int) Creation) (good int) {
+	made := make(chan error, n)
+	for i := range n {
+		go func() {
+			h, err := b.Maker.Create(context.Background(), ith(i))
+			if err == nil {
+				h.Start(nil)
+			}
+			made <- err
+		}()
+	}
+	for range n {
+		switch err := <-made; {
+		case err == nil:
+			good++
+		case !errors.Is(err, ErrTooMany):
+			t.Error(err)
+		}
+	}
+	return good
 }
 
 // hasty is a store that serves others all the time, and is late with the first answer to

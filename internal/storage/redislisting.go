@@ -25,7 +25,9 @@ for i = 1, #ARGV, 2 do
   local ttl, at = tonumber(ARGV[i + 1]), now + (i - 1) / 2
   redis.call('ZADD', list, ttl > 0 and at + ttl * 1000 or endless + at, ARGV[i])
 end
-` + outliveLast
+` + outliveLast + `
+return 1
+`
 
 // listingScript answers {size, life of the last that expires, member, life, ...}, lives in
 // microseconds. It writes nothing.

@@ -40,17 +40,18 @@ else
   at = ttl > 0 and now + ttl * 1000 or endless + now
 end
 redis.call('ZADD', list, at, member)
-` + outliveLast
+` + outliveLast + `
+return 1
+`
 
-// outliveLast ends a script that has changed a list: the list lives as long as its last member.
+// outliveLast is for a script that has changed a list: the list lives as long as its last member.
 const outliveLast = `
-local last = tonumber(redis.call('ZRANGE', list, -1, -1, 'WITHSCORES')[2])
-if last < endless then
+local last = tonumber(redis.call('ZRANGE', list, '-1', '-1', 'WITHSCORES')[2])
+if last < 2^52 then
   redis.call('PEXPIREAT', list, string.format('%.0f', math.ceil(last / 1000)))
 else
   redis.call('PERSIST', list)
 end
-return 1
 `
 
 // membersScript writes nothing, so that it is served where writes are refused.

@@ -33,12 +33,7 @@ local function keep(list, member, ttl, nth)
       return
     end
   end
-  local last = tonumber(call('ZRANGE', list, '-1', '-1', 'WITHSCORES')[2])
-  if last < 2^52 then
-    call('PEXPIREAT', list, string.format(whole, (last - last % 1000) / 1000 + 1))
-  else
-    call('PERSIST', list)
-  end
+` + outliveLast + `
 end
 `
 

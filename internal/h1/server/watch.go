@@ -81,12 +81,23 @@ func (w *watch) isQuiet() bool {
 
 // await begins to read when something comes.
 func (w *watch) await() {
-	l, s := &w.conn.server.lookout, w.conn.sighting
-	if raw := rawOf(w.conn); raw == nil || !l.Again(raw, s, lookout.Arriving) {
+	if !w.looksFor(lookout.Arriving, w.begin) {
 		w.begin()
-		return
 	}
-	l.Watch(s, w.begin)
+}
+
+// looksFor has tell called when that is seen of the connection. It reports false if that cannot be.
+func (w *watch) looksFor(of lookout.Sight, tell func()) bool {
+	l, s := &w.conn.server.lookout, w.conn.sighting
+	if s == nil {
+		return false
+	}
+	raw := rawOf(w.conn)
+	if raw == nil || !l.Again(raw, s, of) {
+		return false
+	}
+	l.Watch(s, tell)
+	return true
 }
 
 // begin begins to read, unless the watch is over or reads already. The connection has no deadline.
@@ -112,28 +123,17 @@ func (w *watch) read() {
 
 // goOnBeneath has the end of a connection be seen whose client has said more, of which no more can be read for now: that of what is
 // beneath TLS.
-func (w *watch) goOnBeneath() {
-	if w.conn.sighting == nil {
-		return
-	}
-	l, s := &w.conn.server.lookout, w.conn.sighting
-	if raw := rawOf(w.conn); raw != nil && l.Again(raw, s, lookout.Leaving) {
-		l.Watch(s, w.gone)
-	}
-}
+func (w *watch) goOnBeneath() { w.looksFor(lookout.Leaving, w.gone) }
 
 // stop leaves the connection to who reads it.
 func (w *watch) stop() {
-	if w.state.CompareAndSwap(waiting, stopped) {
-		w.conn.server.lookout.Watch(w.conn.sighting, nil)
-		return
+	if !w.state.CompareAndSwap(waiting, stopped) {
+		w.conn.reading.exactly(longAgo)
+		<-w.over
+		if w.came {
+			w.conn.in.Add(w.one[0])
+		}
 	}
-	w.conn.reading.exactly(longAgo)
-	<-w.over
-	if !w.came {
-		return
-	}
-	w.conn.in.Add(w.one[0])
 	if w.conn.sighting != nil {
 		w.conn.server.lookout.Watch(w.conn.sighting, nil)
 	}
