@@ -78,7 +78,7 @@ func New(s Store, holder string, keys *seal.Keyring, life time.Duration, kept Bo
 	outbox := &Outbox{store: s, lists: Lists{s}}
 	l := &Ledger{
 		Store: s, Holder: cmp.Or(holder, task.NewName(16)), Records: Records{s, keys, outbox}, Outbox: outbox, Lists: Lists{s}, Asks: Asks{Lists{s}}, Once: OnceKeys{s},
-		Clock: &Clock{store: s}, Backlog: newBacklog(), Quota: newQuota(kept), IDs: task.NewIDs(keys), ops: newOps(),
+		Clock: &Clock{store: s}, Backlog: newBacklog(), Quota: newQuota(kept), IDs: task.NewIDs(keys), unmade: newUnmade(), ops: newOps(),
 	}
 	l.tasks = l.Lists.TasksOf(l.Holder)
 	outbox.clock, l.Queues, l.Pauses = l.Clock, newQueues(l.Lists), &Pauses{store: s}

@@ -3,12 +3,12 @@ package ledger
 import (
 	"context"
 	"errors"
-	"maps"
-	"sync"
 	"time"
 
 	"berth/internal/storage"
 	"berth/upgrade/task"
+
+	lru "github.com/hashicorp/golang-lru/v2"
 )
 
 // CountLive adds a task to its principal's live ones, unless those are as many as most.
@@ -52,32 +52,22 @@ const (
 	maxUnmade = 1024
 )
 
-// unmade are the tasks that were met as live ones before they had a record. A task is listed before it is made: without a
-// record it is on its way, or whoever made it has died. The zero value is ready.
-type unmade struct {
-	mu  sync.Mutex // guards the field below
-	met map[string]time.Time
+// unmade are the tasks that were met as live ones before they had a record, and since when. A task is listed before it is made:
+// without a record it is on its way, or whoever made it has died.
+type unmade struct{ met *lru.Cache[string, time.Time] }
+
+func newUnmade() unmade {
+	met, _ := lru.New[string, time.Time](maxUnmade) // fails for no size but 0 and less
+	return unmade{met}
 }
 
 // isOver reports whether a task that has no record was met without one so long ago that it will have none.
-func (u *unmade) isOver(id string) bool {
-	u.mu.Lock()
-	defer u.mu.Unlock()
-	met, known := u.met[id]
-	switch {
-	case !known && len(u.met) < maxUnmade:
-		if u.met == nil {
-			u.met = map[string]time.Time{}
-		}
-		u.met[id] = time.Now()
-		return false
-	case !known:
-		maps.DeleteFunc(u.met, func(_ string, met time.Time) bool { return time.Since(met) >= 2*makeTime })
-		return false
-	case time.Since(met) < makeTime:
+func (u unmade) isOver(id string) bool {
+	met, known, _ := u.met.PeekOrAdd(id, time.Now())
+	if !known || time.Since(met) < makeTime {
 		return false
 	}
-	delete(u.met, id)
+	u.met.Remove(id)
 	return true
 }
 
