@@ -22,7 +22,7 @@ func (s *stream) leaving() (leaves <-chan struct{}, stop func()) {
 
 // mayLeave reports whether the stream stands in a session that can be opened elsewhere.
 func (s *stream) mayLeave() bool {
-	return s.x.Stands && (!s.x.stays || s.x.alone) && s.x.Single() == nil && s.x.asCase().MayReopen()
+	return s.x.Stands && (!s.x.stays || s.x.leavesLater) && s.x.Single() == nil && s.x.asCase().MayReopen()
 }
 
 // onLeaving calls leave when the session of a stream that may leave is to. It must not wait. stop must be called.
@@ -37,7 +37,7 @@ func (s *stream) onLeaving(leave func()) (stop func()) {
 	})
 }
 
-// lookForOthers is how often a stream that stays because nobody else is up looks for others.
+// lookForOthers is how often a stream that leaves later looks for others.
 const lookForOthers = 2 * time.Second
 
 // onceTakenOver calls leave when sessions are to leave the upstream and another one is up, unless stop

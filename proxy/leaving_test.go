@@ -3,47 +3,162 @@ package proxy_test
 import (
 	"io"
 	"net/http"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
 
+	"berth/internal/storage/redistest"
 	"berth/routing"
 )
+
+// leavingRig is a fleet with a session at a, whose standing stream is looked at.
+type leavingRig struct {
+	*rig
+	session string
+	ended   chan error
+}
+
+func newLeavingRig(t *testing.T, o rigOptions) *leavingRig {
+	f := &leavingRig{rig: newRig(t, reinit(o)), ended: make(chan error, 1)}
+	f.session = f.initialize()
+	f.furnish(f.session)
+	return f
+}
+
+// drains has sessions leave the upstreams of these names, and no others.
+func (f *leavingRig) drains(names ...string) {
+	marks := map[string]routing.Drain{}
+	for _, name := range names {
+		marks[name] = routing.Drain{Since: time.Now(), MoveSessions: true}
+	}
+	f.pool.SetDrains(marks)
+}
+
+// standOpen opens the session's standing stream.
+func (f *leavingRig) standOpen() {
+	f.t.Helper()
+	standing := f.rig.open(f.request(f.t.Context(), http.MethodGet, "", legacyHeader(f.session)...))
+	go func() {
+		_, err := io.ReadAll(standing.Body)
+		standing.Body.Close()
+		f.ended <- err
+	}()
+}
+
+// stays lets a minute go by, in which the stream is not to end.
+func (f *leavingRig) stays(why string) {
+	f.t.Helper()
+	time.Sleep(time.Minute)
+	select {
+	case err := <-f.ended:
+		f.t.Fatalf("the stream ended, with %v, while %s", err, why)
+	default:
+	}
+}
+
+// leaves lets a minute go by, in which the stream is to end in order. The session is elsewhere then.
+func (f *leavingRig) leaves(name string) {
+	f.t.Helper()
+	time.Sleep(time.Minute)
+	select {
+	case err := <-f.ended:
+		if err != nil {
+			f.t.Errorf("the stream ended with %v", err)
+		}
+	default:
+		f.t.Errorf("the stream stays at %s, which sessions are to leave", name)
+	}
+	if got := f.who(f.session); got == name {
+		f.t.Error("the session stays at", name)
+	}
+}
 
 // A session's standing stream that had nowhere to go, when its upstream began to drain, leaves it as
 // soon as another one takes sessions.
 func TestStandingStreamLeavesOnceOthersAreBack(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		f := newRig(t, reinit(rigOptions{}))
-		session := f.initialize()
-		f.furnish(session)
-		moves := routing.Drain{Since: time.Now(), MoveSessions: true}
-		f.pool.SetDrains(map[string]routing.Drain{"a": moves, "b": moves, "c": moves})
-		standing := f.open(f.request(t.Context(), http.MethodGet, "", legacyHeader(session)...))
-		defer standing.Body.Close()
-		ended := make(chan error, 1)
-		go func() {
-			_, err := io.ReadAll(standing.Body)
-			ended <- err
-		}()
-		time.Sleep(time.Minute)
-		select {
-		case err := <-ended:
-			t.Fatalf("the stream ended, with %v, while nobody else takes sessions", err)
-		default:
+		f := newLeavingRig(t, rigOptions{})
+		f.drains("a", "b", "c")
+		f.standOpen()
+		f.stays("nobody else takes sessions")
+		f.drains("a")
+		f.leaves("a")
+	})
+}
+
+// A stream whose request took the session to an upstream that began to drain by then leaves that too.
+func TestStandingStreamLeavesWhereItWasMovedTo(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newLeavingRig(t, rigOptions{})
+		var to string
+		for _, s := range f.servers[1:] {
+			s.inject(onMethod("initialize", onlyOnce(func(http.ResponseWriter, *http.Request, []byte) bool {
+				if to == "" {
+					to = s.Name
+					f.drains(to)
+				}
+				return false
+			})))
 		}
-		f.pool.SetDrains(map[string]routing.Drain{"a": moves})
-		time.Sleep(time.Minute)
-		select {
-		case err := <-ended:
-			if err != nil {
-				t.Errorf("the stream ended with %v", err)
-			}
-		default:
-			t.Error("the stream stays at an upstream that sessions are to leave")
+		f.drains("a")
+		f.standOpen()
+		f.leaves(to)
+	})
+}
+
+// A stream whose session nobody else would take leaves once somebody does.
+func TestStandingStreamLeavesOnceOthersTakeItsSession(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newLeavingRig(t, rigOptions{})
+		for _, s := range f.servers[1:] {
+			s.inject(onMethod("initialize", sayStatus(http.StatusInternalServerError, "text/plain", "not now")))
 		}
-		if got := f.who(session); got == "a" {
-			t.Error("the session stays at a")
+		f.drains("a")
+		f.standOpen()
+		if got := f.who(f.session); got != "a" {
+			t.Fatalf("the session is at %q, which took none", got)
 		}
+		for _, s := range f.servers[1:] {
+			s.inject(nil)
+		}
+		f.leaves("a")
+	})
+}
+
+// A stream whose session could not be moved for want of a store leaves once that is back.
+func TestStandingStreamLeavesOnceTheStoreIsBack(t *testing.T) {
+	redis := redistest.Start(t)
+	f := newLeavingRig(t, rigOptions{tcp: true, store: openStore(t, redis.URL())})
+	redis.Stop()
+	f.drains("a")
+	f.standOpen()
+	f.eventually("a stream that stands at a", func() bool { return f.servers[0].Calls(http.MethodGet) == 1 })
+	redis.Cont()
+	f.eventually("the stream's end", func() bool { return len(f.ended) == 1 })
+	if err := <-f.ended; err != nil {
+		t.Errorf("the stream ended with %v", err)
+	}
+	f.eventually("a session that is elsewhere", func() bool { return f.who(f.session) != "a" })
+}
+
+// A move that the store has made, and could not say so, loses no session.
+func TestMoveThatTheStoreDoesNotConfirmLosesNoSession(t *testing.T) {
+	redis := redistest.Start(t)
+	line := redistest.Relay{MuteAfter: `"former":"a"`, Muted: make(chan struct{})}
+	line.Start(t, redis.Addr)
+	f := newLeavingRig(t, rigOptions{tcp: true, store: openStore(t, "redis://"+line.Addr()+"/0")})
+	f.drains("a")
+	if got := f.who(f.session); got != "a" {
+		t.Errorf("answered by %q while nobody knows whether the session was moved, want a", got)
+	}
+	<-line.Muted
+	line.Mute.Store(false)
+	f.eventually("a session that is elsewhere", func() bool {
+		got := f.who(f.session)
+		if !strings.Contains("abc", got) {
+			t.Fatalf("a call in the session: %s", got)
+		}
+		return got != "a"
 	})
 }

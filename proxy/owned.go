@@ -30,10 +30,11 @@ func (x *request) forwardOwned(u *routing.Upstream) error {
 		began = x.poll.Began()
 	}
 	if u.MovesSessions() && !x.stays {
-		if v := x.p.mover.Leaving(x.asCase(), u); v.Step != failover.Stay {
+		v := x.p.mover.Leaving(x.asCase(), u)
+		if v.Step != failover.Stay {
 			return x.act(v)
 		}
-		x.stays, x.alone = true, !x.Pool().IsTakenOver(u)
+		x.stays, x.leavesLater = true, v.Later
 		began = time.Time{} // that took its time
 	}
 	lease := x.Pool().Own(u)

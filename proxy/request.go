@@ -34,9 +34,10 @@ type request struct {
 
 	Alias     string // what the session is called at the upstream; "": what the client calls it
 	movedFrom string // the upstream that the session was moved away from for this request
-	stays     bool   // it could not be moved away from one that sessions are to leave
 	asking    string // the task that waits for the response that it is; only where deeds are written down
-	alone     bool   // because nobody else was up
+
+	stays       bool // the session could not be moved away from an upstream that sessions are to leave
+	leavesLater bool // what keeps it there may pass
 
 	stood   standpoint // what the decision was when the router was asked last
 	decided bool       // the router was asked

@@ -32,13 +32,12 @@ func (r *refresher) apply(ctx context.Context, e entry) error {
 		r.near.remove(e.key)
 		return nil
 	}
-	switch {
-	case err == nil:
-		r.recounted(ctx, e)
-	case e.counts == countsUntil:
-		r.rolls.owing.add(e)
+	if err != nil {
+		r.owe(e)
+		return err
 	}
-	return err
+	r.recounted(ctx, e)
+	return nil
 }
 
 // recounted writes what a refresh changes of the owner's list.

@@ -99,6 +99,7 @@ func (b *binder) make(ctx context.Context, m *making, handshake string) (err err
 
 // settle takes in what became of e's write: away is why the store did not take it.
 func (b *binder) settle(ctx context.Context, e *entry, w *storage.Write, away error) (outcome string, err error) {
+	b.rolls.owing.revive(e.key)
 	displaced := ""
 	if away == nil && !w.Done && e.displaces(w.Standing) {
 		w.Standing, w.Done, displaced, away = b.records.displace(ctx, *e, w)
@@ -119,12 +120,18 @@ func (b *binder) settle(ctx context.Context, e *entry, w *storage.Write, away er
 	return outcomeStored, nil
 }
 
-func (b *binder) unbind(ctx context.Context, key Key, owner string) {
-	b.local.forget(key)
-	if err := b.records.store.Delete(ctx, key.digest()); err != nil {
-		b.log.Debug("a binding could not be dropped", "kind", string(key.Kind), "error", err)
+// unbind drops e, of which the zero binding is one that nobody knows.
+func (b *binder) unbind(ctx context.Context, e entry) {
+	b.local.forget(e.key)
+	err := b.records.store.Delete(ctx, e.key.digest())
+	if err == nil {
+		b.rolls.remove(ctx, e.key, e.binding.Upstream)
+		return
 	}
-	b.rolls.remove(ctx, key, owner)
+	b.log.Debug("a binding could not be dropped", "kind", string(e.key.Kind), "error", err)
+	if e.key.Kind.counted() && e.binding.Upstream != "" {
+		b.rolls.owing.add(e)
+	}
 }
 
 // put writes binding over what stands. What is pending is written with it later.

@@ -106,7 +106,7 @@ func (b *Bindings) Run(ctx context.Context) error {
 			}
 		case <-tick.C:
 			b.writeBack.all(ctx)
-			b.rolls.payBack(ctx)
+			b.refresher.payBack(ctx)
 		case <-b.wake:
 			b.writeBack.all(ctx)
 		case <-ctx.Done():

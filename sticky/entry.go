@@ -16,6 +16,7 @@ const (
 	countsAsBefore counts = iota
 	countsUntil           // Binding.Until is another
 	countsNoMore
+	countsGone // nor is anything bound
 )
 
 // taken reports whether another upstream stands in the store where e was to be
@@ -24,6 +25,12 @@ const (
 func (e entry) taken(standing storage.Record) bool {
 	binding, err := decode(standing.Value)
 	return err == nil && !e.agrees(binding)
+}
+
+// countsNot reports whether what stands in the store is known to count no more.
+func countsNot(standing storage.Record) bool {
+	binding, err := decode(standing.Value)
+	return err == nil && binding.Made != 0 && binding.Until == 0
 }
 
 // displaces reports whether e takes the place of what stands in the store.

@@ -82,11 +82,12 @@ func (b *Bindings) Prefer(ctx context.Context, key Key, upstream string) {
 }
 
 // Unbind forgets key: its owner said that it does not know it any more. Errors
-// are not reported: a binding that stays is found out in the same way again.
+// are not reported: what an upstream owns is dropped once the store is back, any other binding that stays is found out in
+// the same way again.
 func (b *Bindings) Unbind(ctx context.Context, key Key) {
 	var owner Binding
 	_, _ = b.finder.lookup(ctx, &key, false, &owner) // none is as good: who reads the list finds out
-	b.binder.unbind(ctx, key, owner.Upstream)
+	b.binder.unbind(ctx, entry{key: key, binding: owner, counts: countsGone})
 }
 
 // RebindProvisional gives a provisional binding that binding.Maker made for the upstream

@@ -1,6 +1,7 @@
 package sticky
 
 import (
+	"errors"
 	"fmt"
 	"sync"
 	"testing"
@@ -19,6 +20,9 @@ func (b *berth) counts(t *testing.T, upstream string, tasks, sessions int) {
 		t.Errorf("%s owns %+v, %v; want %d tasks and %d sessions", upstream, got, err, tasks, sessions)
 	}
 }
+
+// isEven reports whether the store has all that it is to have.
+func (b *berth) isEven() bool { return b.local.pending.len() == 0 && b.rolls.owing.count.Load() == 0 }
 
 // What is bound counts at every berth once Bind has returned: whoever dies then has left nothing out.
 func TestWhatIsBoundCountsAtOnceAndEverywhere(t *testing.T) {
@@ -145,6 +149,97 @@ func TestWhatCouldNotBeListedIsOwed(t *testing.T) {
 	if err != nil || got.Tasks < 1 { // the one before is lost with the server
 		t.Errorf("after the outage: got %+v, %v", got, err)
 	}
+}
+
+// That a task counts no more is told once: with the store away then it is written when that is back.
+func TestWhatCountsNoMoreIsOwed(t *testing.T) {
+	server := redistest.Start(t)
+	one, two := onRedis(t, server), onRedis(t, server)
+	keys := make([]Key, 20)
+	for i := range keys {
+		keys[i] = task(fmt.Sprint(i))
+		one.mustBind(t, keys[i], "a", time.Hour)
+	}
+	server.Stop()
+	for _, key := range keys {
+		one.Observe(key, new(one.owns(t, "a", key, SourceLRU)), Seen{At: time.Now(), Status: "completed", Ended: true, Given: true, TTL: time.Hour})
+	}
+	realtest.Eventually(t, "all are owed", func() bool { return one.rolls.owing.count.Load() == int64(len(keys)) })
+	if got := one.Unlisted("p", "a"); got != 0 {
+		t.Errorf("Unlisted: got %d of those that are listed, want 0", got)
+	}
+	server.Cont()
+	realtest.Eventually(t, "none counts", func() bool {
+		got, err := two.Owned(t.Context(), "p", "a")
+		return err == nil && got.Tasks == 0
+	})
+	if got := two.owns(t, "a", keys[0], SourceStore); got.Status != "completed" || got.Until != 0 {
+		t.Errorf("the store has %+v", got)
+	}
+	realtest.Eventually(t, "nothing is pending or owed", one.isEven)
+}
+
+// A task that was asked for with the store away, and bound by that, counts no more than its record says when that is back.
+func TestWhatIsWrittenBackCountsAsItsRecordSays(t *testing.T) {
+	server := redistest.Start(t)
+	one, two := onRedis(t, server), onRedis(t, server)
+	for _, id := range []string{"given", "running"} {
+		two.mustBind(t, task(id), "a", time.Hour)
+	}
+	two.Observe(task("given"), new(two.owns(t, "a", task("given"), SourceLRU)), Seen{At: time.Now(), Status: "completed", Ended: true, Given: true, TTL: time.Hour})
+	realtest.Eventually(t, "one counts", func() bool {
+		got, err := one.Owned(t.Context(), "p", "a")
+		return err == nil && got.Tasks == 1
+	})
+	server.Stop()
+	for _, id := range []string{"given", "running"} {
+		one.mustBind(t, task(id), "a", time.Hour)
+	}
+	server.Cont()
+	realtest.Eventually(t, "nothing is pending or owed", one.isEven)
+	one.counts(t, "a", 1, 0)
+}
+
+// What counts no more is not listed again by what was bound with the store away, in whichever order they are written.
+func TestWhatCountsNoMoreIsNotListedAgain(t *testing.T) {
+	var o owing
+	e := entry{key: task("1"), binding: Binding{Upstream: "a", Until: 1}}
+	ended := entry{key: e.key, binding: Binding{Upstream: "a"}, counts: countsNoMore}
+	o.add(e)
+	o.add(ended)
+	o.paid(e) // which was read before
+	o.add(e)
+	if got := o.some(2); len(got) != 1 || got[0] != ended {
+		t.Errorf("owed is %+v", got)
+	}
+	o.paid(ended)
+	if got := o.count.Load(); got != 0 {
+		t.Errorf("%d are owed that are paid", got)
+	}
+}
+
+// What has ended while the store was away is dropped when that is back, unless it was bound anew since.
+func TestWhatIsGoneIsOwed(t *testing.T) {
+	server := redistest.Start(t)
+	one, two := onRedis(t, server), onRedis(t, server)
+	for _, id := range []string{"1", "2", "again"} {
+		one.mustBind(t, session(id), "a", 0)
+	}
+	time.Sleep(2 * time.Millisecond) // by which bindings are told apart
+	server.Stop()
+	for _, id := range []string{"1", "2", "again"} {
+		one.Unbind(t.Context(), session(id))
+	}
+	one.mustBind(t, session("again"), "a", 0)
+	server.Cont()
+	realtest.Eventually(t, "nothing is pending or owed", one.isEven)
+	two.counts(t, "a", 0, 1)
+	for _, id := range []string{"1", "2"} {
+		if _, _, err := two.Lookup(t.Context(), session(id)); !errors.Is(err, ErrUnknown) {
+			t.Errorf("session %s: %v, want ErrUnknown", id, err)
+		}
+	}
+	two.owns(t, "a", session("again"), SourceStore)
 }
 
 // What a list holds for no reason is struck off by who reads it, and not what is being made.

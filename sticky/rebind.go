@@ -32,8 +32,7 @@ func (r *rebinder) release(ctx context.Context, key Key, from, maker string) {
 	if r.local.pending.swap(key, may, nil) {
 		return
 	}
-	// An engine deletes without a condition; the shortest life is as good.
-	err := r.replace(ctx, key, time.Nanosecond, Binding{Upstream: from, Dialect: draft}, may)
+	err := r.replace(ctx, key, shortest, Binding{Upstream: from, Dialect: draft}, may)
 	if err != nil && !errors.Is(err, ErrOwned) {
 		r.log.Debug("a provisional binding could not be released", "kind", string(key.Kind), "error", err)
 	}

@@ -11,6 +11,9 @@ import (
 	"berth/internal/storage"
 )
 
+// shortest is the life of what is to go under a condition: an engine deletes without one.
+const shortest = time.Nanosecond
+
 // maxRevisions bounds how often a writer begins anew because another one was first.
 const maxRevisions = 16
 

@@ -74,7 +74,14 @@ func (r *refresher) touch(key Key, current Binding) (Binding, bool) {
 // what is dropped is told again when the next answer extends the binding.
 func (r *refresher) refresh(e entry) {
 	r.near.refresh(&e)
-	if !r.enqueue(e) && e.counts == countsUntil {
+	if !r.enqueue(e) {
+		r.owe(e)
+	}
+}
+
+// owe has what a refresh changes of a list written later: no answer tells that again.
+func (r *refresher) owe(e entry) {
+	if e.counts != countsAsBefore {
 		r.rolls.owing.add(e)
 	}
 }

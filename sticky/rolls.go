@@ -46,26 +46,3 @@ func (r *rolls) remove(ctx context.Context, key Key, upstream string) {
 		r.log.Debug("what an upstream owns no more is still counted", "kind", string(key.Kind), "upstream", upstream, "error", err)
 	}
 }
-
-// payBackAtOnce is how many are looked at together.
-const payBackAtOnce = 512
-
-// payBack lists what is owed, until the store refuses one.
-func (r *rolls) payBack(ctx context.Context) {
-	if r.owing.count.Load() == 0 || !r.store.Healthy() {
-		return
-	}
-	for {
-		some := r.owing.some(payBackAtOnce)
-		if len(some) == 0 {
-			return
-		}
-		for i := range some {
-			e := &some[i]
-			if time.Now().UnixMilli() < e.binding.Until && r.keep(ctx, e) != nil {
-				return
-			}
-			r.owing.settle(e.key)
-		}
-	}
-}

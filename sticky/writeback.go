@@ -58,9 +58,10 @@ func (w *writeBack) one(ctx context.Context, e entry) error {
 		return err
 	}
 	outcome := outcomeWrittenBack
-	if written || !e.taken(standing) {
+	switch {
+	case written || !e.taken(standing) && !countsNot(standing):
 		w.rolls.add(ctx, e)
-	} else {
+	case e.taken(standing):
 		w.log.Warn("another berth bound the same id to another upstream first", "kind", string(e.key.Kind), "ours", e.binding.Upstream)
 		w.local.near.remove(e.key)
 		outcome = outcomeCollision

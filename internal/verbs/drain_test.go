@@ -38,6 +38,24 @@ func TestAnInterruptedWaitIsNoDeadline(t *testing.T) {
 	}
 }
 
+// A wait goes on while the store does not answer.
+func TestAWaitOutlivesAnOutageOfTheStore(t *testing.T) {
+	asked := 0
+	berth := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if asked++; asked == 1 {
+			w.WriteHeader(http.StatusServiceUnavailable)
+			_, _ = w.Write([]byte(`{"error":{"code":"store_unavailable","message":"the store does not answer (redis://r:6379/0)"}}`))
+			return
+		}
+		_, _ = w.Write([]byte(`{"pool":"p","name":"a","draining":true,"drained":true}`))
+	}))
+	defer berth.Close()
+	o := &operator{client: admin.NewClient(berth.URL, ""), out: io.Discard}
+	if err := o.awaitDrained(t.Context(), api.UpstreamsPath+"/p/a", time.Minute, drain.Status{Pool: "p", Name: "a"}); err != nil || asked != 2 {
+		t.Errorf("asked %d times: %v", asked, err)
+	}
+}
+
 // Whoever does not wait at all is told what is left all the same.
 func TestDrainWithNoTimeToWaitTellsWhatIsLeft(t *testing.T) {
 	berth := httptest.NewServer(http.HandlerFunc(tellTwoTasks))

@@ -5,9 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"strings"
+	"net/http"
 	"time"
 
+	"berth/internal/admin"
 	"berth/internal/api"
 
 	"github.com/urfave/cli/v2"
@@ -76,8 +77,8 @@ func (o *operator) awaitDrained(ctx context.Context, path string, limit time.Dur
 
 // isPassing reports whether asking again may help: berth, or its store, is away for a moment.
 func isPassing(err error) bool {
-	coded, ok := errors.AsType[cli.ExitCoder](err)
-	return ok && (coded.ExitCode() == codeUnreachable || strings.Contains(err.Error(), "unavailable"))
+	fault, answered := errors.AsType[*admin.Fault](err)
+	return errors.Is(err, admin.ErrNoBerth) || answered && fault.Status == http.StatusServiceUnavailable
 }
 
 // leftOver tells what is left as the wait ends, and why it does.

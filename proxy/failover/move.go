@@ -6,6 +6,7 @@ import (
 
 	"berth/internal/exchange"
 	"berth/internal/mcp"
+	"berth/internal/storage"
 	"berth/proxy/session"
 	"berth/routing"
 	"berth/sticky"
@@ -16,16 +17,16 @@ import (
 // session) and no other upstream is available, the session is reopened on u.
 func (m *Mover) elsewhere(c Case, u *routing.Upstream, alive bool) Verdict {
 	if !c.movable() {
-		return Verdict{}
+		return Verdict{Later: c.Moved} // by then it may leave again, with another request
 	}
 	// Requests of one session share a move, as far as they bear the same credentials.
 	key := c.PoolName() + "\x00" + c.Principal + "\x00" + c.Credential() + "\x00" + c.Session
 	shared, _, _ := m.moves.Do(key, func() (any, error) { return m.move(c, u, alive), nil })
 	switch now := shared.(moved); now.outcome {
-	case Unkept, Nowhere:
-		return Verdict{} // its client is to get what it gets where none are moved
+	case Unkept, Nowhere: // its client is to get what it gets where none are moved
+		return Verdict{Later: now.passes()}
 	case Version, Rejected:
-		return refuse(routing.ErrUnknownSession)
+		return Verdict{Step: Refuse, Err: routing.ErrUnknownSession, Later: now.passes()}
 	default:
 		return follow(c, now.binding)
 	}
@@ -35,6 +36,18 @@ func (m *Mover) elsewhere(c Case, u *routing.Upstream, alive bool) Verdict {
 type moved struct {
 	binding sticky.Binding
 	outcome Outcome
+	err     error // why it was not moved
+}
+
+// passes reports whether what kept the session from being moved may pass.
+func (m moved) passes() bool {
+	switch m.outcome {
+	case Nowhere, Rejected:
+		return true
+	case Unkept:
+		return errors.Is(m.err, storage.ErrUnavailable) || errors.Is(m.err, context.DeadlineExceeded)
+	}
+	return false
 }
 
 // move moves the session, and tells of it. It does not end with its caller, for whom others
@@ -53,7 +66,7 @@ func (m *Mover) move(c Case, u *routing.Upstream, alive bool) moved {
 	case err != nil:
 		log.Warn("session not moved", "outcome", outcome, "error", err)
 	}
-	return moved{binding, outcome}
+	return moved{binding, outcome, err}
 }
 
 // tryMove moves the session unless it stands elsewhere by now.
@@ -76,7 +89,8 @@ func tryMove(ctx context.Context, c Case, u *routing.Upstream, alive bool) (stic
 	return rebind(ctx, c, standing, opened)
 }
 
-// rebind makes what was opened the session, unless another berth was first.
+// rebind makes what was opened the session, unless another berth was first. Where the store does not say who was, what was
+// opened is left as it is.
 func rebind(ctx context.Context, c Case, standing sticky.Binding, opened *session.Session) (sticky.Binding, Outcome, error) {
 	next := sticky.Binding{
 		Upstream: opened.Upstream.Name, Alias: c.SealedAlias(opened.ID), Version: opened.Version,
@@ -86,14 +100,17 @@ func rebind(ctx context.Context, c Case, standing sticky.Binding, opened *sessio
 		next.Former, next.FormerAlias = standing.Upstream, standing.Alias
 	}
 	now, err := c.Endpoint.Router.Bindings.Move(ctx, c.At.Key, standing, next)
-	if err == nil {
-		return now, Moved, nil
+	if errors.Is(err, storage.ErrUnavailable) {
+		now, err = c.Endpoint.Router.Bindings.Move(ctx, c.At.Key, standing, next) // it may meet its own
 	}
-	opened.End(ctx)
-	if errors.Is(err, sticky.ErrMoved) {
+	switch {
+	case err == nil, errors.Is(err, sticky.ErrMoved) && now.SameOwner(next):
+		return now, Moved, nil
+	case errors.Is(err, sticky.ErrMoved):
+		opened.End(ctx)
 		return now, Overtaken, nil
 	}
-	return now, Unkept, err
+	return now, Unkept, err // what was opened may be the session by now, or be in a moment
 }
 
 // recall reads what is kept of the session.

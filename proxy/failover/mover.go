@@ -50,7 +50,7 @@ func (m *Mover) Leaving(c Case, u *routing.Upstream) Verdict {
 	c.leaves = true
 	v := m.elsewhere(c, u, false)
 	if v.Step == Refuse {
-		return Verdict{}
+		return Verdict{Later: v.Later}
 	}
 	return v
 }

@@ -24,6 +24,7 @@ type Verdict struct {
 	To      *routing.Upstream // with Follow: who holds the session
 	Binding sticky.Binding    // with Follow: the session's; Alias is what To calls it
 	Err     error             // with Refuse
+	Later   bool              // what keeps the session where it is may pass
 }
 
 func refuse(err error) Verdict { return Verdict{Step: Refuse, Err: err} }

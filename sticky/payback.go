@@ -1,0 +1,59 @@
+package sticky
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+)
+
+// payBack writes what is owed, so many at a time as writeBack does, until the store refuses one.
+func (r *refresher) payBack(ctx context.Context) {
+	owing := &r.rolls.owing
+	for owing.count.Load() > 0 && r.records.store.Healthy() {
+		var group errgroup.Group
+		for _, e := range owing.some(writeBackAtOnce) {
+			group.Go(func() error {
+				if err := r.pay(ctx, e); err != nil {
+					return err
+				}
+				owing.paid(e)
+				return nil
+			})
+		}
+		if group.Wait() != nil {
+			return
+		}
+	}
+}
+
+func (r *refresher) pay(ctx context.Context, e entry) error {
+	switch {
+	case e.counts == countsGone:
+		return r.drop(ctx, e)
+	case e.counts == countsNoMore:
+		return r.apply(ctx, e)
+	case time.Now().UnixMilli() < e.binding.Until:
+		return r.rolls.keep(ctx, &e)
+	}
+	return nil
+}
+
+// drop drops e, unless its key was bound anew since.
+func (r *refresher) drop(ctx context.Context, e entry) error {
+	err := r.records.exchange(ctx, e.key, shortest, e.binding, func(standing Binding) error {
+		if standing.Made != e.binding.Made || !e.agrees(standing) {
+			return ErrOwned
+		}
+		return nil
+	})
+	switch {
+	case errors.Is(err, ErrOwned):
+		return nil
+	case err == nil, errors.Is(err, ErrUnknown):
+		r.rolls.remove(ctx, e.key, e.binding.Upstream)
+		return nil
+	}
+	return err
+}
