@@ -16,11 +16,13 @@ func (r *refresher) apply(ctx context.Context, e entry) error {
 	if life <= 0 {
 		return nil
 	}
-	err := r.records.exchange(ctx, e.key, life, e.binding, func(standing Binding) error {
-		if !e.agrees(standing) && !standing.yieldsTo(e.binding) || e.binding.yieldsTo(standing) {
-			return ErrOwned
+	err := r.records.revise(ctx, e.key, life, func(value []byte) ([]byte, error) {
+		standing, err := decode(value)
+		if err != nil {
+			return nil, ErrUnknown
 		}
-		return nil
+		next, err := e.over(standing)
+		return next.encode(), err
 	})
 	switch {
 	case errors.Is(err, ErrUnknown):

@@ -1,6 +1,10 @@
 package sticky
 
-import "berth/internal/storage"
+import (
+	"cmp"
+
+	"berth/internal/storage"
+)
 
 // entry is a binding and what is bound.
 type entry struct {
@@ -25,6 +29,23 @@ const (
 func (e entry) taken(standing storage.Record) bool {
 	binding, err := decode(standing.Value)
 	return err == nil && !e.agrees(binding)
+}
+
+// over is what a refresh makes of what stands: e, or what that says with what e tells of it, where the fleet was asked
+// and the one that stands is worth more. The error is ErrOwned.
+func (e entry) over(standing Binding) (Binding, error) {
+	agrees, yields := e.agrees(standing), e.binding.yieldsTo(standing)
+	switch {
+	case !agrees && !standing.yieldsTo(e.binding), yields && !(agrees && e.binding.Asked):
+		return Binding{}, ErrOwned
+	case !yields:
+		return e.binding, nil
+	}
+	standing.Status, standing.Expires = cmp.Or(e.binding.Status, standing.Status), e.binding.Expires
+	if e.counts != countsAsBefore {
+		standing.Until = e.binding.Until
+	}
+	return standing, nil
 }
 
 // countsNot reports whether what stands in the store is known to count no more.

@@ -200,6 +200,31 @@ func TestWhatIsWrittenBackCountsAsItsRecordSays(t *testing.T) {
 	one.counts(t, "a", 1, 0)
 }
 
+// A task whose owner was asked for, the store being away, ends as one whose binding was read.
+func TestTheEndOfATaskThatWasAskedForIsWritten(t *testing.T) {
+	server := redistest.Start(t)
+	one, two := onRedis(t, server), onRedis(t, server)
+	made := Binding{Upstream: "a", Dialect: "io.modelcontextprotocol/tasks", Status: "working", Tool: "t"}
+	if err := two.Bind(t.Context(), task("1"), made, time.Hour); err != nil {
+		t.Fatal(err)
+	}
+	server.Stop()
+	learned := Binding{Upstream: "a", Dialect: made.Dialect, Asked: true}
+	if err := one.Bind(t.Context(), task("1"), learned, 0); err != nil {
+		t.Fatal(err)
+	}
+	one.Observe(task("1"), &learned, Seen{At: time.Now(), Status: "completed", Ended: true, Given: true, TTL: time.Hour})
+	server.Cont()
+	realtest.Eventually(t, "none counts", func() bool {
+		got, err := two.Owned(t.Context(), "p", "a")
+		return err == nil && got.Tasks == 0 && one.isEven()
+	})
+	record, err := two.Reload(t.Context(), task("1"))
+	if err != nil || record.Status != "completed" || record.Tool != "t" || record.Asked || record.Until != 0 {
+		t.Errorf("the store has %+v, %v", record, err)
+	}
+}
+
 // What counts no more is not listed again by what was bound with the store away, in whichever order they are written.
 func TestWhatCountsNoMoreIsNotListedAgain(t *testing.T) {
 	var o owing
