@@ -16,14 +16,7 @@ func (r *refresher) apply(ctx context.Context, e entry) error {
 	if life <= 0 {
 		return nil
 	}
-	err := r.records.revise(ctx, e.key, life, func(value []byte) ([]byte, error) {
-		standing, err := decode(value)
-		if err != nil {
-			return nil, ErrUnknown
-		}
-		next, err := e.over(standing)
-		return next.encode(), err
-	})
+	err := r.records.exchange(ctx, e.key, life, e.over)
 	switch {
 	case errors.Is(err, ErrUnknown):
 		_, _, err = r.records.store.PutIfAbsent(ctx, e.key.digest(), e.binding.encode(), life)

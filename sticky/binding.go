@@ -57,6 +57,9 @@ func (b Binding) SameOwner(other Binding) bool {
 	return b.Upstream == other.Upstream && b.Alias == other.Alias
 }
 
+// endedCounting reports whether what b names is known to count no more as owned.
+func (b *Binding) endedCounting() bool { return b.Made != 0 && b.Until == 0 }
+
 // Forgotten is when what b names may be forgotten. What b says of a task stands for a while longer, for
 // those who ask late; a session stands in its owner's list for longer.
 func (b Binding) Forgotten() time.Time {

@@ -51,7 +51,7 @@ func (e entry) over(standing Binding) (Binding, error) {
 // countsNot reports whether what stands in the store is known to count no more.
 func countsNot(standing storage.Record) bool {
 	binding, err := decode(standing.Value)
-	return err == nil && binding.Made != 0 && binding.Until == 0
+	return err == nil && binding.endedCounting()
 }
 
 // displaces reports whether e takes the place of what stands in the store.

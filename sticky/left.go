@@ -73,7 +73,7 @@ func (c *census) fits(roll rollKey, one *Left, record storage.Record) bool {
 		return true
 	}
 	one.Expires = one.Binding.Forgotten()
-	if one.Binding.Upstream != roll.upstream || one.Binding.Until == 0 && one.Binding.Made != 0 {
+	if one.Binding.Upstream != roll.upstream || one.Binding.endedCounting() {
 		return false
 	}
 	c.missing.found(roll, one.Name)

@@ -17,12 +17,12 @@ func (r *rebinder) move(ctx context.Context, key Key, from, to Binding) (Binding
 	to.Until = r.terms.countedUntil(Session, &to, 0, now)
 	stands, moved := to, entry{key: key, binding: to}
 	r.rolls.add(ctx, moved) // first: whoever dies in between leaves one too many
-	err := r.records.exchange(ctx, key, r.terms.sessionIdle, to, func(standing Binding) error {
+	err := r.records.exchange(ctx, key, r.terms.sessionIdle, func(standing Binding) (Binding, error) {
 		if standing.SameOwner(from) {
-			return nil
+			return to, nil
 		}
 		stands = standing
-		return ErrMoved
+		return Binding{}, ErrMoved
 	})
 	switch {
 	case err == nil && from.Upstream != to.Upstream:

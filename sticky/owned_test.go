@@ -21,6 +21,11 @@ func (b *berth) counts(t *testing.T, upstream string, tasks, sessions int) {
 	}
 }
 
+// given tells that a task has completed, and that its client was given the result.
+func given() Seen {
+	return Seen{At: time.Now(), Status: "completed", Ended: true, Given: true, TTL: time.Hour}
+}
+
 // isEven reports whether the store has all that it is to have.
 func (b *berth) isEven() bool { return b.local.pending.len() == 0 && b.rolls.owing.count.Load() == 0 }
 
@@ -76,7 +81,7 @@ func TestATaskCountsUntilItsResultIsGivenOut(t *testing.T) {
 			see("polled", Seen{At: time.Now(), Status: "working", TTL: time.Hour})
 		}
 		b.counts(t, "a", 5, 0)
-		see("given", Seen{At: time.Now(), Status: "completed", Ended: true, Given: true, TTL: time.Hour})
+		see("given", given())
 		b.counts(t, "a", 4, 0)
 		see("given", Seen{At: time.Now(), Status: "completed", Ended: true, TTL: time.Hour}) // nobody owes it twice
 		b.counts(t, "a", 4, 0)
@@ -162,7 +167,7 @@ func TestWhatCountsNoMoreIsOwed(t *testing.T) {
 	}
 	server.Stop()
 	for _, key := range keys {
-		one.Observe(key, new(one.owns(t, "a", key, SourceLRU)), Seen{At: time.Now(), Status: "completed", Ended: true, Given: true, TTL: time.Hour})
+		one.Observe(key, new(one.owns(t, "a", key, SourceLRU)), given())
 	}
 	realtest.Eventually(t, "all are owed", func() bool { return one.rolls.owing.count.Load() == int64(len(keys)) })
 	if got := one.Unlisted("p", "a"); got != 0 {
@@ -186,7 +191,7 @@ func TestWhatIsWrittenBackCountsAsItsRecordSays(t *testing.T) {
 	for _, id := range []string{"given", "running"} {
 		two.mustBind(t, task(id), "a", time.Hour)
 	}
-	two.Observe(task("given"), new(two.owns(t, "a", task("given"), SourceLRU)), Seen{At: time.Now(), Status: "completed", Ended: true, Given: true, TTL: time.Hour})
+	two.Observe(task("given"), new(two.owns(t, "a", task("given"), SourceLRU)), given())
 	realtest.Eventually(t, "one counts", func() bool {
 		got, err := one.Owned(t.Context(), "p", "a")
 		return err == nil && got.Tasks == 1
@@ -213,7 +218,7 @@ func TestTheEndOfATaskThatWasAskedForIsWritten(t *testing.T) {
 	if err := one.Bind(t.Context(), task("1"), learned, 0); err != nil {
 		t.Fatal(err)
 	}
-	one.Observe(task("1"), &learned, Seen{At: time.Now(), Status: "completed", Ended: true, Given: true, TTL: time.Hour})
+	one.Observe(task("1"), &learned, given())
 	server.Cont()
 	realtest.Eventually(t, "none counts", func() bool {
 		got, err := two.Owned(t.Context(), "p", "a")

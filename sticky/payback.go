@@ -4,28 +4,21 @@ import (
 	"context"
 	"errors"
 	"time"
-
-	"golang.org/x/sync/errgroup"
 )
 
-// payBack writes what is owed, so many at a time as writeBack does, until the store refuses one.
+// payBack writes what is owed, until the store refuses one: then it is tried again.
 func (r *refresher) payBack(ctx context.Context) {
 	owing := &r.rolls.owing
-	for owing.count.Load() > 0 && r.records.store.Healthy() {
-		var group errgroup.Group
-		for _, e := range owing.some(writeBackAtOnce) {
-			group.Go(func() error {
-				if err := r.pay(ctx, e); err != nil {
-					return err
-				}
-				owing.paid(e)
-				return nil
-			})
-		}
-		if group.Wait() != nil {
-			return
-		}
+	if owing.count.Load() == 0 || !r.records.store.Healthy() {
+		return
 	}
+	_ = inPortions(owing.some, func(e entry) error {
+		if err := r.pay(ctx, e); err != nil {
+			return err
+		}
+		owing.paid(e)
+		return nil
+	})
 }
 
 func (r *refresher) pay(ctx context.Context, e entry) error {
@@ -42,11 +35,11 @@ func (r *refresher) pay(ctx context.Context, e entry) error {
 
 // drop drops e, unless its key was bound anew since.
 func (r *refresher) drop(ctx context.Context, e entry) error {
-	err := r.records.exchange(ctx, e.key, shortest, e.binding, func(standing Binding) error {
+	err := r.records.exchange(ctx, e.key, shortest, func(standing Binding) (Binding, error) {
 		if standing.Made != e.binding.Made || !e.agrees(standing) {
-			return ErrOwned
+			return Binding{}, ErrOwned
 		}
-		return nil
+		return standing, nil
 	})
 	switch {
 	case errors.Is(err, ErrOwned):

@@ -71,11 +71,11 @@ func (r *rebinder) rebind(ctx context.Context, e entry, from string, may func(Bi
 // replace puts next in the place of what stands in the store, if may allows it; ErrOwned if
 // not, or if nothing stands: whoever binds the id next is first.
 func (r *rebinder) replace(ctx context.Context, key Key, life time.Duration, next Binding, may func(Binding) bool) error {
-	err := r.records.exchange(ctx, key, life, next, func(standing Binding) error {
+	err := r.records.exchange(ctx, key, life, func(standing Binding) (Binding, error) {
 		if !may(standing) {
-			return ErrOwned
+			return Binding{}, ErrOwned
 		}
-		return nil
+		return next, nil
 	})
 	if errors.Is(err, ErrUnknown) {
 		return ErrOwned

@@ -98,13 +98,17 @@ func (r *records) revise(ctx context.Context, key Key, life time.Duration, chang
 	return fmt.Errorf("sticky: %w", storage.ErrConflict)
 }
 
-// exchange writes next over the binding that stands, if judge has no objection, which it returns.
-func (r *records) exchange(ctx context.Context, key Key, life time.Duration, next Binding, judge func(standing Binding) error) error {
+// exchange is revise of a binding.
+func (r *records) exchange(ctx context.Context, key Key, life time.Duration, change func(standing Binding) (next Binding, err error)) error {
 	return r.revise(ctx, key, life, func(value []byte) ([]byte, error) {
 		standing, err := decode(value)
 		if err != nil {
 			return nil, ErrUnknown
 		}
-		return next.encode(), judge(standing)
+		next, err := change(standing)
+		if err != nil {
+			return nil, err
+		}
+		return next.encode(), nil
 	})
 }

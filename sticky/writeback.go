@@ -15,6 +15,24 @@ import (
 // millisecond each, a long outage would take minutes to make good.
 const writeBackAtOnce = 16
 
+// inPortions has write take in all that some hands out, a portion at once and the next one after it, until it
+// fails. It must have some hand out what it has written no more.
+func inPortions(some func(n int) []entry, write func(entry) error) error {
+	for {
+		portion := some(writeBackAtOnce)
+		if len(portion) == 0 {
+			return nil
+		}
+		var group errgroup.Group // one that is refused for a reason of its own keeps none of the others back
+		for _, e := range portion {
+			group.Go(func() error { return write(e) })
+		}
+		if err := group.Wait(); err != nil {
+			return err
+		}
+	}
+}
+
 // writeBack gives the store what was bound while it was away.
 type writeBack struct {
 	local   *local
@@ -30,14 +48,7 @@ func (w *writeBack) all(ctx context.Context) {
 	if before == 0 || !w.records.store.Healthy() {
 		return
 	}
-	var err error
-	for err == nil && w.local.pending.len() > 0 {
-		var group errgroup.Group // one that is refused for a reason of its own keeps none of the others back
-		for _, e := range w.local.pending.some(writeBackAtOnce) {
-			group.Go(func() error { return w.one(ctx, e) })
-		}
-		err = group.Wait()
-	}
+	err := inPortions(w.local.pending.some, func(e entry) error { return w.one(ctx, e) })
 	if err != nil && ctx.Err() == nil && !errors.Is(err, storage.ErrUnavailable) {
 		w.log.Warn("a binding could not be written back", "error", err)
 	}
@@ -59,12 +70,12 @@ func (w *writeBack) one(ctx context.Context, e entry) error {
 	}
 	outcome := outcomeWrittenBack
 	switch {
-	case written || !e.taken(standing) && !countsNot(standing):
-		w.rolls.add(ctx, e)
-	case e.taken(standing):
+	case !written && e.taken(standing):
 		w.log.Warn("another berth bound the same id to another upstream first", "kind", string(e.key.Kind), "ours", e.binding.Upstream)
 		w.local.near.remove(e.key)
 		outcome = outcomeCollision
+	case written || !countsNot(standing):
+		w.rolls.add(ctx, e)
 	}
 	w.local.pending.settle(e)
 	w.metrics.bound(e.key.Kind, outcome)
