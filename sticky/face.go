@@ -115,8 +115,8 @@ func (b *Bindings) RebindAffinity(ctx context.Context, key Key, from string, bin
 // Move makes to the owner of the session that key names, if from still is, and
 // returns the binding that stands then. Of several who move a session one wins; the
 // others get its binding beside ErrMoved. Other errors are ErrUnknown, for a session
-// that has ended, and those that wrap storage.ErrUnavailable or ctx's: then nobody can
-// say who owns it. What this process alone knows, the store being away, is not moved.
+// that has ended, and those that wrap storage.ErrUnavailable or ctx's: the store was
+// asked twice then, and nobody can say who owns it. What this process alone knows, the store being away, is not moved.
 func (b *Bindings) Move(ctx context.Context, key Key, from, to Binding) (Binding, error) {
 	return b.rebinder.move(ctx, key, from, to)
 }

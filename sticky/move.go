@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"time"
+
+	"berth/internal/storage"
 )
 
 // ErrMoved says that a session was moved meanwhile, to another owner than one's own.
@@ -17,13 +19,20 @@ func (r *rebinder) move(ctx context.Context, key Key, from, to Binding) (Binding
 	to.Until = r.terms.countedUntil(Session, &to, 0, now)
 	stands, moved := to, entry{key: key, binding: to}
 	r.rolls.add(ctx, moved) // first: whoever dies in between leaves one too many
-	err := r.records.exchange(ctx, key, r.terms.sessionIdle, func(standing Binding) (Binding, error) {
+	unlessMoved := func(standing Binding) (Binding, error) {
 		if standing.SameOwner(from) {
 			return to, nil
 		}
 		stands = standing
 		return Binding{}, ErrMoved
-	})
+	}
+	err := r.records.exchange(ctx, key, r.terms.sessionIdle, unlessMoved)
+	if errors.Is(err, storage.ErrUnavailable) { // it may have happened
+		err = r.records.exchange(ctx, key, r.terms.sessionIdle, unlessMoved)
+	}
+	if errors.Is(err, ErrMoved) && stands.SameOwner(to) {
+		err = nil
+	}
 	switch {
 	case err == nil && from.Upstream != to.Upstream:
 		r.rolls.remove(ctx, key, from.Upstream)

@@ -169,3 +169,29 @@ func TestUseNotedDuringAMoveDoesNotUndoIt(t *testing.T) {
 	b.Keep(session("s"), read)
 	b.owns(t, "b", session("s"), SourceBound)
 }
+
+// A move whose confirmation was lost is met by its own repetition.
+func TestMoveMeetsItsOwn(t *testing.T) {
+	server := redistest.Start(t)
+	line := redistest.Relay{MuteAfter: `"alias":"new"`, Muted: make(chan struct{})}
+	line.Start(t, server.Addr)
+	b := newBerth(t, "redis://"+line.Addr()+"/0", Options{Near: 1000}, 0)
+	b.run(t)
+	realtest.Eventually(t, "the store is healthy", b.store.Healthy)
+	b.mustBind(t, session("1"), "a", 0)
+	from := b.owns(t, "a", session("1"), SourceLRU)
+	b.mustBind(t, session("2"), "a", 0)
+	if _, err := b.Move(t.Context(), session("2"), from, Binding{Upstream: "b"}); err != nil {
+		t.Fatal(err) // the server has the script from then on
+	}
+	go func() {
+		<-line.Muted
+		time.Sleep(50 * time.Millisecond) // by then the answer has been thrown away
+		line.Mute.Store(false)
+	}()
+	now, err := b.Move(t.Context(), session("1"), from, Binding{Upstream: "b", Alias: "new"})
+	if err != nil || now.Upstream != "b" || now.Alias != "new" {
+		t.Fatalf("Move: got %v, %v, want the session at b", now, err)
+	}
+	b.owns(t, "b", session("1"), SourceLRU)
+}

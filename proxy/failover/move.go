@@ -100,11 +100,8 @@ func rebind(ctx context.Context, c Case, standing sticky.Binding, opened *sessio
 		next.Former, next.FormerAlias = standing.Upstream, standing.Alias
 	}
 	now, err := c.Endpoint.Router.Bindings.Move(ctx, c.At.Key, standing, next)
-	if errors.Is(err, storage.ErrUnavailable) {
-		now, err = c.Endpoint.Router.Bindings.Move(ctx, c.At.Key, standing, next) // it may meet its own
-	}
 	switch {
-	case err == nil, errors.Is(err, sticky.ErrMoved) && now.SameOwner(next):
+	case err == nil:
 		return now, Moved, nil
 	case errors.Is(err, sticky.ErrMoved):
 		opened.End(ctx)

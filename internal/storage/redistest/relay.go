@@ -35,7 +35,7 @@ type Relay struct {
 	// Mute makes the relay throw answers away; it may be set at any time.
 	Mute atomic.Bool
 
-	// MuteAfter is text; once the server was asked something with it, Mute is set and Muted
+	// MuteAfter is text; when the server is first asked something with it, Mute is set and Muted
 	// closed. Empty: never.
 	MuteAfter string
 
@@ -46,6 +46,7 @@ type Relay struct {
 	Drop atomic.Bool
 
 	addr     string
+	muting   sync.Once    // by MuteAfter
 	accepted atomic.Int64 // connections
 	answers  atomic.Int64 // pieces, of which LoseEvery counts
 	timely   atomic.Int64 // pieces, of which LateEvery counts
@@ -155,8 +156,13 @@ func (r *Relay) question(piece []byte) fate {
 	if r.Drop.Load() {
 		return vanishes
 	}
-	if r.MuteAfter != "" && bytes.Contains(piece, []byte(r.MuteAfter)) && !r.Mute.Swap(true) && r.Muted != nil {
-		close(r.Muted)
+	if r.MuteAfter != "" && bytes.Contains(piece, []byte(r.MuteAfter)) {
+		r.muting.Do(func() {
+			r.Mute.Store(true)
+			if r.Muted != nil {
+				close(r.Muted)
+			}
+		})
 	}
 	return goesOn
 }
