@@ -142,6 +142,29 @@ func TestStandingStreamLeavesOnceTheStoreIsBack(t *testing.T) {
 	f.eventually("a session that is elsewhere", func() bool { return f.who(f.session) != "a" })
 }
 
+// A session that began without a store leaves a draining instance once that is back, and is told there what its client has said.
+func TestSessionBegunWithoutAStoreLeavesOnceThatIsBack(t *testing.T) {
+	redis := redistest.Start(t)
+	store := openStore(t, redis.URL())
+	redis.Stop()
+	f := newLeavingRig(t, rigOptions{tcp: true, store: store})
+	f.drains("a")
+	if got := f.who(f.session); got != "a" {
+		t.Errorf("answered by %q while the store is away, want a", got)
+	}
+	redis.Cont()
+	at := ""
+	f.eventually("a session that is elsewhere", func() bool {
+		at = f.who(f.session)
+		return at != "a"
+	})
+	for _, s := range f.servers {
+		if s.Name == at {
+			s.wantSession(t)
+		}
+	}
+}
+
 // A move that the store has made, and could not say so, loses no session.
 func TestMoveThatTheStoreDoesNotConfirmLosesNoSession(t *testing.T) {
 	redis := redistest.Start(t)

@@ -86,7 +86,7 @@ func (b *binder) make(ctx context.Context, m *making, handshake string) (err err
 		writes = append(writes, b.handshakes.write(making[0].key, handshake))
 	}
 	away := b.records.store.Each(ctx, writes)
-	if away != nil && handshake != "" {
+	if away != nil && handshake != "" && !b.handshakes.pending.add(making[0].key, handshake) {
 		making[0].binding.Kept = time.Time{}
 	}
 	for i := len(making) - 1; i >= 0; i-- {
@@ -144,7 +144,14 @@ func (b *binder) put(ctx context.Context, key Key, binding Binding) {
 }
 
 func (b *binder) amend(ctx context.Context, key Key, binding Binding, handshake string) {
-	if _, waits := b.local.pending.get(key); waits || handshake == "" {
+	if handshake == "" {
+		b.put(ctx, key, binding)
+		return
+	}
+	if _, waits := b.local.pending.get(key); waits {
+		if b.handshakes.pending.add(key, handshake) {
+			binding.Kept = time.Now().Add(b.terms.handshake())
+		}
 		b.put(ctx, key, binding)
 		return
 	}

@@ -66,14 +66,14 @@ func New(store *storage.Store, options Options) *Bindings {
 	terms, metrics := termsOf(options), newMetrics(options.Meter)
 	local := &local{near: newNear(options.Near), log: log}
 	records, rolls := &records{store: store, log: log}, &rolls{store: store, log: log}
-	handshakes := handshakes{terms: terms, records: records, log: log}
+	handshakes := handshakes{terms: terms, records: records, pending: new(pendingHandshakes), log: log}
 	b := &Bindings{
 		store: store, terms: terms, local: local, records: records, rolls: rolls, handshakes: handshakes,
 		finder:    finder{local: local, records: records},
 		binder:    binder{terms: terms, local: local, records: records, rolls: rolls, handshakes: handshakes, metrics: metrics, log: log},
 		rebinder:  rebinder{terms: terms, local: local, records: records, rolls: rolls, log: log},
 		refresher: refresher{terms: terms, near: local.near, records: records, rolls: rolls, metrics: metrics, updates: make(chan entry, maxUpdates)},
-		writeBack: writeBack{local: local, records: records, rolls: rolls, metrics: metrics, log: log},
+		writeBack: writeBack{local: local, records: records, rolls: rolls, handshakes: handshakes, metrics: metrics, log: log},
 		census:    census{store: store},
 		wake:      make(chan struct{}, 1),
 		metrics:   metrics,

@@ -62,8 +62,8 @@ type Beside struct {
 	Handshake string
 }
 
-// BindBeside is Bind with what is written beside the binding. Without a store the claim is bound locally as well,
-// and the handshake is not kept, so that Binding.Kept is zero.
+// BindBeside is Bind with what is written beside the binding. Without a store both are kept
+// locally as well; a handshake for which there is no room there is not, so that Binding.Kept is zero.
 func (b *Bindings) BindBeside(ctx context.Context, key Key, binding Binding, ttl time.Duration, beside Beside) error {
 	return b.binder.bind(ctx, &key, &binding, ttl, &beside)
 }

@@ -11,6 +11,7 @@ import (
 type handshakes struct {
 	terms   terms
 	records *records
+	pending *pendingHandshakes
 	log     *slog.Logger
 }
 
@@ -20,15 +21,40 @@ func (h handshakes) write(session Key, handshake string) storage.Write {
 }
 
 func (h handshakes) get(ctx context.Context, session Key) ([]byte, error) {
+	if text, pends := h.pending.get(session); pends {
+		return []byte(text), nil
+	}
 	record, err := h.records.get(ctx, session.handshake())
 	return record.Value, err
 }
 
 func (h handshakes) revise(ctx context.Context, session Key, change func(handshake []byte) ([]byte, error)) error {
+	if pends, err := h.pending.revise(session, change); pends {
+		return err
+	}
 	return h.records.revise(ctx, session.handshake(), h.terms.handshake(), change)
 }
 
+// writeBack gives the store one that was kept while it was away.
+func (h handshakes) writeBack(ctx context.Context, p pendingHandshake) error {
+	w := h.write(p.session, p.text)
+	var err error
+	if p.over {
+		err = h.records.store.Put(ctx, w.Key, w.Value, w.TTL)
+	} else {
+		_, _, err = h.records.store.PutIfAbsent(ctx, w.Key, w.Value, w.TTL)
+	}
+	if err != nil {
+		return err
+	}
+	if removed := h.pending.settle(p); removed {
+		h.drop(ctx, p.session)
+	}
+	return nil
+}
+
 func (h handshakes) drop(ctx context.Context, session Key) {
+	h.pending.remove(session)
 	if err := h.records.store.Delete(ctx, session.handshake().digest()); err != nil {
 		h.log.Debug("a handshake could not be dropped", "error", err)
 	}

@@ -265,3 +265,47 @@ func TestSettlingKeepsWhatWasAmended(t *testing.T) {
 		t.Error("the binding that was written is still pending")
 	}
 }
+
+// What it takes to open a session anew is kept though the session began without a store, as it is by then, and shared with its binding.
+func TestHandshakesKeptWithoutRedisAreWrittenBack(t *testing.T) {
+	server := redistest.Start(t)
+	one, two := onRedis(t, server), onRedis(t, server)
+	server.Kill()
+	begin := func(id string) {
+		t.Helper()
+		if err := one.BindBeside(t.Context(), session(id), Binding{Upstream: "a"}, 0, Beside{Handshake: "of " + id}); err != nil {
+			t.Fatalf("BindBeside: %v", err)
+		}
+		if b := one.owns(t, "a", session(id), SourceBound); b.Kept.IsZero() {
+			t.Errorf("%s has no handshake that is kept", id)
+		}
+	}
+	begin("1")
+	begin("revised")
+	begin("ended")
+	one.mustBind(t, session("amended"), "a", 0)
+	one.Amend(t.Context(), session("amended"), Binding{Upstream: "a", Version: "v"}, "of amended")
+	revise := func(have []byte) ([]byte, error) { return append(have, " anew"...), nil }
+	if err := one.ReviseHandshake(t.Context(), session("revised"), revise); err != nil {
+		t.Errorf("ReviseHandshake: %v", err)
+	}
+	one.Unbind(t.Context(), session("ended"))
+	one.DropHandshake(t.Context(), session("ended"))
+
+	server.Restart()
+	for id, want := range map[string]string{"1": "of 1", "revised": "of revised anew", "amended": "of amended"} {
+		realtest.Eventually(t, "the other berth finds "+id, func() bool { return two.finds(t, "a", session(id)) })
+		if got, err := two.Handshake(t.Context(), session(id)); err != nil || string(got) != want {
+			t.Errorf("%s: got %q, %v, want %q", id, got, err, want)
+		}
+		if b := two.owns(t, "a", session(id), SourceLRU); b.Kept.IsZero() {
+			t.Errorf("%s has no handshake that is kept", id)
+		}
+	}
+	if got, err := two.Handshake(t.Context(), session("ended")); !errors.Is(err, ErrUnknown) {
+		t.Errorf("of a session that has ended: got %q, %v", got, err)
+	}
+	if p := one.handshakes.pending; p.len() != 0 || p.size != 0 {
+		t.Errorf("pending: %d of %d bytes", p.len(), p.size)
+	}
+}

@@ -17,15 +17,15 @@ const writeBackAtOnce = 16
 
 // inPortions has write take in all that some hands out, a portion at once and the next one after it, until it
 // fails. It must have some hand out what it has written no more.
-func inPortions(some func(n int) []entry, write func(entry) error) error {
+func inPortions[T any](some func(n int) []T, write func(T) error) error {
 	for {
 		portion := some(writeBackAtOnce)
 		if len(portion) == 0 {
 			return nil
 		}
 		var group errgroup.Group // one that is refused for a reason of its own keeps none of the others back
-		for _, e := range portion {
-			group.Go(func() error { return write(e) })
+		for _, one := range portion {
+			group.Go(func() error { return write(one) })
 		}
 		if err := group.Wait(); err != nil {
 			return err
@@ -35,20 +35,24 @@ func inPortions(some func(n int) []entry, write func(entry) error) error {
 
 // writeBack gives the store what was bound while it was away.
 type writeBack struct {
-	local   *local
-	records *records
-	rolls   *rolls
-	metrics *metrics
-	log     *slog.Logger
+	local      *local
+	records    *records
+	rolls      *rolls
+	handshakes handshakes
+	metrics    *metrics
+	log        *slog.Logger
 }
 
-// all offers the pending bindings to the store until it refuses one.
+// all offers what is pending to the store until it refuses something. Who sees that a session's handshake is kept is to find it.
 func (w *writeBack) all(ctx context.Context) {
 	before := w.local.pending.len()
-	if before == 0 || !w.records.store.Healthy() {
+	if before == 0 && w.handshakes.pending.len() == 0 || !w.records.store.Healthy() {
 		return
 	}
-	err := inPortions(w.local.pending.some, func(e entry) error { return w.one(ctx, e) })
+	err := inPortions(w.handshakes.pending.some, func(h pendingHandshake) error { return w.handshakes.writeBack(ctx, h) })
+	if err == nil {
+		err = inPortions(w.local.pending.some, func(e entry) error { return w.one(ctx, e) })
+	}
 	if err != nil && ctx.Err() == nil && !errors.Is(err, storage.ErrUnavailable) {
 		w.log.Warn("a binding could not be written back", "error", err)
 	}
