@@ -7,9 +7,9 @@ import (
 	"berth/internal/exchange"
 	"berth/internal/mcp"
 	"berth/internal/wire"
-	"berth/proxy/admission"
 	"berth/proxy/fault"
 	"berth/proxy/inbound"
+	"berth/proxy/reply"
 )
 
 // fail answers the client with what the ladder says of err. After headers are out
@@ -21,31 +21,31 @@ func (x *request) fail(err error) {
 		x.aborted = true
 		return
 	}
-	x.answer(answer)
+	x.rec.Code = answer.Code
+	refuse(x.Call, x.out, answer, x.p.gate.IsShort())
 }
 
-// answer writes an error of our own as the whole answer.
-func (x *request) answer(e *mcp.Error) {
-	h := x.out.Header()
+// refuse writes an error of our own as the whole answer to c.
+func refuse(c *inbound.Call, out *reply.Writer, e *mcp.Error, short bool) {
+	h := out.Header()
 	exchange.Instruct(h, e)
 	if e.Status == wire.StatusMethodNotAllowed {
-		h.Set("Allow", strings.Join(x.Methods(), ", "))
+		h.Set("Allow", strings.Join(c.Methods(), ", "))
 	}
-	if x.HTTP.ContentLength != 0 && !x.BodyRead && !mayKeep(x.Call, e, x.p.gate) {
+	if c.HTTP.ContentLength != 0 && !c.BodyRead && !mayKeep(c, e, short) {
 		h.Set("Connection", "close") // the answer must not wait for the rest of the body
 	}
-	x.rec.Code = e.Code
-	body := e.Body(x.ID)
-	if x.InArray {
+	body := e.Body(c.ID)
+	if c.InArray {
 		body = slices.Concat([]byte("["), body, []byte("]"))
 	}
-	x.out.Respond(e.Status, body)
+	out.Respond(e.Status, body)
 }
 
 // mayKeep reports whether the connection of a request that was turned away unread is
 // kept. net/http reads on to a body's end before it answers, and one so small came with
 // the head: under load that costs less than the client's next connection. Where memory
 // is short the connection is in the way.
-func mayKeep(x *inbound.Call, e *mcp.Error, gate *admission.Gate) bool {
-	return e == fault.Overloaded && x.HTTP.ContentLength > 0 && x.HTTP.ContentLength <= inbound.FirstRead && !gate.IsShort()
+func mayKeep(c *inbound.Call, e *mcp.Error, short bool) bool {
+	return e == fault.Overloaded && c.HTTP.ContentLength > 0 && c.HTTP.ContentLength <= inbound.FirstRead && !short
 }

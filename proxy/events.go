@@ -79,7 +79,7 @@ func (x *request) beginStream(u *routing.Upstream, response *wire.Response) (*st
 	s := &stream{x: x, u: u, body: response.Body, reader: &x.room.reader, between: true, news: x.p.sessions.Join(way, &x.decision)}
 	x.announced.Read(s.reader, exchange.EventStream, response)
 	if x.Stands && x.Single() == nil {
-		s.stands = x.stands(standing.Session)
+		s.stands = x.p.standing.Begin(stands(x.Call, standing.Session))
 		s.stands.Hears(u.Name)
 	}
 	return s, nil

@@ -57,11 +57,6 @@ func (x *request) finish(caught any) {
 	x.seat.Leave()
 	now := x.Now()
 	x.out.LimitWriteFrom(now)
-	x.report(now)
-}
-
-// report writes down what became of the request.
-func (x *request) report(now time.Time) {
 	r, out := &x.rec, x.out
 	r.Source, r.MovedFrom, r.Session = x.decision.Source, x.movedFrom, x.recorder.NewSession
 	r.Status, r.Meant, r.Begun, r.Written = out.Status, out.Meant(), out.Begun, out.Written

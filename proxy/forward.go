@@ -9,6 +9,7 @@ import (
 	"berth/internal/wire"
 	"berth/proxy/audit"
 	"berth/proxy/fault"
+	"berth/proxy/inbound"
 	"berth/proxy/outbound"
 	"berth/routing"
 	"berth/upgrade"
@@ -100,40 +101,40 @@ func (x *request) forwardUnbound() error {
 	var search eraSearch
 	defer search.drop()
 	for {
-		lease, err := x.lease(tried)
+		next, err := lease(x.Call, &x.decision, tried)
 		if err != nil && search.response != nil {
 			return search.relay(x)
 		}
 		if err != nil {
 			return cmp.Or(last, err)
 		}
-		done, err := x.forwardLeased(lease, &search)
+		done, err := x.forwardLeased(next, &search)
 		if done {
 			return err
 		}
-		tried, last = append(tried, lease.Upstream), err
+		tried, last = append(tried, next.Upstream), err
 	}
 }
 
 // lease takes up the picker's choice. New work waits where the upstreams are full, as long as its
 // client does; a stream takes no room, and what has begun is not held up. What an upstream has
 // asked its client about goes on there, though it drains.
-func (x *request) lease(tried []*routing.Upstream) (*routing.Lease, error) {
-	if x.decision.GoesOn && x.decision.Prefer != "" {
-		if lease := x.Pool().GoOn(x.decision.Prefer, tried); lease != nil {
+func lease(c *inbound.Call, at *routing.Decision, tried []*routing.Upstream) (*routing.Lease, error) {
+	if at.GoesOn && at.Prefer != "" {
+		if lease := c.Pool().GoOn(at.Prefer, tried); lease != nil {
 			return lease, nil
 		}
 	}
-	work := x.Work(x.decision.Prefer)
-	if x.Stands || x.ConcernsBegun {
-		lease, err := x.Pool().Pick(work, tried)
-		if err == nil && x.Stands {
+	work := c.Work(at.Prefer)
+	if c.Stands || c.ConcernsBegun {
+		lease, err := c.Pool().Pick(work, tried)
+		if err == nil && c.Stands {
 			lease.Stand()
 		}
 		return lease, err
 	}
-	ctx := x.HTTP.Context()
-	lease, err := x.Pool().Await(ctx, work, tried)
+	ctx := c.HTTP.Context()
+	lease, err := c.Pool().Await(ctx, work, tried)
 	if err != nil && ctx.Err() != nil {
 		return nil, fault.ErrClientGone
 	}
@@ -143,7 +144,7 @@ func (x *request) lease(tried []*routing.Upstream) (*routing.Lease, error) {
 // forwardLeased sends unbound work to the leased upstream and gives the lease back.
 // done is false if another upstream may do the work.
 func (x *request) forwardLeased(lease *routing.Lease, search *eraSearch) (done bool, err error) {
-	defer x.giveBack(lease)
+	defer func() { giveBack(lease, x.standing) }()
 	u := lease.Upstream
 	owner, err := x.made.Bind(u)
 	if err != nil {

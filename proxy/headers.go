@@ -11,7 +11,7 @@ import (
 )
 
 // way is how requests go to upstreams for this one, as it stands now.
-func (x *request) way() outbound.Way { return x.wayFrom(x.standpoint()) }
+func (x *request) way() outbound.Way { return x.wayFrom(standpointOf(&x.decision)) }
 
 // standpoint is what a decision means to those who are asked on the way.
 type standpoint struct {
@@ -19,8 +19,8 @@ type standpoint struct {
 	inSession bool
 }
 
-func (x *request) standpoint() standpoint {
-	return standpoint{x.decision.Owner, x.decision.Key.Kind == sticky.Session}
+func standpointOf(at *routing.Decision) standpoint {
+	return standpoint{at.Owner, at.Key.Kind == sticky.Session}
 }
 
 func (x *request) wayFrom(at standpoint) outbound.Way {

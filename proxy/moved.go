@@ -43,7 +43,7 @@ func (x *request) leaveDenied(u *routing.Upstream, response *wire.Response, v fa
 	x.rec.EndExchange(strconv.Itoa(response.Status))
 	_ = response.Body.Close() // nothing in it is needed
 	x.change.Done()           // it changed nothing
-	if v.Step == failover.Refuse && x.AboutTask && x.serveStale(x.p.stale.IfError(x.Call, 0)) {
+	if v.Step == failover.Refuse && x.AboutTask && serveStale(&x.decision, x.out, x.p.stale.IfError(x.Call, 0)) {
 		return nil
 	}
 	return x.act(v)

@@ -38,7 +38,7 @@ func (x *request) forwardOwned(u *routing.Upstream) error {
 		began = time.Time{} // that took its time
 	}
 	lease := x.Pool().Own(u)
-	defer x.giveBack(lease)
+	defer func() { giveBack(lease, x.standing) }()
 	if x.Stands {
 		lease.Stand()
 	}
@@ -89,7 +89,7 @@ func (x *request) ownerFailed(u *routing.Upstream, err error) error {
 // not sent, because the owner is known to be silent.
 func (x *request) outOfReach(u *routing.Upstream, failed *exchange.SendError) error {
 	garbled := failed != nil && failed.Garbled
-	if x.AboutTask && !garbled && x.serveStale(x.p.stale.IfError(x.Call, u.DownFor())) {
+	if x.AboutTask && !garbled && serveStale(&x.decision, x.out, x.p.stale.IfError(x.Call, u.DownFor())) {
 		return nil
 	}
 	return unreachable(x.asCase(), u, failed)

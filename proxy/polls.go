@@ -3,6 +3,7 @@ package proxy
 import (
 	"berth/internal/mcp"
 	"berth/internal/wire"
+	"berth/proxy/reply"
 	"berth/routing"
 	"berth/sticky"
 )
@@ -35,11 +36,11 @@ func (x *request) sharePoll(u *routing.Upstream) (answered bool, err error) {
 }
 
 // serveStale answers with what was seen of a task, and reports whether it did: nil is nothing.
-func (x *request) serveStale(seen []byte) bool {
+func serveStale(at *routing.Decision, out *reply.Writer, seen []byte) bool {
 	if seen == nil {
 		return false
 	}
-	x.decision.Source = sourceLastSeen
-	x.out.Respond(wire.StatusOK, seen)
+	at.Source = sourceLastSeen
+	out.Respond(wire.StatusOK, seen)
 	return true
 }

@@ -16,24 +16,21 @@ import (
 
 // routed routes the request, and returns errRouted if that says where it goes.
 func (x *request) routed() error {
-	if err := x.route(); err != nil {
+	q := x.query()
+	if err := x.decide(&q); err != nil {
 		return x.unroutable(err)
 	}
 	return errRouted
 }
 
-// route finds the owner of what the request is about, if it has one.
-func (x *request) route() error {
-	q := x.query()
-	return x.decide(&q)
-}
-
-// decide is route by another query of the request's.
+// decide finds the owner of what the request is about, if it has one.
 func (x *request) decide(q *routing.Query) error {
 	if err := x.settle(q); err != nil {
 		return err
 	}
-	x.traceOrigin()
+	if x.AboutTask && x.rec.IsTraced() && x.decision.Task.ID != "" {
+		x.rec.ComesFrom(originOf(x.ctx, x.Endpoint.Router, &x.decision))
+	}
 	if err := x.openAlias(); err != nil {
 		return err
 	}
@@ -53,15 +50,11 @@ func (x *request) decide(q *routing.Query) error {
 
 // settle has the router decide. The fleet is asked from what x was before, and where nobody can say it stays that.
 func (x *request) settle(q *routing.Query) error {
-	x.stood = x.standpoint()
-	if x.decided {
-		return x.settleAnew(q)
+	x.stood = standpointOf(&x.decision)
+	if !x.decided {
+		x.decided = true
+		return x.Endpoint.Router.Decide(x.ctx, q, &x.decision)
 	}
-	x.decided = true
-	return x.Endpoint.Router.Decide(x.ctx, q, &x.decision)
-}
-
-func (x *request) settleAnew(q *routing.Query) error {
 	var d routing.Decision
 	err := x.Endpoint.Router.Decide(x.ctx, q, &d)
 	if err == nil {
@@ -70,18 +63,13 @@ func (x *request) settleAnew(q *routing.Query) error {
 	return err
 }
 
-// traceOrigin links the request's span, if it is recorded, to the one that made the task which the request
-// is about. A binding that decided nothing is read for that.
-func (x *request) traceOrigin() {
-	if !x.AboutTask || !x.rec.IsTraced() || x.decision.Task.ID == "" {
-		return
+// originOf is the span that made the task which a request is about. A binding that decided nothing is read for that.
+func originOf(ctx context.Context, router *routing.Router, at *routing.Decision) string {
+	if binding := at.TaskBinding(); binding.Upstream != "" {
+		return binding.Origin
 	}
-	origin := x.decision.TaskBinding().Origin
-	if x.decision.TaskBinding().Upstream == "" {
-		binding, _, _ := x.Endpoint.Router.Bindings.Lookup(x.ctx, x.decision.Task) // none has no origin
-		origin = binding.Origin
-	}
-	x.rec.ComesFrom(origin)
+	binding, _, _ := router.Bindings.Lookup(ctx, at.Task) // none has no origin
+	return binding.Origin
 }
 
 // query is what the router needs to know of the request.
@@ -132,7 +120,7 @@ func (x *request) unroutable(err error) error {
 		}
 	}
 	seen, refusal := unroutedAnswer(x.p.stale, x.Call, err)
-	if x.serveStale(seen) {
+	if serveStale(&x.decision, x.out, seen) {
 		return nil
 	}
 	x.p.gate.NoteMiss(x.Caller, err)

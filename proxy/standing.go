@@ -3,6 +3,7 @@ package proxy
 import (
 	"berth/internal/mcp"
 	"berth/internal/seal"
+	"berth/proxy/inbound"
 	"berth/proxy/standing"
 	"berth/routing"
 )
@@ -10,23 +11,23 @@ import (
 // Standing are the streams of clients that stand at this berth.
 func (p *Proxy) Standing() []*standing.Stream { return p.standing.All() }
 
-// stands notes that the request's stream stands, until what it returns is ended.
-func (x *request) stands(kind string) *standing.Stream {
-	stream := standing.What{Pool: x.PoolName(), Kind: kind}
-	if x.Principal != "" {
-		stream.Caller = seal.Digest(x.Principal)
+// stands is what operators are told of the stream that answers c.
+func stands(c *inbound.Call, kind string) standing.What {
+	stream := standing.What{Pool: c.PoolName(), Kind: kind}
+	if c.Principal != "" {
+		stream.Caller = seal.Digest(c.Principal)
 	}
-	if c := x.Single(); c != nil {
-		if named, ok := c.Listen.Find(mcp.FilterTasks); ok {
+	if one := c.Single(); one != nil {
+		if named, ok := one.Listen.Find(mcp.FilterTasks); ok {
 			stream.Tasks = len(named.List)
 		}
 	}
-	return x.p.standing.Begin(stream)
+	return stream
 }
 
-// giveBack releases the lease by which a request was sent, or leaves what it holds to the stream that stands by it.
-func (x *request) giveBack(lease *routing.Lease) {
-	if s := x.standing; s != nil && s.lease == nil {
+// giveBack releases the lease by which a request was sent, or leaves what it holds to the stream that stands by it, nil for none.
+func giveBack(lease *routing.Lease, s *stream) {
+	if s != nil && s.lease == nil {
 		s.lease = lease.HandOver()
 		return
 	}
