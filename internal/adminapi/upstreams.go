@@ -78,16 +78,46 @@ func (f *fleet) serveUndrain(ctx context.Context, r *http.Request) (any, error) 
 	return f.mark(ctx, r, routing.Drain{})
 }
 
+// An order that the store does not take is given again for a while: a deploy would end for want of one answer in time.
+const (
+	orderWithin = 3 * time.Second
+	orderEvery  = 250 * time.Millisecond
+)
+
+// mark sets an upstream's mark, and tells how it is then.
 func (f *fleet) mark(ctx context.Context, r *http.Request, mark routing.Drain) (any, error) {
 	pool, name := r.PathValue("pool"), r.PathValue("name")
+	told, err := f.markOnce(ctx, pool, name, mark)
+	for late := time.Now().Add(orderWithin); says(err, http.StatusServiceUnavailable) && time.Now().Before(late) && ctx.Err() == nil; {
+		time.Sleep(orderEvery)
+		told, err = f.markOnce(ctx, pool, name, mark)
+		if !mark.Set() && says(err, http.StatusNotFound) { // the mark of one that is gone was taken off before, and the store could not say so
+			return gone(pool, name), nil
+		}
+	}
+	return told, err
+}
+
+func (f *fleet) markOnce(ctx context.Context, pool, name string, mark routing.Drain) (any, error) {
 	if _, err := f.drains.Set(ctx, pool, name, mark); err != nil {
 		return nil, f.drainFault(err, pool, name)
 	}
 	told, err := f.tell(ctx, pool, name, 0)
-	if fault, is := errors.AsType[*admin.Fault](err); is && fault.Status == http.StatusNotFound { // a mark was taken off one that is gone
-		return api.Upstream{MayStop: api.MayStop{Pool: pool, Name: name}, State: routing.StateSilent, Reason: "it is gone", SeenBy: []api.SeenBy{}, Transport: "http", Versions: []string{}}, nil
+	if says(err, http.StatusNotFound) { // a mark was taken off one that is gone
+		return gone(pool, name), nil
 	}
 	return told, err
+}
+
+// says reports whether err is a fault of that status.
+func says(err error, status int) bool {
+	fault, is := errors.AsType[*admin.Fault](err)
+	return is && fault.Status == status
+}
+
+// gone is what is told of an upstream that no pool has any more.
+func gone(pool, name string) api.Upstream {
+	return api.Upstream{MayStop: api.MayStop{Pool: pool, Name: name}, State: routing.StateSilent, Reason: "it is gone", SeenBy: []api.SeenBy{}, Transport: "http", Versions: []string{}}
 }
 
 func (f *fleet) has(pool string) bool {

@@ -1,0 +1,59 @@
+package adminapi_test
+
+import (
+	"net/url"
+	"testing"
+	"time"
+
+	"berth/internal/api"
+	"berth/internal/storage"
+	"berth/internal/storage/redistest"
+	"berth/routing"
+)
+
+func onRedis(t *testing.T, url string) *rig {
+	t.Helper()
+	store, err := storage.Open(url, storage.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { store.Close() })
+	return newRigOn(t, store)
+}
+
+// An order does not fail because the store is away for a moment: a deploy would end by it.
+func TestAnOrderOutlivesAMomentsOutage(t *testing.T) {
+	redis := redistest.Start(t)
+	r := onRedis(t, redis.URL())
+	for _, order := range []string{"drain", "undrain"} {
+		redis.Stop()
+		time.AfterFunc(600*time.Millisecond, redis.Cont)
+		var told api.Upstream
+		if err := r.ask("POST", "/v1/upstreams/p/a/"+order, "{}", &told); err != nil || told.Draining != (order == "drain") {
+			t.Errorf("%s: %v, %+v", order, err, told)
+		}
+	}
+}
+
+// Who takes the mark off an instance that is gone is not told that there is none because the store could not confirm it.
+func TestAnUndrainThatTheStoreDoesNotConfirmIsDone(t *testing.T) {
+	redis := redistest.Start(t)
+	line := redistest.Relay{MuteAfter: `"upstreams":{}`, Muted: make(chan struct{})}
+	line.Start(t, redis.Addr)
+	r := onRedis(t, "redis://"+line.Addr()+"/0")
+	var told api.Upstream
+	r.must("POST", "/v1/upstreams/p/a/drain", "{}", &told)
+	r.pool.Replace([]*routing.Upstream{{Name: "b", URL: &url.URL{Scheme: "http", Host: "b"}}})
+	go func() {
+		<-line.Muted
+		time.Sleep(50 * time.Millisecond) // by then the answer has been thrown away
+		line.Mute.Store(false)
+	}()
+	r.must("POST", "/v1/upstreams/p/a/undrain", "{}", &told)
+	if told.Reason != "it is gone" {
+		t.Errorf("told %+v", told)
+	}
+	if status, code := r.refused("POST", "/v1/upstreams/p/a/undrain", "{}", &told); status != 404 {
+		t.Errorf("once more: %d %q, want 404", status, code)
+	}
+}
