@@ -8,6 +8,7 @@ import (
 	"berth/internal/exchange"
 	"berth/internal/wire"
 	"berth/proxy/audit"
+	"berth/proxy/failover"
 	"berth/proxy/fault"
 	"berth/proxy/inbound"
 	"berth/proxy/outbound"
@@ -53,6 +54,11 @@ func (x *request) dispatch() error {
 
 // deliver sends the request, which was routed, to whom that says.
 func (x *request) deliver() error {
+	if failover.MayBeBehind(x.Call, &x.decision) {
+		if v := x.p.mover.Outdated(x.ctx, x.asCase()); v.Step != failover.Stay {
+			return x.act(v)
+		}
+	}
 	known := x.untag() || x.answersFormer()
 	if known && x.IsResponse() {
 		err := x.p.sessions.MayReply(x.ctx, x.way(), &x.decision)

@@ -1,6 +1,8 @@
 package proxy_test
 
 import (
+	"encoding/json"
+	"fmt"
 	"io"
 	"net/http"
 	"strings"
@@ -8,6 +10,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"berth/internal/mcptest"
 	"berth/internal/storage/redistest"
 	"berth/routing"
 )
@@ -184,4 +187,64 @@ func TestMoveThatTheStoreDoesNotConfirmLosesNoSession(t *testing.T) {
 		}
 		return got != "a"
 	})
+}
+
+// A client's answer, and a session's end, go where another berth has moved the session, though this one's cache knows better and the
+// upstream that it has left stands and takes both.
+func TestAnswersAndEndsFollowASessionThatAnotherBerthHasMoved(t *testing.T) {
+	redis := redistest.Start(t)
+	o := func() rigOptions {
+		return reinit(rigOptions{tcp: true, size: 2, store: openStore(t, redis.URL()), server: func(s *mcptest.Server) { s.SSE = true }})
+	}
+	f := newLeavingRig(t, o())
+	other := f.second(o())
+	if got := other.who(f.session); got != "a" { // is near there now
+		t.Fatalf("answered by %q, want a", got)
+	}
+	f.drains("a")
+	if got := f.who(f.session); got != "b" {
+		t.Fatalf("answered by %q, want b", got)
+	}
+	ask, _ := questions("of b")
+	f.servers[1].inject(ask)
+	call := f.rig.open(f.legacyRequest(t.Context(), f.session, "tools/call", `"name":"ask"`))
+	defer call.Body.Close()
+	events := newEventLines(t, call)
+	var asked struct{ ID json.RawMessage }
+	if err := json.Unmarshal([]byte(eventsIn(events.event() + "\n\n")[0]), &asked); err != nil {
+		t.Fatal(err)
+	}
+	if r := other.in(f.session, http.MethodPost, fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"result":{"action":"accept"}}`, asked.ID)); r.status != http.StatusAccepted {
+		t.Errorf("the answer got %d %s", r.status, r.body)
+	}
+	if got := events.event(); !strings.Contains(got, `"id":1,"result"`) {
+		t.Errorf("the call ended with %s", got)
+	}
+}
+
+func TestASessionThatAnotherBerthHasMovedEndsWhereItIs(t *testing.T) {
+	redis := redistest.Start(t)
+	o := func() rigOptions { return reinit(rigOptions{tcp: true, size: 2, store: openStore(t, redis.URL())}) }
+	f := newLeavingRig(t, o())
+	other := f.second(o())
+	if got := other.who(f.session); got != "a" {
+		t.Fatalf("answered by %q, want a", got)
+	}
+	f.drains("a")
+	if got := f.who(f.session); got != "b" {
+		t.Fatalf("answered by %q, want b", got)
+	}
+	if r := other.in(f.session, http.MethodDelete, ""); r.status/100 != 2 {
+		t.Errorf("the end got %d %s", r.status, r.body)
+	}
+	for _, s := range f.servers {
+		if left := s.Sessions(); len(left) != 0 {
+			t.Errorf("%s still has %v", s.Name, left)
+		}
+	}
+	for _, berth := range []*rig{f.rig, other} {
+		if got := berth.who(f.session); got != "404" {
+			t.Errorf("after its end the session is answered by %q", got)
+		}
+	}
 }

@@ -7,6 +7,7 @@ import (
 	"berth/internal/exchange"
 	"berth/internal/wire"
 	"berth/proxy/audit"
+	"berth/proxy/failover"
 	"berth/proxy/fault"
 	"berth/proxy/inbound"
 	"berth/proxy/polls"
@@ -34,7 +35,9 @@ func (x *request) relayAnswer(u *routing.Upstream, response *wire.Response) erro
 	if x.HasOddSession(response.Header) {
 		return fault.OddSession
 	}
-	x.recorder.Head(response)
+	if ended := x.recorder.Head(response); ended {
+		failover.EndFormer(x.way(), &x.decision)
+	}
 	if x.IsResponse() {
 		x.p.sessions.Answered(x.way(), &x.decision, response.Status)
 	}

@@ -1,11 +1,14 @@
 package failover
 
 import (
+	"cmp"
 	"context"
 	"errors"
 
 	"berth/proxy/inbound"
 	"berth/proxy/outbound"
+	"berth/proxy/session"
+	"berth/routing"
 	"berth/sticky"
 )
 
@@ -50,6 +53,20 @@ func revise(c Case) {
 		c.Log.Warn("a session's handshake could not be brought up to date: it would move without its last subscription or log level",
 			"pool", c.PoolName(), "error", err)
 	}
+}
+
+// EndFormer ends a session, which its client has ended, at the upstream that it has left as well: whoever asked the fleet for it
+// would find it there.
+func EndFormer(w outbound.Way, at *routing.Decision) {
+	former := w.Pool().Find(at.Binding.Former)
+	if former == nil || former.Silent() {
+		return
+	}
+	alias, err := w.AliasIn(at.Binding.FormerAlias)
+	if err != nil {
+		return
+	}
+	session.For(w).Standing(former, cmp.Or(alias, w.Session), at.Binding.Version).End(w.HTTP.Context())
 }
 
 // Forget forgets a session that has ended.

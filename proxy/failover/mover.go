@@ -5,7 +5,9 @@ import (
 
 	"berth/internal/wire"
 	"berth/proxy/fault"
+	"berth/proxy/inbound"
 	"berth/routing"
+	"berth/sticky"
 
 	"golang.org/x/sync/singleflight"
 )
@@ -42,6 +44,12 @@ func (m *Mover) Outdated(ctx context.Context, c Case) Verdict {
 	}
 	m.Count(c.PoolName(), Joined)
 	return Verdict{Step: Reroute}
+}
+
+// MayBeBehind reports whether a request that goes where its session is, and does not move it, a client's answer or the session's end, may
+// be led by what another berth has changed since: the upstream that the session has left may stand, and take both to no effect.
+func MayBeBehind(c *inbound.Call, at *routing.Decision) bool {
+	return at.Source == sticky.SourceLRU && (c.HTTP.Method == wire.MethodDelete || c.HasResponse())
 }
 
 // Leaving judges a request that is to go to u, its session's upstream, which drains, and whose sessions

@@ -14,19 +14,21 @@ import (
 )
 
 // Head notes what the head of an answer says of sessions: which one initialize hands out, and
-// that its client ended one. One that its owner does not know any more stays bound until it idles
+// that its client ended one, which it reports. One that its owner does not know any more stays bound until it idles
 // out: the owner is who says so, and not every 404 of a server is about the session.
-func (r *Recorder) Head(response *wire.Response) {
+func (r *Recorder) Head(response *wire.Response) (ended bool) {
 	r.NewSession = ""
 	if response.Status/100 != 2 {
-		return
+		return false
 	}
 	if c := r.Single(); c != nil && c.Method == mcp.MethodInitialize {
 		r.NewSession = response.Header.Get(mcp.HeaderSession)
 	}
 	if r.Session != "" && r.HTTP.Method == wire.MethodDelete {
 		r.SessionEnd()
+		return true
 	}
+	return false
 }
 
 // SessionEnd forgets the call's session, which has ended.

@@ -23,6 +23,11 @@ type Session struct {
 	by Opener
 }
 
+// Standing is a session that was opened at u before.
+func (o Opener) Standing(u *routing.Upstream, id, version string) *Session {
+	return &Session{Upstream: u, ID: id, Version: version, by: o}
+}
+
 // Refusal is an answer that opens no session.
 type Refusal struct {
 	Status int          // of HTTP
