@@ -9,6 +9,7 @@ import (
 
 	"berth/internal/storage/redistest"
 	"berth/proxy"
+	"berth/routing"
 	"berth/sticky"
 	"berth/upgrade"
 )
@@ -388,5 +389,30 @@ func TestAskOfAnUpstreamThatTheSessionHasLeft(t *testing.T) {
 		call.ask(`7`)
 		time.Sleep(time.Minute)
 		w.wants(t)
+	})
+}
+
+// A call that is held at an upstream which its session has left, since it drains, asks and is answered there.
+func TestAskOfADrainingUpstreamThatTheSessionHasLeft(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newCoreRig(t, reinit(rigOptions{size: 2}), nil)
+		session := f.initialize()
+		id, call := f.made(session)
+		f.pool.SetDrains(map[string]routing.Drain{f.servers[0].Name: {Since: time.Now(), MoveSessions: true}})
+		if r := f.legacy(session, "ping", ""); r.status != 200 || len(f.servers[1].Sessions()) != 1 {
+			t.Fatalf("not moved: %v", r)
+		}
+		w := f.awaits(session, id, "")
+		call.ask(`7`)
+		time.Sleep(time.Minute)
+		w.wants(t, asking(id, `7`))
+		f.replies(session, `7`)
+		time.Sleep(time.Minute)
+		if posted := f.tool.answers(); len(posted) != 1 || posted[0] != `{"jsonrpc":"2.0","id":7,"result":{}}` {
+			t.Errorf("the upstream got %v", posted)
+		}
+		if v := f.look(session, id); v.Status != "working" {
+			t.Errorf("when it has its answer: %+v", v)
+		}
 	})
 }

@@ -43,7 +43,7 @@ func (w *resultWait) forgetClosed() {
 }
 
 // isAtHome reports whether the request is in the session of the task's call, and that is
-// where it was.
+// where it was, or has left that while it stands: answers are taken there then.
 func (w *resultWait) isAtHome() bool {
 	r := w.Request
 	if w.task.Session != r.SessionKey() {
@@ -61,9 +61,17 @@ func (w *resultWait) isAtHome() bool {
 	if err != nil {
 		return true // answers find their way as ever, once they can
 	}
-	alias, err := r.AliasIn(binding.Alias)
-	r.Alias = alias
-	return err == nil && binding.Upstream == w.task.Upstream && r.Behind() == w.task.Behind
+	return w.isAt(binding.Upstream, binding.Alias) || w.isAt(binding.Former, binding.FormerAlias)
+}
+
+// isAt reports whether the task's call is in the session of that alias at the upstream, and has the request bear that alias.
+func (w *resultWait) isAt(upstream, sealed string) bool {
+	if upstream == "" || upstream != w.task.Upstream {
+		return false
+	}
+	alias, err := w.AliasIn(sealed)
+	w.Alias = alias
+	return err == nil && w.Behind() == w.task.Behind
 }
 
 // numbered is a message with what its server numbers as the client knows it.
