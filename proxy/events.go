@@ -206,7 +206,7 @@ func (s *stream) take(a *arrival) (done bool, err error) {
 		s.release(reply.Event(instead))
 		return true, nil
 	}
-	if !s.x.owed.isPaid() && s.x.Era() == mcp.EraLegacy {
+	if !s.x.owed.isPaid() && s.x.Era() == mcp.EraLegacy && !standpointOf(&s.x.decision).left {
 		s.resumes = cmp.Or(a.piece.EventID(), s.resumes)
 	}
 	s.x.out.Early.Observe(a.piece, &says.Answer)

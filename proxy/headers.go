@@ -17,14 +17,16 @@ func (x *request) way() outbound.Way { return x.wayFrom(standpointOf(&x.decision
 type standpoint struct {
 	owner     *routing.Upstream
 	inSession bool
+	left      bool
 }
 
 func standpointOf(at *routing.Decision) standpoint {
-	return standpoint{at.Owner, at.Key.Kind == sticky.Session}
+	inSession := at.Key.Kind == sticky.Session
+	return standpoint{at.Owner, inSession, inSession && at.Owner != nil && at.Owner.Name != at.Binding.Upstream}
 }
 
 func (x *request) wayFrom(at standpoint) outbound.Way {
-	return outbound.Way{Call: x.Call, InSession: at.inSession, Owner: at.owner, Alias: x.Alias, Report: x.p.audit, Log: x.p.log}
+	return outbound.Way{Call: x.Call, InSession: at.inSession, Owner: at.owner, Alias: x.Alias, Left: at.left, Report: x.p.audit, Log: x.p.log}
 }
 
 // streamHeaders copies the headers of an upstream's event stream to the client.

@@ -172,3 +172,44 @@ func TestCallWithAKeyNeedsTheStore(t *testing.T) {
 		t.Errorf("without a key: %v", r)
 	}
 }
+
+// What the store may have recorded under a key is not told as a call that was not made: it goes on once the store says so.
+func TestCallThatMayBeRecordedUnderItsKeyIsNotCalledUnmade(t *testing.T) {
+	t.Parallel()
+	redis := redistest.Start(t)
+	line := redistest.Relay{MuteAfter: `"recorded":true`, Muted: make(chan struct{})}
+	line.Start(t, redis.Addr)
+	f := newUpgraded(t, rigOptions{store: openStore(t, "redis://"+line.Addr()+"/0")}, nil)
+	f.background(f.tasks.Run)
+	f.answers(sayResult(done))
+	r := f.callTool(key, "k")
+	r.fails(t, http.StatusServiceUnavailable, -31503, "store_unavailable", true)
+	if !strings.Contains(r.body, `"outcome":"unknown"`) {
+		t.Errorf("got %v", r)
+	}
+	<-line.Muted
+	line.Mute.Store(false)
+	f.eventually("the call", func() bool { return len(f.seen.of("tools/call")) == 1 })
+	f.eventually("its task, by the key", func() bool { return f.callTool(key, "k").status == 200 })
+	if n := len(f.seen.of("tools/call")); n != 1 {
+		t.Errorf("%d calls were sent", n)
+	}
+}
+
+// A step that the store may have taken is not told as one that was not.
+func TestStepThatTheStoreDoesNotConfirm(t *testing.T) {
+	t.Parallel()
+	redis := redistest.Start(t)
+	f := newUpgraded(t, rigOptions{store: openStore(t, redis.URL())}, nil)
+	f.background(f.tasks.Run)
+	f.answers(sayNothing)
+	id := f.made()
+	redis.Stop()
+	r := f.modern("tasks/cancel", id, byID(id))
+	r.fails(t, http.StatusServiceUnavailable, -31503, "store_unavailable", true)
+	if !strings.Contains(r.body, `"outcome":"unknown"`) {
+		t.Errorf("got %v", r)
+	}
+	redis.Cont()
+	f.reaches(id, "cancelled")
+}

@@ -13,6 +13,7 @@ import (
 	"berth/internal/mcptest"
 	"berth/internal/storage/redistest"
 	"berth/routing"
+	"berth/sticky"
 )
 
 // leavingRig is a fleet with a session at a, whose standing stream is looked at.
@@ -246,5 +247,25 @@ func TestASessionThatAnotherBerthHasMovedEndsWhereItIs(t *testing.T) {
 		if got := berth.who(f.session); got != "404" {
 			t.Errorf("after its end the session is answered by %q", got)
 		}
+	}
+}
+
+// Nobody can go on, by an event's id, with a stream of an upstream that the session has left: what such a one tells bears none.
+func TestEventsOfAnUpstreamThatTheSessionHasLeftBearNoID(t *testing.T) {
+	f := newLeavingRig(t, rigOptions{tcp: true})
+	if err := f.bindings.Bind(t.Context(), f.router.TaskKey("", "t"), sticky.Binding{Upstream: "a"}, time.Hour); err != nil {
+		t.Fatal(err)
+	}
+	answer := `data: {"jsonrpc":"2.0","id":1,"result":{"content":[]}}` + "\n\n"
+	f.servers[0].inject(onMethod("tasks/result", say(eventsType, "id: e-1\ndata:\n\nid: e-2\n"+answer)))
+	if r := f.legacy(f.session, "tasks/result", byID("t")); !strings.Contains(r.body, "id: e-2\n"+answer) {
+		t.Errorf("before the move: %v", r)
+	}
+	f.drains("a")
+	if got := f.who(f.session); got == "a" {
+		t.Fatal("the session has not moved")
+	}
+	if r := f.legacy(f.session, "tasks/result", byID("t")); !strings.Contains(r.body, answer) || strings.Contains(r.body, "e-") {
+		t.Errorf("after the move: %v", r)
 	}
 }

@@ -2,6 +2,8 @@ package upgrade
 
 import (
 	"context"
+	"errors"
+	"fmt"
 
 	"berth/internal/storage"
 	"berth/upgrade/ledger"
@@ -19,7 +21,8 @@ type Maker struct {
 
 // Create records a task, and returns its call, which is this process's to start or to
 // discard. Nothing was sent. Errors: ErrDraining, a *Refusal, an *mcp.Error that refuses
-// the call, or one that wraps storage.ErrUnavailable. With any of them there is no task.
+// the call, or one that wraps storage.ErrUnavailable. With any of them there is no task; but with
+// ErrUnsettled there may be one.
 func (m *Maker) Create(ctx context.Context, c task.Creation) (*runner.Held, error) {
 	h, err := m.create(ctx, c, task.Once{})
 	m.runner.Metrics.Tried(ctx, err)
@@ -114,9 +117,13 @@ func (m *Maker) fit() error {
 func (m *Maker) record(ctx context.Context, of *task.Task, c *task.Creation) (e ledger.Entry, err error) {
 	life := of.Terms.TTL
 	var claim, count, settle trip
+	settling := false
 	if of.Once != (task.Once{}) {
 		claim = func(ctx context.Context) error { return m.ledger.Once.Claim(ctx, of) }
-		settle = func(ctx context.Context) error { return m.ledger.Once.Settle(ctx, of, life) }
+		settle = func(ctx context.Context) error {
+			settling = true
+			return m.ledger.Once.Settle(ctx, of, life)
+		}
 	}
 	if of.Principal != "" && !of.Terms.Unlisted {
 		count = func(ctx context.Context) error { return m.ledger.CountLive(ctx, of, c.Rule.LivePerPrincipal) }
@@ -126,6 +133,9 @@ func (m *Maker) record(ctx context.Context, of *task.Task, c *task.Creation) (e 
 		return err
 	}
 	err = inTime(ctx, m.ledger.Store, claim, count, store, settle)
+	if settling && errors.Is(err, storage.ErrUnavailable) {
+		err = fmt.Errorf("%w: %w", ErrUnsettled, err) // repetitions may be told of the task, and it goes on then
+	}
 	return e, err
 }
 

@@ -21,6 +21,20 @@ func TagEvent(raw, message []byte, tag string) []byte {
 	return rewriteEvent(raw, tagged, tag)
 }
 
+// WithoutEventID returns an event, or its beginning, without its id.
+func WithoutEventID(raw []byte) []byte {
+	out := make([]byte, 0, len(raw))
+	for len(raw) > 0 {
+		line, end := cutLine(raw)
+		n := len(line) + len(end)
+		if name, _ := field(line); string(name) != "id" {
+			out = append(out, raw[:n]...)
+		}
+		raw = raw[n:]
+	}
+	return out
+}
+
 // tagMessages tags what is in a message or batch. What cannot be read stays as it is.
 func tagMessages(data []byte, tag string) []byte {
 	if !IsBatch(data) {

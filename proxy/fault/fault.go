@@ -81,7 +81,9 @@ var (
 		Status: wire.StatusUnprocessableEntity, Code: mcp.CodeInvalidRequest,
 		Message: "the Idempotency-Key was used for another call", Reason: mcp.ReasonKeyReused,
 	}
-	OnceUnsettled = Unavailable(mcp.ReasonStoreUnavailable, "the first call with this Idempotency-Key is not recorded yet")
+	OnceUnsettled = MayHaveRun(Unavailable(mcp.ReasonStoreUnavailable,
+		"it is not known yet whether the first call with this Idempotency-Key is recorded: send it again with that key"))
+	StepUnknown = MayHaveRun(Unavailable(mcp.ReasonStoreUnavailable, "the store has not said whether it has taken this step"))
 )
 
 // What ends an event stream whose client still waits for a response, and cannot resume it.

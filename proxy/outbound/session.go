@@ -39,16 +39,21 @@ func (w Way) untaggedEvent(id string) (string, bool) {
 	return strings.CutPrefix(id, w.Tag())
 }
 
-// Tagged returns the bytes of an event, with the tag where the session has moved.
+// Tagged returns the bytes of an event, with the tag where the session has moved. One of an upstream that the session has left
+// bears no id: nobody is led there by it.
 func (w Way) Tagged(piece exchange.Piece) []byte {
-	if w.Alias == "" {
-		return piece.Raw
+	raw := piece.Raw
+	if w.Alias != "" {
+		message := piece.Message
+		if piece.Cut {
+			message = nil // only its beginning is here
+		}
+		raw = mcp.TagEvent(raw, message, w.Tag())
 	}
-	message := piece.Message
-	if piece.Cut {
-		message = nil // only its beginning is here
+	if w.Left {
+		raw = mcp.WithoutEventID(raw)
 	}
-	return mcp.TagEvent(piece.Raw, message, w.Tag())
+	return raw
 }
 
 // AliasIn opens what SealedAlias made. "" stays "".

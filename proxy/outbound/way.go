@@ -19,6 +19,7 @@ type Way struct {
 	InSession bool              // the session was found to be the caller's own
 	Owner     *routing.Upstream // of what the call is about; nil: nobody is known
 	Alias     string            // what the session is called at the upstream; "": what the client calls it
+	Left      bool              // the session has left the owner, which goes on with what it began there
 
 	Report Reporter
 	Log    *slog.Logger

@@ -5,8 +5,10 @@ import (
 	"errors"
 
 	"berth/internal/mcp"
+	"berth/internal/storage"
 	"berth/internal/wire"
 	"berth/proxy/audit"
+	"berth/proxy/fault"
 	"berth/upgrade"
 )
 
@@ -60,7 +62,7 @@ func (r *Request) update(ctx context.Context, id string) error {
 	if err == nil {
 		r.Rec.Does(audit.Answered, "")
 	}
-	return r.acknowledge(err)
+	return r.acknowledge(stepped(err))
 }
 
 // cancel gives up the task that the request is about, in the caller's name. Its
@@ -76,7 +78,16 @@ func (r *Request) cancel(ctx context.Context) (upgrade.Task, error) {
 	if err == nil {
 		r.Rec.Does(audit.Cancelled, "")
 	}
-	return task, err
+	return task, stepped(err)
+}
+
+// stepped is the error of a step, in words where the store has not confirmed that: it may have been taken, or be once the store
+// is back.
+func stepped(err error) error {
+	if errors.Is(err, storage.ErrUnavailable) || errors.Is(err, context.DeadlineExceeded) {
+		return fault.StepUnknown
+	}
+	return err
 }
 
 // mayChange refuses who must not be told of the task.
