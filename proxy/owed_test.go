@@ -61,6 +61,19 @@ func TestClientOfABrokenStreamIsTold(t *testing.T) {
 	}
 }
 
+// A request that only reads may be sent again where its stream broke.
+func TestBrokenStreamOfAReadMayBeAskedForAgain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newRig(t, rigOptions{})
+		session := f.initialize()
+		f.servers[0].inject(onMethod("resources/read", breakAfter(": hello\n\n", false)))
+		m := f.legacy(session, "resources/read", `"uri":"file:///one"`).message(t)
+		if m.Error == nil || m.Error.Data.Reason != "upstream_reset" || m.Error.Data.Retryable == nil || !*m.Error.Data.Retryable || m.Error.Data.RetryAfterMs != 1000 {
+			t.Errorf("got %+v", m.Error)
+		}
+	})
+}
+
 // A client that can resume its stream is left to do so; and what was answered is.
 func TestClientThatCanGoOnIsNotToldOfABreak(t *testing.T) {
 	for name, sent := range map[string]string{

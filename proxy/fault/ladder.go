@@ -62,6 +62,9 @@ var rungs = []struct {
 // the client may be told when.
 func Word(err error, reads bool) *mcp.Error {
 	if worded, ok := errors.AsType[*mcp.Error](err); ok {
+		if reads && (worded == StreamReset || worded == StreamShutdown) {
+			return inAWhile(worded, RetrySoon)
+		}
 		return worded
 	}
 	for _, rung := range rungs {
