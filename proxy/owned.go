@@ -25,8 +25,18 @@ func (x *request) forwardOwned(u *routing.Upstream) error {
 		}
 		return x.outOfReach(u, nil)
 	}
+	if x.decision.Visits {
+		x.keep()
+		visit, err := failover.Visit(x.ctx, x.asCase(), u)
+		if err != nil {
+			x.p.log.Debug("the owner of a task opens no session for who asks in another", "pool", x.PoolName(), "upstream", u.Name, "error", err)
+			return x.outOfReach(u, nil)
+		}
+		defer visit.End(x.ctx)
+		x.Alias = visit.ID
+	}
 	var began time.Time
-	if x.movedFrom == "" { // nothing was waited for since
+	if x.movedFrom == "" && !x.decision.Visits { // nothing was waited for since
 		began = x.poll.Began()
 	}
 	if u.MovesSessions() && !x.stays {

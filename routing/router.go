@@ -82,6 +82,9 @@ type Decision struct {
 	// "": what the client calls it.
 	Alias string
 
+	// Visits is set where the request is in a session that Owner does not have: one is to be opened there for it.
+	Visits bool
+
 	// ListenIDs are, where Narrow is set, the task ids that replace those of a
 	// subscription within a session: the caller's own.
 	ListenIDs []string
@@ -96,8 +99,8 @@ type Decision struct {
 	Affinities []Affinity
 }
 
-// TaskBinding is the binding of Task. It is the zero one where that was not looked up: in a session without principals that
-// never moved, which decides alone. It must not be changed.
+// TaskBinding is the binding of Task. It is the zero one where that is not known, or was not looked up: in a session without
+// principals that cannot be opened anew, which decides alone. It must not be changed.
 func (d *Decision) TaskBinding() *sticky.Binding {
 	switch {
 	case d.Task.ID != "" && d.Key.Kind == sticky.Task:

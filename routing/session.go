@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"berth/internal/mcp"
+	"berth/internal/seal"
 	"berth/sticky"
 )
 
@@ -71,7 +72,7 @@ func (r *Router) inSession(ctx context.Context, q *Query, call *mcp.Call, d *Dec
 		}
 		d.beside = &own.Binding
 	}
-	if d.Binding.Alias == "" {
+	if d.Binding.Alias == "" && d.Binding.Kept.IsZero() {
 		return nil
 	}
 	return r.followTask(ctx, q, d)
@@ -85,14 +86,15 @@ func subscribes(calls []mcp.Call) bool {
 	return len(calls) == 1 && calls[0].Method == mcp.MethodListen
 }
 
-// followTask leads a call about d.Task, in a session that has moved, to where the
-// task was made: the upstream that the session moved to does not know it, and would
-// say so for good. A task that the map does not know stays with the session.
+// followTask leads a call about d.Task to where the task was made: the upstream of a session that has moved since, or that was begun
+// later, does not know it, and would say so for good. What the map does not know stays with the session, and so does
+// what was made in another session at the session's upstream.
 func (r *Router) followTask(ctx context.Context, q *Query, d *Decision) error {
+	moved := d.Binding.Alias != ""
 	if d.TaskBinding().Upstream == "" {
 		own := new(sticky.Binding)
 		_, err := r.lookUp(ctx, q.Trail, &d.Task, own)
-		if errors.Is(err, sticky.ErrUnknown) {
+		if errors.Is(err, sticky.ErrUnknown) || err != nil && !moved {
 			return nil
 		}
 		if err != nil {
@@ -100,16 +102,23 @@ func (r *Router) followTask(ctx context.Context, q *Query, d *Decision) error {
 		}
 		d.beside = own
 	}
-	switch own := d.TaskBinding(); {
-	case own.SameOwner(d.Binding):
+	own := d.TaskBinding()
+	if own.SameOwner(d.Binding) || len(q.Calls) > 1 && !moved {
+		return nil
+	}
+	madeHere := own.Session == seal.Digest(q.Session) || own.Session == "" && moved
+	switch {
+	case own.Upstream == d.Binding.Upstream && !madeHere:
 		return nil
 	case len(q.Calls) > 1:
 		return ErrSeveralOwners
-	default:
-		d.Owner, d.Alias = r.owner(ctx, q.Trail, own.Upstream), own.Alias
 	}
+	d.Owner = r.owner(ctx, q.Trail, own.Upstream)
 	if d.Owner == nil {
 		return ErrOwnerGone
+	}
+	if d.Visits = !madeHere; madeHere {
+		d.Alias = own.Alias
 	}
 	return nil
 }

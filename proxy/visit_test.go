@@ -1,0 +1,94 @@
+package proxy_test
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"berth/internal/mcptest"
+	"berth/routing"
+	"berth/sticky"
+)
+
+// visitingRig is two instances, with a session at each: of the client of a task at a, and a later one at b.
+type visitingRig struct {
+	*rig
+	former, later string
+	heard         []string // sessions in which a is asked about the task
+}
+
+func newVisitingRig(t *testing.T, o rigOptions) *visitingRig {
+	t.Helper()
+	f := &visitingRig{rig: newRig(t, o)}
+	f.former = f.initialize()
+	if err := f.bindings.Bind(t.Context(), f.router.TaskKey("", "t"), sticky.Binding{Upstream: "a"}, time.Hour); err != nil {
+		t.Fatal(err)
+	}
+	f.pool.SetDrains(map[string]routing.Drain{"a": {Since: time.Now()}})
+	f.later = f.initialize()
+	f.pool.SetDrains(nil)
+	for i, s := range f.servers {
+		if got := s.Sessions(); len(got) != 1 {
+			t.Fatalf("%s has the sessions %v", s.Name, got)
+		}
+		s.inject(func(w http.ResponseWriter, r *http.Request, body []byte) bool {
+			if !strings.HasPrefix(methodIn(body), "tasks/") {
+				return false
+			}
+			if i == 1 {
+				return say(jsonType, `{"jsonrpc":"2.0","id":1,"error":{"code":-32602,"message":"no such task"}}`)(w, r, body)
+			}
+			f.heard = append(f.heard, r.Header.Get("Mcp-Session-Id"))
+			if sessions := s.Sessions(); len(sessions) != 2 || !sessions[1].Initialized {
+				t.Errorf("a is asked while it has the sessions %v", sessions)
+			}
+			return say(jsonType, `{"jsonrpc":"2.0","id":1,"result":{"taskId":"t","status":"working"}}`)(w, r, body)
+		})
+	}
+	return f
+}
+
+// A client that begins a new session finds its task wherever that is: the owner is asked in a session of its own, which ends with the answer.
+func TestTaskIsFoundInALaterSession(t *testing.T) {
+	f := newVisitingRig(t, reinit(rigOptions{tcp: true, size: 2}))
+	for range 2 {
+		for _, method := range []string{"tasks/get", "tasks/result", "tasks/cancel"} {
+			r := f.legacy(f.later, method, byID("t"))
+			if !strings.Contains(r.body, `"working"`) || r.header.Get("Mcp-Session-Id") != "" && r.header.Get("Mcp-Session-Id") != f.later {
+				t.Errorf("%s: %v", method, r)
+			}
+		}
+	}
+	for _, s := range f.heard {
+		if s == "" || s == f.former || s == f.later {
+			t.Errorf("a is asked in the session %q, of others", s)
+		}
+	}
+	if n := len(f.heard); n != 6 {
+		t.Errorf("a was asked %d times, want 6", n)
+	}
+	for _, s := range f.servers {
+		if got := s.Sessions(); len(got) != 1 {
+			t.Errorf("%s is left with the sessions %v", s.Name, got)
+		}
+	}
+	if got := f.who(f.later); got != "b" {
+		t.Errorf("the session is at %q, want b", got)
+	}
+}
+
+// What its owner does not open a session for is out of reach, and is not called unknown.
+func TestTaskWhoseOwnerOpensNoSessionIsNotUnknown(t *testing.T) {
+	f := newVisitingRig(t, reinit(rigOptions{tcp: true, size: 2}))
+	f.servers[0].inject(onMethod("initialize", sayStatus(http.StatusInternalServerError, "text/plain", "not now")))
+	f.legacy(f.later, "tasks/get", byID("t")).fails(t, http.StatusServiceUnavailable, -31503, "owner_unavailable", true)
+}
+
+// Where sessions are not opened anew the session decides.
+func TestTaskInALaterSessionThatCannotBeOpenedAnew(t *testing.T) {
+	f := newVisitingRig(t, rigOptions{tcp: true, size: 2, server: func(s *mcptest.Server) { s.SessionOptional = false }})
+	if r := f.legacy(f.later, "tasks/get", byID("t")); !strings.Contains(r.body, "-32602") {
+		t.Errorf("got %v", r)
+	}
+}
