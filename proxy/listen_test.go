@@ -11,6 +11,7 @@ import (
 
 	"berth/internal/h1/server"
 	"berth/internal/wire"
+	"berth/proxy"
 )
 
 // The tasks of several owners are one stream: each owner is asked for its own, under
@@ -180,6 +181,14 @@ func TestRefusalOfASubscriptionIsPassedOn(t *testing.T) {
 			fmt.Fprint(w, "log in")
 			return true
 		}, 401, "log in"},
+		"by status, the body later": {func(w http.ResponseWriter, _ *http.Request, _ []byte) bool {
+			w.Header().Set("WWW-Authenticate", "Bearer")
+			w.WriteHeader(401)
+			_ = http.NewResponseController(w).Flush()
+			time.Sleep(20 * time.Millisecond)
+			fmt.Fprint(w, "log in")
+			return true
+		}, 401, "log in"},
 		"in JSON":     {say(jsonType, `{"jsonrpc":"2.0","id":1,"error":{"code":-32601,"message":"no"}}`), 200, `{"jsonrpc":"2.0","id":1,"error":{"code":-32601,"message":"no"}}`},
 		"as an event": {say(eventsType, `data: {"jsonrpc":"2.0","id":1,"error":{"code":-32601,"message":"no"}}`+"\n\n"), 200, `{"jsonrpc":"2.0","id":1,"error":{"code":-32601,"message":"no"}}`},
 	} {
@@ -189,10 +198,27 @@ func TestRefusalOfASubscriptionIsPassedOn(t *testing.T) {
 			if r.status != c.status || r.body != c.body {
 				t.Errorf("got %d %q, want %d %q", r.status, r.body, c.status, c.body)
 			}
-			if name == "by status" && r.header.Get("WWW-Authenticate") != "Bearer" {
+			if strings.HasPrefix(name, "by status") && r.header.Get("WWW-Authenticate") != "Bearer" {
 				t.Error("the challenge is gone")
 			}
 		})
+	}
+}
+
+// The same where subscribers share the stream; what the refusal says may come later than its status.
+func TestRefusalOfASharedSubscriptionIsPassedOn(t *testing.T) {
+	f := newRig(t, rigOptions{size: 1, endpoint: func(ep *proxy.Endpoint) { ep.FleetNotifications = true }})
+	f.servers[0].inject(onMethod("subscriptions/listen", func(w http.ResponseWriter, _ *http.Request, _ []byte) bool {
+		w.Header().Set("WWW-Authenticate", "Bearer")
+		w.WriteHeader(401)
+		_ = http.NewResponseController(w).Flush()
+		time.Sleep(20 * time.Millisecond)
+		fmt.Fprint(w, "log in")
+		return true
+	}))
+	r := f.modern("subscriptions/listen", "", `"notifications":{"toolsListChanged":true}`)
+	if r.status != 401 || r.body != "log in" || r.header.Get("WWW-Authenticate") != "Bearer" {
+		t.Errorf("got %v", r)
 	}
 }
 

@@ -67,7 +67,7 @@ func (f *feed) begin(response *wire.Response) error {
 	kept := response.Kept() // what it says counts when it was dropped
 	kept.Body = response.Body
 	if exchange.ShapeOf(response) != exchange.EventStream || response.Status/100 != 2 {
-		return &Refusal{Upstream: f.upstream, Response: kept}
+		return &Refusal{Upstream: f.upstream, Response: readAhead(kept)}
 	}
 	f.response, f.reader = kept, exchange.NewReader(exchange.EventStream, response.Body)
 	for {

@@ -17,12 +17,30 @@ import (
 // to whoever wanted one.
 type Refusal struct {
 	Upstream *routing.Upstream
-	Response *wire.Response // unread; nil if the refusal came as an event
+	Response *wire.Response // nil if the refusal came as an event
 	Message  []byte         // the error response in that event
 }
 
 // Error implements error.
 func (*Refusal) Error() string { return "proxy: the upstream refused the subscription" }
+
+// readAhead reads a refusal as far as outbound.MaxRefusal, and closes one that is no longer: what asked for it ends before
+// somebody is told. What broke off is as long as it has come.
+func readAhead(response *wire.Response) *wire.Response {
+	body := response.Body
+	begin, err := io.ReadAll(io.LimitReader(body, outbound.MaxRefusal))
+	if err == nil && len(begin) == outbound.MaxRefusal {
+		response.Body = struct {
+			io.Reader
+			io.Closer
+		}{io.MultiReader(bytes.NewReader(begin), body), body}
+		return response
+	}
+	_ = body.Close()
+	response.Header.Del("Content-Length")
+	response.Body, response.ContentLength = io.NopCloser(bytes.NewReader(begin)), int64(len(begin))
+	return response
+}
 
 // drop ends the exchange of a refusal that nobody is told of; nil is none.
 func (r *Refusal) drop() {
