@@ -76,7 +76,8 @@ type settings struct {
 	kept   Bounds
 	old    *oldServer // calls go there; nil: to the tool
 
-	send func(ctx context.Context, u *routing.Upstream, c *Call) (Exchange, error) // in place of the tool; nil: it is the tool
+	send   func(ctx context.Context, u *routing.Upstream, c *Call) (Exchange, error) // in place of the tool; nil: it is the tool
+	giveUp func(ctx context.Context, u *routing.Upstream, c *Call) error             // nil: upstreams hold no calls
 }
 
 // newBerth returns a berth that does not run yet.
@@ -95,6 +96,7 @@ func newBerth(s settings, up *tool) *berth {
 		}
 		return up.send(ctx, b, u, c)
 	}}
+	way.GiveUp = s.giveUp
 	if s.old != nil {
 		way = s.old.line(b)
 	}

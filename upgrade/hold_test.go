@@ -10,6 +10,7 @@ import (
 
 	"berth/internal/mcp"
 	"berth/internal/storage"
+	"berth/routing"
 	"berth/upgrade/ledger"
 	"berth/upgrade/runner"
 	"berth/upgrade/task"
@@ -355,6 +356,36 @@ func TestRoundGivesItsRoomBack(t *testing.T) {
 		defer cancel()
 		if err := room.Take(ctx, task.MaxUnsaved); err != nil {
 			t.Errorf("something is still counted: %v", err)
+		}
+	})
+}
+
+// A call that its upstream holds while its client is asked is given up there with its task, in the name of who cancels that; nobody's name
+// is an operator's.
+func TestCancelGivesUpTheCallThatWaitsForItsClient(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var given []*Call
+		up := newTool()
+		berths := startBerths(t, 2, settings{giveUp: func(_ context.Context, _ *routing.Upstream, c *Call) error {
+			given = append(given, c)
+			return nil
+		}}, up)
+		waits, working := berths[0].hand(t, rule(nil), "call ask:k result"), berths[0].hand(t, rule(nil), "hang")
+		operated := berths[0].hand(t, rule(nil), "call ask:k result")
+		synctest.Wait()
+		berths[1].mustState(t, waits, InputRequired)
+		who := somebody
+		who.Envelope = &Envelope{Header: Pairs{"Authorization", "Bearer of the cancel"}}
+		for _, id := range []string{waits, working} {
+			if _, err := berths[1].Steps.Cancel(t.Context(), id, who); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if _, err := berths[1].Orders.Cancel(t.Context(), operated, "cancelled by the operator"); err != nil {
+			t.Fatal(err)
+		}
+		if len(given) != 1 || !strings.Contains(string(given[0].Body), `"requestState":"1"`) || given[0].Headers().Get("Authorization") != "Bearer of the cancel" {
+			t.Errorf("given up: %+v", given)
 		}
 	})
 }

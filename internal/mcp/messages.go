@@ -60,6 +60,12 @@ func Cancelled(id []byte, reason string) []byte {
 	return fmt.Appendf(nil, `{"jsonrpc":"2.0","method":%q,"params":{"requestId":%s,"reason":%s}}`, MethodCancelled, id, text)
 }
 
+// CancelledState returns a notification that a call which waits for its client is given up, by its requestState, raw. It is berth's own:
+// of the calls that its bridge holds.
+func CancelledState(state []byte) []byte {
+	return fmt.Appendf(nil, `{"jsonrpc":"2.0","method":%q,"params":{"requestId":"berth","requestState":%s}}`, MethodCancelled, state)
+}
+
 // CancelledID returns the raw id that a notifications/cancelled is about, which aliases message;
 // nil for none.
 func CancelledID(message []byte) []byte { return memberAt(message, "params", "requestId") }

@@ -34,6 +34,8 @@ type call struct {
 // serve answers the request.
 func (c *call) serve(ctx context.Context) (*wire.Response, error) {
 	switch {
+	case c.Method == mcp.MethodCancelled && c.RequestState != "":
+		return c.answered(ctx, c.giveUp)
 	case c.Kind == mcp.KindNotification: // a modern client's mean nothing to a session that it does not know
 		return wire.Whole(wire.StatusAccepted, nil), nil
 	case absent(c.Method):

@@ -3,9 +3,11 @@ package bridge
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"time"
 
 	"berth/internal/mcp"
+	"berth/internal/wire"
 )
 
 // leave is a client's departure in the middle of a later round, whose turn the caller has.
@@ -63,12 +65,53 @@ func (h *hold) expire() {
 	h.mu.Lock()
 	asks := h.asks
 	h.mu.Unlock()
+	h.abandon(ctx, asks, "the client did not come back")
+}
+
+// abandon tells the upstream that nobody will answer, and why nobody wants the call any more.
+func (h *hold) abandon(ctx context.Context, asks []question, why string) {
 	f := h.l.f
 	f.b.metrics.asked(wasAbandoned, len(asks))
 	for _, q := range asks {
 		_ = f.tell(ctx, h.out, h.l, cancelled(q))
 	}
-	_ = f.tell(ctx, h.out, h.l, mcp.Cancelled(json.RawMessage(h.id), "the client did not come back"))
+	_ = f.tell(ctx, h.out, h.l, mcp.Cancelled(json.RawMessage(h.id), why))
+}
+
+// giveUp ends the call that has asked with the state which the notification bears: nobody is going to answer.
+func (c *call) giveUp(ctx context.Context) (*wire.Response, error) {
+	accepted := wire.Whole(wire.StatusAccepted, nil)
+	c.caller = callerOf(c.out)
+	st, err := c.state(ctx)
+	if err != nil {
+		return nil, err
+	}
+	u := c.f.pool().Find(st.Upstream)
+	if u == nil {
+		return accepted, nil
+	}
+	c.f = c.f.b.faceOf(u)
+	h, err := c.f.holds.take(ctx, c, st)
+	if err != nil {
+		return nil, err
+	}
+	if h == nil {
+		response, err := c.pass(ctx, st.By)
+		if errors.Is(err, errHolderLost) {
+			return accepted, nil // and the call with it
+		}
+		return response, err
+	}
+	if h.over {
+		h.leaveWaiting()
+		return accepted, nil
+	}
+	defer h.finish()
+	if h.flow != nil {
+		defer h.flow.leave()
+	}
+	h.abandon(ctx, st.Asks, "the client has cancelled it")
+	return accepted, nil
 }
 
 // cancelled is the answer to what nobody will answer.

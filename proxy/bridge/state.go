@@ -48,6 +48,15 @@ func (c *call) sealed(ctx context.Context, st *state) (string, error) {
 // opened is the state that the call brings. It fails with errState if that is of another caller,
 // another call, too old, or none of berth's.
 func (c *call) opened(ctx context.Context) (*state, error) {
+	st, err := c.state(ctx)
+	if err == nil && string(st.Call) != string(c.question()) {
+		return nil, errState
+	}
+	return st, err
+}
+
+// state is opened of whichever call.
+func (c *call) state(ctx context.Context) (*state, error) {
 	text, err := c.f.b.options().Keys.Open(ctx, purpose, c.about(), c.RequestState)
 	if errors.Is(err, seal.ErrInvalid) {
 		return nil, errState
@@ -56,7 +65,7 @@ func (c *call) opened(ctx context.Context) (*state, error) {
 		return nil, err
 	}
 	st := new(state)
-	if json.Unmarshal(text, st) != nil || len(st.Requests) != len(st.Asks) || string(st.Call) != string(c.question()) {
+	if json.Unmarshal(text, st) != nil || len(st.Requests) != len(st.Asks) {
 		return nil, errState
 	}
 	for i, request := range st.Requests {

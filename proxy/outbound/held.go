@@ -24,6 +24,7 @@ func Transport(ep *inbound.Endpoint) upgrade.Transport {
 		},
 		Resume: To(ep).resumeHeld,
 		Tell:   To(ep).tellHeld,
+		GiveUp: To(ep).giveUpHeld,
 		End:    To(ep).endHeld,
 	}
 }
@@ -115,6 +116,14 @@ func (s Sender) deniesSession(ctx context.Context, u *routing.Upstream, c *upgra
 // tellHeld is upgrade.Transport.Tell.
 func (s Sender) tellHeld(ctx context.Context, u *routing.Upstream, c *upgrade.Call) error {
 	return statusOf(s.ExchangeHeld(ctx, u, c, wire.MethodPost, c.Headers()))
+}
+
+// giveUpHeld is upgrade.Transport.GiveUp: calls are held by the bridge alone.
+func (s Sender) giveUpHeld(ctx context.Context, u *routing.Upstream, c *upgrade.Call) error {
+	if s.Bridge == nil || s.Bridge.To(u) == s.Client {
+		return nil
+	}
+	return s.tellHeld(ctx, u, c)
 }
 
 // endHeld is upgrade.Transport.End.

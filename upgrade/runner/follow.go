@@ -59,26 +59,42 @@ func (rd *round) rejoin() (again bool, err error) {
 	return f.keep(ctx, state)
 }
 
-// Withdraw gives up the upstream's task that a cancelled one followed while nobody held
-// it, with what authorises who cancels it.
-func (r *Runner) Withdraw(ctx context.Context, followed *task.Task, with *task.Envelope) {
-	pool := r.Pool(followed.Pool)
-	if followed.Follows == "" || followed.Holder != "" || pool == nil || with == nil {
+// Withdraw gives up what a cancelled task had at its upstream while nobody held it, with what authorises who cancels it: the task that
+// it followed, or the call that waits there for its client.
+func (r *Runner) Withdraw(ctx context.Context, before *task.Task, with *task.Envelope) {
+	pool := r.Pool(before.Pool)
+	if before.Follows == "" && len(before.RequestState) == 0 || before.Holder != "" || pool == nil || with == nil {
 		return
 	}
-	u := r.upstreamOf(followed)
+	u := r.upstreamOf(before)
 	if u == nil {
 		return
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), withdrawTime)
 	defer cancel()
-	c := aboutTheirs(followed.Follows, "berth-"+task.NewName(9), mcp.MethodCancelTask, followed.Version, nil)
-	c.Envelope = *with
-	ex, err := pool.Transport.Send(ctx, u, c, followed.Terms.MaxResult)
+	err := withdraw(ctx, pool.Transport, u, before, with)
 	if err != nil {
-		r.Log.Debug("a task of an upstream's could not be cancelled", "upstream", u.Name, "error", err)
-		return
+		r.Log.Debug("what a task has left could not be cancelled", "upstream", u.Name, "error", err)
+	}
+}
+
+func withdraw(ctx context.Context, by Transport, u *routing.Upstream, before *task.Task, with *task.Envelope) error {
+	if before.Follows == "" {
+		if by.GiveUp == nil {
+			return nil
+		}
+		return by.GiveUp(ctx, u, &task.Call{Envelope: *with, Body: mcp.CancelledState(before.RequestState), Own: task.Pairs{
+			"Accept", "application/json, text/event-stream", "Content-Type", "application/json",
+			mcp.HeaderVersion, before.Version, mcp.HeaderMethod, mcp.MethodCancelled,
+		}})
+	}
+	c := aboutTheirs(before.Follows, "berth-"+task.NewName(9), mcp.MethodCancelTask, before.Version, nil)
+	c.Envelope = *with
+	ex, err := by.Send(ctx, u, c, before.Terms.MaxResult)
+	if err != nil {
+		return err
 	}
 	defer ex.Close()
 	_, _ = ex.Next() // whatever it says, it has been told
+	return nil
 }

@@ -70,6 +70,10 @@ type Transport struct {
 	// Tell posts a notification or a response, the body of c, in c's session.
 	Tell func(ctx context.Context, u *routing.Upstream, c *task.Call) error
 
+	// GiveUp posts the notification c that a call is given up which u holds while its client is asked. One that holds none hears
+	// nothing.
+	GiveUp func(ctx context.Context, u *routing.Upstream, c *task.Call) error
+
 	// End ends c's session.
 	End func(ctx context.Context, u *routing.Upstream, c *task.Call) error
 }

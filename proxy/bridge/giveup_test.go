@@ -1,0 +1,86 @@
+package bridge
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"berth/internal/exchange"
+	"berth/internal/mcp"
+	"berth/internal/wire"
+)
+
+// givesUp sends what upgraded tasks send where their client has cancelled them in mid-call.
+func (r *rig) givesUp(round got, a asking) (status int) {
+	r.t.Helper()
+	if a.by == nil {
+		a.by = r.b
+	}
+	u := a.by.options().Endpoint.Router.Pool.Find("a")
+	h := new(wire.Header)
+	h.Set("Content-Type", "application/json")
+	h.Set("Accept", "application/json, text/event-stream")
+	h.Set(mcp.HeaderVersion, "2026-07-28")
+	h.Set(mcp.HeaderMethod, mcp.MethodCancelled)
+	body := mcp.CancelledState(fmt.Appendf(nil, "%q", round.Result.State))
+	response, err := a.by.To(u).Send(r.t.Context(), &exchange.Request{Method: wire.MethodPost, URL: u.URL, Header: h, Body: body, Caller: a.caller}, 0)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	response.Body.Close()
+	return response.Status
+}
+
+// A call that waits for its client ends at once when that gives it up: the server is told, and its session is free.
+func TestACallThatIsGivenUpWhileItsClientIsAsked(t *testing.T) {
+	for name, of := range map[string]kind{"with event ids": {}, "without": {plain: true}} {
+		t.Run(name, func(t *testing.T) {
+			bridged(t, tool(of, func(k *running) { k.ends(k.ask()) }), func(o *Options) { o.Sessions = 1 }, func(r *rig) {
+				first := r.do(asking{name: "asks", caller: "ann"})
+				if status := r.givesUp(first, asking{caller: "bob"}); status/100 != 4 || len(r.told()) != 0 {
+					t.Errorf("another caller's word: %d, told %v", status, r.told())
+				}
+				for range 2 {
+					if status := r.givesUp(first, asking{caller: "ann"}); status != 202 {
+						t.Errorf("got %d", status)
+					}
+				}
+				if told := r.told(); len(told) != 2 || !strings.Contains(told[0], `"result":{"action":"cancel"}`) || !strings.Contains(told[1], `"reason":"theclienthascancelledit"`) {
+					t.Errorf("told %v", told)
+				}
+				if late := r.do(asking{name: "asks", caller: "ann", params: first.answers(accepted)}); late.Error == nil {
+					t.Errorf("an answer after that: %s", late.text)
+				}
+				if next := r.do(asking{name: "asks", caller: "ann"}); next.Result.Type != "input_required" {
+					t.Errorf("the next call: %s", next.text)
+				}
+				if r.ran() != 2 {
+					t.Errorf("the tool ran %d times", r.ran())
+				}
+			})
+		})
+	}
+}
+
+// Any berth gives up a call that another one has asked for.
+func TestACallIsGivenUpAtAnotherBerth(t *testing.T) {
+	for name, of := range map[string]kind{"with event ids": {}, "without": {plain: true}} {
+		t.Run(name, func(t *testing.T) {
+			bridged(t, tool(of, func(k *running) { k.ends(k.ask()) }), nil, func(r *rig) {
+				_, a, b, _ := r.join(time.Minute)
+				first := r.do(asking{name: "asks", by: a})
+				if status := r.givesUp(first, asking{by: b}); status != 202 {
+					t.Errorf("got %d", status)
+				}
+				if told := r.told(); len(told) != 2 {
+					t.Errorf("told %v", told)
+				}
+				time.Sleep(2 * time.Minute)
+				if told := r.told(); len(told) != 2 {
+					t.Errorf("told again: %v", told)
+				}
+			})
+		})
+	}
+}
