@@ -2,11 +2,13 @@ package proxy_test
 
 import (
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"berth/internal/mcptest"
+	"berth/internal/seal"
 	"berth/routing"
 	"berth/sticky"
 )
@@ -40,7 +42,7 @@ func newVisitingRig(t *testing.T, o rigOptions) *visitingRig {
 				return say(jsonType, `{"jsonrpc":"2.0","id":1,"error":{"code":-32602,"message":"no such task"}}`)(w, r, body)
 			}
 			f.heard = append(f.heard, r.Header.Get("Mcp-Session-Id"))
-			if sessions := s.Sessions(); len(sessions) != 2 || !sessions[1].Initialized {
+			if sessions := s.Sessions(); len(sessions) != 2 || !slices.ContainsFunc(sessions, func(s mcptest.SessionView) bool { return s.Initialized }) {
 				t.Errorf("a is asked while it has the sessions %v", sessions)
 			}
 			return say(jsonType, `{"jsonrpc":"2.0","id":1,"result":{"taskId":"t","status":"working"}}`)(w, r, body)
@@ -83,6 +85,30 @@ func TestTaskWhoseOwnerOpensNoSessionIsNotUnknown(t *testing.T) {
 	f := newVisitingRig(t, reinit(rigOptions{tcp: true, size: 2}))
 	f.servers[0].inject(onMethod("initialize", sayStatus(http.StatusInternalServerError, "text/plain", "not now")))
 	f.legacy(f.later, "tasks/get", byID("t")).fails(t, http.StatusServiceUnavailable, -31503, "owner_unavailable", true)
+}
+
+// A server that tells of a task in its own session alone is no reason to forget whose the task is.
+func TestTaskThatIsDeniedInALaterSessionStaysBound(t *testing.T) {
+	f := newVisitingRig(t, reinit(rigOptions{tcp: true, size: 2}))
+	denies := onMethod("tasks/get", say(jsonType, `{"jsonrpc":"2.0","id":1,"error":{"code":-32602,"message":"no such task"}}`))
+	f.servers[0].inject(denies)
+	aside := f.initialize() // at a, too
+	key := f.router.TaskKey("", "mine")
+	if err := f.bindings.Bind(t.Context(), key, sticky.Binding{Upstream: "a", Session: seal.Digest(f.former)}, time.Hour); err != nil {
+		t.Fatal(err)
+	}
+	for _, ask := range [][2]string{{f.later, "t"}, {f.later, "mine"}, {aside, "mine"}} {
+		if r := f.legacy(ask[0], "tasks/get", byID(ask[1])); !strings.Contains(r.body, "-32602") {
+			t.Errorf("got %v", r)
+		}
+	}
+	if f.owner("t") != "a" || f.owner("mine") != "a" {
+		t.Errorf("bound to %q and %q", f.owner("t"), f.owner("mine"))
+	}
+	f.legacy(f.former, "tasks/get", byID("mine"))
+	if f.owner("mine") != "" {
+		t.Error("what is denied in its own session stays bound")
+	}
 }
 
 // Where sessions are not opened anew the session decides.

@@ -73,7 +73,7 @@ func (r *Recorder) Task(u *routing.Upstream, c *mcp.Call, lead *polls.Poll, a *m
 // cancelled is the end of a task that has no outcome.
 const cancelled = "cancelled"
 
-// seen notes what u tells of the call's task. A session without principals leads there by itself, so
+// seen notes what u tells of the call's task. A session without principals that cannot be opened anew leads there by itself, so
 // that the task's binding was not read: it is only where the task has ended, once.
 func (r *Recorder) seen(u *routing.Upstream, seen sticky.Seen) {
 	binding := r.At.TaskBinding()
@@ -110,10 +110,16 @@ func (r *Recorder) Error(u *routing.Upstream, c *mcp.Call, a *mcp.Answer) (inste
 	}
 	// A client that made the id may poll before the owner has begun; that one will know it.
 	binding := r.At.TaskBinding()
-	if c.Method == mcp.MethodGetTask && binding.Upstream == u.Name && !binding.Provisional() {
+	if c.Method == mcp.MethodGetTask && binding.Upstream == u.Name && !binding.Provisional() && !r.asksAside(binding) {
 		r.unbindFrom(u)
 	}
 	return nil
+}
+
+// asksAside reports whether the call is in another session than the one that made its task: a server may tell of that in its own
+// session alone.
+func (r *Recorder) asksAside(task *sticky.Binding) bool {
+	return r.At.Visits || r.Session != "" && task.Session != "" && task.Session != seal.Digest(r.Session)
 }
 
 // unbindFrom drops the binding of the call's task, if u owns it still: somebody may have
