@@ -8,7 +8,10 @@
 // which means the lost upstream itself: what is about its tasks, answers to what it asked, the
 // session's end. It does not promise what only the lost upstream knew: its tasks stay there.
 //
-// A request whose upstream answers costs nothing here. initialize, logging/setLevel and
+// It also opens sessions for requests about a task that is at another instance than their session (Visit).
+//
+// A request whose upstream answers costs nothing here, but for a client's answers and the ends of sessions: those that the near
+// cache leads cost a read of the store. initialize, logging/setLevel and
 // subscriptions cost a write of the store each, before their clients learn of the answer; a
 // move costs two reads, a write, and an exchange for each message that is said again.
 package failover
