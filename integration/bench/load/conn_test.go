@@ -9,8 +9,20 @@ import (
 // serve answers each request of one line by the next answer, and returns the connection to it.
 func serve(t *testing.T, answers ...string) *Conn {
 	t.Helper()
-	client, server := net.Pipe()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer listener.Close()
+	client, err := net.Dial("tcp", listener.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
 	t.Cleanup(func() { _ = client.Close() })
+	server, err := listener.Accept()
+	if err != nil {
+		t.Fatal(err)
+	}
 	go func() {
 		defer server.Close()
 		in := bufio.NewReader(server)
