@@ -5,10 +5,12 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"berth/internal/mcptest"
 	"berth/internal/seal"
+	"berth/proxy"
 	"berth/routing"
 	"berth/sticky"
 )
@@ -85,6 +87,19 @@ func TestTaskWhoseOwnerOpensNoSessionIsNotUnknown(t *testing.T) {
 	f := newVisitingRig(t, reinit(rigOptions{tcp: true, size: 2}))
 	f.servers[0].inject(onMethod("initialize", sayStatus(http.StatusInternalServerError, "text/plain", "not now")))
 	f.legacy(f.later, "tasks/get", byID("t")).fails(t, http.StatusServiceUnavailable, -31503, "owner_unavailable", true)
+}
+
+// An owner that says nothing costs a poll no more time in a later session than in its own.
+func TestTaskWhoseOwnerIsSilentInALaterSession(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newVisitingRig(t, reinit(rigOptions{size: 2, endpoint: func(ep *proxy.Endpoint) { ep.Timeouts.Read, ep.Timeouts.Control = 10*time.Second, 30*time.Second }}))
+		f.servers[0].inject(onMethod("initialize", sayNothing))
+		began := time.Now()
+		f.legacy(f.later, "tasks/get", byID("t")).fails(t, http.StatusServiceUnavailable, -31503, "owner_unavailable", true)
+		if took := time.Since(began); took != 10*time.Second {
+			t.Errorf("it took %v, want 10 s", took)
+		}
+	})
 }
 
 // A server that tells of a task in its own session alone is no reason to forget whose the task is.
