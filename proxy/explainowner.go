@@ -31,6 +31,8 @@ func (e *explaining) owned(u *routing.Upstream) error {
 	}
 	e.told.Answer = api.Answer{Action: "forward", Detail: "upstream: " + u.Name}
 	switch {
+	case x.decision.Visits:
+		e.told.Answer.Detail += ", in a session that berth opens there for it: the client's is at " + x.decision.Binding.Upstream
 	case u.MovesSessions() && x.asCase().MayReopen():
 		e.told.Answer.Detail += ", or another: sessions are to leave it, and this one can be opened elsewhere"
 	case u.Silent():
@@ -45,7 +47,7 @@ func bound(d *routing.Decision) string {
 	switch {
 	case isKeptTogether(d):
 		return "a value of an affinity header"
-	case d.Key.Kind == sticky.Session:
+	case d.Key.Kind == sticky.Session && !standpointOf(d).left:
 		return "its session"
 	}
 	return "its task"

@@ -69,6 +69,10 @@ func TestTaskIsFoundInALaterSession(t *testing.T) {
 			t.Errorf("a is asked in the session %q, of others", s)
 		}
 	}
+	told := f.explains(f.request(t.Context(), http.MethodPost, message("tasks/get", byID("t")), legacyHeader(f.later)...), nil)
+	if told.Owner != "a" || !strings.HasPrefix(told.Why, "its task is bound to a") || !strings.HasSuffix(told.Answer.Detail, "in a session that berth opens there for it: the client's is at b") {
+		t.Errorf("explained as %+v", told)
+	}
 	if n := len(f.heard); n != 6 {
 		t.Errorf("a was asked %d times, want 6", n)
 	}
