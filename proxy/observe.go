@@ -85,6 +85,9 @@ func (x *request) record(u *routing.Upstream, a *mcp.Answer) (instead []byte, er
 	x.owed.begin(a)
 	c := x.Single()
 	x.rec.ToolFailed = a.ToolFailed
+	if a.IsError && a.ErrorCode == mcp.CodeInvalidParams && x.decision.Unasked != nil {
+		return nil, x.decision.Unasked // the task may be elsewhere, and what this one says would be final
+	}
 	if a.IsError {
 		return x.recordError(u, c, a), nil
 	}

@@ -1,6 +1,7 @@
 package proxy
 
 import (
+	"context"
 	"errors"
 	"time"
 
@@ -34,6 +35,12 @@ func (x *request) forwardOwned(u *routing.Upstream) error {
 		}
 		defer visit.End(x.ctx)
 		x.Alias = visit.ID
+		if x.Single().Method == mcp.MethodTaskResult { // it may be asked for again, and a session of berth's own stands for as long
+			ctx, stop := context.WithCancel(x.ctx)
+			defer stop()
+			defer context.AfterFunc(x.HTTP.Context(), stop)()
+			x.ctx = ctx
+		}
 	}
 	var began time.Time
 	if x.movedFrom == "" && !x.decision.Visits { // nothing was waited for since

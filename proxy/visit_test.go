@@ -1,6 +1,7 @@
 package proxy_test
 
 import (
+	"context"
 	"net/http"
 	"slices"
 	"strings"
@@ -10,6 +11,7 @@ import (
 
 	"berth/internal/mcptest"
 	"berth/internal/seal"
+	"berth/internal/storage/redistest"
 	"berth/proxy"
 	"berth/routing"
 	"berth/sticky"
@@ -104,6 +106,38 @@ func TestTaskWhoseOwnerIsSilentInALaterSession(t *testing.T) {
 			t.Errorf("it took %v, want 10 s", took)
 		}
 	})
+}
+
+// A client that does not wait for a result any more leaves no session at its task's owner.
+func TestVisitEndsWithItsClient(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newVisitingRig(t, reinit(rigOptions{size: 2}))
+		f.servers[0].inject(onMethod("tasks/result", sayNothing))
+		ctx, leave := context.WithCancel(t.Context())
+		time.AfterFunc(time.Second, leave)
+		if response, err := f.client.Do(f.request(ctx, http.MethodPost, message("tasks/result", byID("t")), legacyHeader(f.later)...)); err == nil {
+			response.Body.Close()
+		}
+		synctest.Wait()
+		if got := f.servers[0].Sessions(); len(got) != 1 {
+			t.Errorf("a is left with the sessions %v", got)
+		}
+	})
+}
+
+// Where the store does not say whose a task is, another instance's word that it is unknown is not passed on.
+func TestTaskInALaterSessionWhileTheStoreIsAway(t *testing.T) {
+	redis := redistest.Start(t)
+	o := func() rigOptions { return reinit(rigOptions{tcp: true, size: 2, store: openStore(t, redis.URL())}) }
+	f := newVisitingRig(t, o())
+	other := f.second(o())
+	other.who(f.later) // is near there
+	redis.Stop()
+	for _, method := range []string{"tasks/get", "tasks/result", "tasks/cancel"} {
+		other.legacy(f.later, method, byID("t")).fails(t, http.StatusServiceUnavailable, -31503, "store_unavailable", true)
+	}
+	redis.Cont()
+	f.eventually("the task", func() bool { return strings.Contains(other.legacy(f.later, "tasks/get", byID("t")).body, "working") })
 }
 
 // A server that tells of a task in its own session alone is no reason to forget whose the task is.

@@ -85,6 +85,9 @@ type Decision struct {
 	// Visits is set where the request is in a session that Owner does not have: one is to be opened there for it.
 	Visits bool
 
+	// Unasked is why nobody knows whether Task is at another upstream than the session, which decides then; nil: it is known.
+	Unasked error
+
 	// ListenIDs are, where Narrow is set, the task ids that replace those of a
 	// subscription within a session: the caller's own.
 	ListenIDs []string

@@ -94,10 +94,13 @@ func (r *Router) followTask(ctx context.Context, q *Query, d *Decision) error {
 	if d.TaskBinding().Upstream == "" {
 		own := new(sticky.Binding)
 		_, err := r.lookUp(ctx, q.Trail, &d.Task, own)
-		if errors.Is(err, sticky.ErrUnknown) || err != nil && !moved {
+		switch {
+		case errors.Is(err, sticky.ErrUnknown):
 			return nil
-		}
-		if err != nil {
+		case err != nil && !moved:
+			d.Unasked = err
+			return nil
+		case err != nil:
 			return denied(sticky.Task, err)
 		}
 		d.beside = own
