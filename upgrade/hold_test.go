@@ -384,7 +384,23 @@ func TestCancelGivesUpTheCallThatWaitsForItsClient(t *testing.T) {
 		if _, err := berths[1].Orders.Cancel(t.Context(), operated, "cancelled by the operator"); err != nil {
 			t.Fatal(err)
 		}
-		if len(given) != 1 || !strings.Contains(string(given[0].Body), `"requestState":"1"`) || given[0].Headers().Get("Authorization") != "Bearer of the cancel" {
+		if len(given) != 1 || !strings.Contains(string(given[0].Body), `"requestState":"1"`) || given[0].Headers().Get("Authorization") != "Bearer of the cancel" ||
+			given[0].Principal != somebody.Principal {
+			t.Fatalf("given up: %+v", given)
+		}
+		goesOn := berths[0].hand(t, rule(nil), "call ask:k hang")
+		synctest.Wait()
+		if err := berths[0].Steps.Update(t.Context(), goesOn, somebody, inputs("k", `"yes"`), &Envelope{Header: Pairs{"Authorization", "Bearer of the answer"}}); err != nil {
+			t.Fatal(err)
+		}
+		synctest.Wait()
+		berths[1].mustState(t, goesOn, Dispatched)
+		if _, err := berths[1].Steps.Cancel(t.Context(), goesOn, who); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(time.Minute)
+		if len(given) != 2 || !strings.Contains(string(given[1].Body), `"requestState":"1"`) || given[1].Headers().Get("Authorization") != "Bearer of the answer" ||
+			given[1].Principal != somebody.Principal {
 			t.Errorf("given up: %+v", given)
 		}
 	})

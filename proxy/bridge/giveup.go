@@ -110,7 +110,13 @@ func (c *call) giveUp(ctx context.Context) (*wire.Response, error) {
 	if h.flow != nil {
 		defer h.flow.leave()
 	}
-	h.abandon(ctx, st.Asks, "the client has cancelled it")
+	h.mu.Lock()
+	asks := h.asks
+	if h.until.IsZero() { // another berth has asked
+		asks = st.Asks
+	}
+	h.mu.Unlock()
+	h.abandon(ctx, asks, "the client has cancelled it")
 	return accepted, nil
 }
 

@@ -63,6 +63,28 @@ func TestACallThatIsGivenUpWhileItsClientIsAsked(t *testing.T) {
 	}
 }
 
+// So does one whose client has answered, and has left the round that goes on: it is not waited for then.
+func TestACallThatIsGivenUpInALaterRound(t *testing.T) {
+	for name, of := range map[string]kind{"with event ids": {}, "without": {plain: true}} {
+		t.Run(name, func(t *testing.T) {
+			u := tool(of, func(k *running) {
+				k.ask()
+				holdsUp(k)
+			})
+			bridged(t, u, nil, func(r *rig) {
+				first := r.do(asking{name: "asks"})
+				r.goneAfter(time.Second, asking{name: "asks", params: first.answers(accepted)})
+				if status := r.givesUp(first, asking{}); status != 202 {
+					t.Errorf("got %d", status)
+				}
+				if told := r.told(); len(told) != 2 || !strings.Contains(told[0], accepted) || !strings.Contains(told[1], `"reason":"theclienthascancelledit"`) {
+					t.Errorf("told %v", told)
+				}
+			})
+		})
+	}
+}
+
 // Any berth gives up a call that another one has asked for.
 func TestACallIsGivenUpAtAnotherBerth(t *testing.T) {
 	for name, of := range map[string]kind{"with event ids": {}, "without": {plain: true}} {

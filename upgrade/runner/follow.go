@@ -70,31 +70,36 @@ func (r *Runner) Withdraw(ctx context.Context, before *task.Task, with *task.Env
 	if u == nil {
 		return
 	}
+	if before.Follows == "" {
+		r.giveUp(ctx, u, before, before.RequestState, *with)
+		return
+	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), withdrawTime)
 	defer cancel()
-	err := withdraw(ctx, pool.Transport, u, before, with)
-	if err != nil {
-		r.Log.Debug("what a task has left could not be cancelled", "upstream", u.Name, "error", err)
-	}
-}
-
-func withdraw(ctx context.Context, by Transport, u *routing.Upstream, before *task.Task, with *task.Envelope) error {
-	if before.Follows == "" {
-		if by.GiveUp == nil {
-			return nil
-		}
-		return by.GiveUp(ctx, u, &task.Call{Envelope: *with, Body: mcp.CancelledState(before.RequestState), Own: task.Pairs{
-			"Accept", "application/json, text/event-stream", "Content-Type", "application/json",
-			mcp.HeaderVersion, before.Version, mcp.HeaderMethod, mcp.MethodCancelled,
-		}})
-	}
 	c := aboutTheirs(before.Follows, "berth-"+task.NewName(9), mcp.MethodCancelTask, before.Version, nil)
 	c.Envelope = *with
-	ex, err := by.Send(ctx, u, c, before.Terms.MaxResult)
+	ex, err := pool.Transport.Send(ctx, u, c, before.Terms.MaxResult)
 	if err != nil {
-		return err
+		r.Log.Debug("a task of an upstream's could not be cancelled", "upstream", u.Name, "error", err)
+		return
 	}
 	defer ex.Close()
 	_, _ = ex.Next() // whatever it says, it has been told
-	return nil
+}
+
+// giveUp tells u that a task's call is given up which it holds, or may hold, from that requestState on.
+func (r *Runner) giveUp(ctx context.Context, u *routing.Upstream, t *task.Task, state []byte, with task.Envelope) {
+	tell := r.Pool(t.Pool).Transport.GiveUp
+	if tell == nil {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), withdrawTime)
+	defer cancel()
+	err := tell(ctx, u, &task.Call{Principal: t.Principal, Envelope: with, Body: mcp.CancelledState(state), Own: task.Pairs{
+		"Accept", "application/json, text/event-stream", "Content-Type", "application/json",
+		mcp.HeaderVersion, t.Version, mcp.HeaderMethod, mcp.MethodCancelled,
+	}})
+	if err != nil {
+		r.Log.Debug("a call that an upstream holds could not be given up", "upstream", u.Name, "error", err)
+	}
 }

@@ -31,6 +31,7 @@ type round struct {
 	*Held
 	due      int       // its number
 	sent     []byte    // its JSON-RPC id, raw
+	state    []byte    // the requestState that it goes on from, raw; nil: from none
 	reopened time.Time // when a stream of the call was resumed last
 	stream   stream
 	flight   flight
@@ -182,8 +183,10 @@ func (rd *round) body(t *task.Task) ([]byte, error) {
 	if t.Call != "" || t.Round > 0 && rd.client == nil {
 		r.ID = requestID(rd.token, t.Round+1)
 	}
+	rd.state = nil
 	if t.Answered {
 		r.Answers, r.State = t.Answers(), t.RequestState
+		rd.state = t.RequestState
 	}
 	return r.Body(rd.call.Body)
 }
