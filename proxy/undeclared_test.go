@@ -125,3 +125,27 @@ func TestUndeclaredQuestionIsAnsweredInTheClientsPlace(t *testing.T) {
 		})
 	}
 }
+
+// Whether a subscription's ids are anybody's tasks does not show to a client that does not take tasks.
+func TestUndeclaredSubscriptionTellsOfNoTask(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newUpgraded(t, rigOptions{principals: true, wrap: fromLoopback}, nil)
+		f.answers(sayNothing)
+		made := f.made(userHeader, "alice")
+		for _, s := range f.servers {
+			s.inject(onMethod("subscriptions/listen", say(eventsType, `data: {"jsonrpc":"2.0","method":"notifications/subscriptions/acknowledged","params":{"notifications":{}}}`+"\n\n"+`data: {"jsonrpc":"2.0","id":1,"result":{"resultType":"complete"}}`+"\n\n")))
+		}
+		for name, id := range map[string]string{"a task's": made, "nobody's": made[:len(made)-1] + "_", "another": "x"} {
+			body := modernMessage("subscriptions/listen", `"notifications":{"taskIds":["`+id+`"]}`)
+			body = strings.Replace(body, `"io.modelcontextprotocol/tasks":{}`, "", 1)
+			f.do(f.request(t.Context(), http.MethodPost, body, append(modernHeader("subscriptions/listen", ""), userHeader, "mallory")...)).wantCode(t, name, -32021)
+		}
+	})
+}
+
+func (r reply) wantCode(t *testing.T, what string, code int) {
+	t.Helper()
+	if m := r.message(t); m.Error == nil || m.Error.Code != code {
+		t.Errorf("%s: got %v, want %d", what, r, code)
+	}
+}

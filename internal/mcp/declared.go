@@ -99,6 +99,10 @@ func has(value jsontext.Value, member string) bool {
 	return found[0] != nil && found[0].Kind() != 'n'
 }
 
+// AsksClient reports whether a server's request is one that clients answer in rounds (2026-07-28, multi round-trip requests, "Supported
+// Requests").
+func AsksClient(request []byte) bool { return asked(request) != "" }
+
 // Lacks returns the capabilities that a server's request needs and the client has not, as
 // ClientCapabilities spells them; nil for none.
 func (d Declared) Lacks(request []byte) map[string]any {

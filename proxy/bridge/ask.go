@@ -107,6 +107,8 @@ func (r *reading) open(ctx context.Context, it item) (q question, ok bool) {
 	switch lacks := r.c.client.Declares().Lacks(request); {
 	case a.Method == mcp.MethodPing:
 		answer = mcp.Response(id, []byte("{}"))
+	case !mcp.AsksClient(request):
+		answer = mcp.ErrorResponse(id, errNoMethod.Object())
 	case lacks != nil:
 		r.c.f.b.metrics.asked(wasUndeclared, 1)
 		if !(it.aside || resident.Is(r.c.f.u.URL)) || !r.l.isGreeting(a.Method) {

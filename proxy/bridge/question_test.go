@@ -293,3 +293,21 @@ func TestACallEndsBeforeItsQuestionIsAsked(t *testing.T) {
 		}
 	})
 }
+
+// What is no question for a client is answered in its place, and shown to nobody.
+func TestWhatIsNoQuestionIsNotShown(t *testing.T) {
+	u := tool(kind{}, func(k *running) {
+		text, _, answer := k.question("foo/bar", `{"secret":1}`)
+		k.say(text)
+		k.ends(k.wait(answer))
+	})
+	bridged(t, u, nil, func(r *rig) {
+		got := r.do(asking{name: "asks"})
+		if got.Result.Type != "complete" {
+			t.Errorf("got %s", got.text)
+		}
+		if told := r.told(); len(told) != 1 || !strings.Contains(told[0], "-32601") {
+			t.Errorf("told %v", told)
+		}
+	})
+}

@@ -1,6 +1,7 @@
 package subscribe
 
 import (
+	"cmp"
 	"context"
 	"errors"
 
@@ -27,15 +28,15 @@ type ownTasks struct {
 // Those that do not exist or are another's are left out, and not counted as unknown:
 // such an id cannot be guessed.
 func (s *Subscriptions) findOwn(r *Request) (*ownTasks, error) {
+	if c := r.Single(); s.IDs != nil && c.Era == mcp.EraModern && !c.DeclaresTasks && len(c.Listen.TaskIDs()) > 0 {
+		return nil, cmp.Or(r.CheckServed(), error(mcp.ErrMissingTasks))
+	}
 	ids, others, err := s.sort(r)
 	if err != nil || len(ids) == 0 {
 		return nil, err
 	}
 	if err := r.CheckServed(); err != nil {
 		return nil, err
-	}
-	if !r.Single().DeclaresTasks {
-		return nil, mcp.ErrMissingTasks
 	}
 	// Watched before they are looked up: no change may fall between the two.
 	own := &ownTasks{others: others, watch: s.Poller.Watch(ids...)}
