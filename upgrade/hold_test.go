@@ -398,7 +398,7 @@ func TestCancelGivesUpTheCallThatWaitsForItsClient(t *testing.T) {
 		if _, err := berths[1].Steps.Cancel(t.Context(), goesOn, who); err != nil {
 			t.Fatal(err)
 		}
-		time.Sleep(time.Minute)
+		synctest.Wait()
 		if len(given) != 2 || !strings.Contains(string(given[1].Body), `"requestState":"1"`) || given[1].Headers().Get("Authorization") != "Bearer of the answer" ||
 			given[1].Principal != somebody.Principal {
 			t.Errorf("given up: %+v", given)
