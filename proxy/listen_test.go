@@ -167,6 +167,16 @@ func TestPassingRefusalIsNotTakenForOne(t *testing.T) {
 	})
 }
 
+// refusesLate asks for a login, and says so after its head.
+func refusesLate(w http.ResponseWriter, _ *http.Request, _ []byte) bool {
+	w.Header().Set("WWW-Authenticate", "Bearer")
+	w.WriteHeader(401)
+	_ = http.NewResponseController(w).Flush()
+	time.Sleep(20 * time.Millisecond)
+	fmt.Fprint(w, "log in")
+	return true
+}
+
 // An upstream's refusal is passed on as it came, where nobody else acknowledges.
 func TestRefusalOfASubscriptionIsPassedOn(t *testing.T) {
 	f := newRig(t, rigOptions{})
@@ -181,16 +191,9 @@ func TestRefusalOfASubscriptionIsPassedOn(t *testing.T) {
 			fmt.Fprint(w, "log in")
 			return true
 		}, 401, "log in"},
-		"by status, the body later": {func(w http.ResponseWriter, _ *http.Request, _ []byte) bool {
-			w.Header().Set("WWW-Authenticate", "Bearer")
-			w.WriteHeader(401)
-			_ = http.NewResponseController(w).Flush()
-			time.Sleep(20 * time.Millisecond)
-			fmt.Fprint(w, "log in")
-			return true
-		}, 401, "log in"},
-		"in JSON":     {say(jsonType, `{"jsonrpc":"2.0","id":1,"error":{"code":-32601,"message":"no"}}`), 200, `{"jsonrpc":"2.0","id":1,"error":{"code":-32601,"message":"no"}}`},
-		"as an event": {say(eventsType, `data: {"jsonrpc":"2.0","id":1,"error":{"code":-32601,"message":"no"}}`+"\n\n"), 200, `{"jsonrpc":"2.0","id":1,"error":{"code":-32601,"message":"no"}}`},
+		"by status, the body later": {refusesLate, 401, "log in"},
+		"in JSON":                   {say(jsonType, `{"jsonrpc":"2.0","id":1,"error":{"code":-32601,"message":"no"}}`), 200, `{"jsonrpc":"2.0","id":1,"error":{"code":-32601,"message":"no"}}`},
+		"as an event":               {say(eventsType, `data: {"jsonrpc":"2.0","id":1,"error":{"code":-32601,"message":"no"}}`+"\n\n"), 200, `{"jsonrpc":"2.0","id":1,"error":{"code":-32601,"message":"no"}}`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			f.servers[0].inject(onMethod("subscriptions/listen", c.answer))
@@ -208,14 +211,7 @@ func TestRefusalOfASubscriptionIsPassedOn(t *testing.T) {
 // The same where subscribers share the stream; what the refusal says may come later than its status.
 func TestRefusalOfASharedSubscriptionIsPassedOn(t *testing.T) {
 	f := newRig(t, rigOptions{size: 1, endpoint: func(ep *proxy.Endpoint) { ep.FleetNotifications = true }})
-	f.servers[0].inject(onMethod("subscriptions/listen", func(w http.ResponseWriter, _ *http.Request, _ []byte) bool {
-		w.Header().Set("WWW-Authenticate", "Bearer")
-		w.WriteHeader(401)
-		_ = http.NewResponseController(w).Flush()
-		time.Sleep(20 * time.Millisecond)
-		fmt.Fprint(w, "log in")
-		return true
-	}))
+	f.servers[0].inject(onMethod("subscriptions/listen", refusesLate))
 	r := f.modern("subscriptions/listen", "", `"notifications":{"toolsListChanged":true}`)
 	if r.status != 401 || r.body != "log in" || r.header.Get("WWW-Authenticate") != "Bearer" {
 		t.Errorf("got %v", r)

@@ -27,20 +27,12 @@ func (x *request) forwardOwned(u *routing.Upstream) error {
 		return x.outOfReach(u, nil)
 	}
 	if x.decision.Visits {
-		x.keep()
-		visit, err := failover.Visit(x.ctx, x.asCase(), u)
+		leave, err := x.visit(u)
 		if err != nil {
 			x.p.log.Debug("the owner of a task opens no session for who asks in another", "pool", x.PoolName(), "upstream", u.Name, "error", err)
 			return x.outOfReach(u, nil)
 		}
-		defer visit.End(x.ctx)
-		x.Alias = visit.ID
-		if x.Single().Method == mcp.MethodTaskResult { // it may be asked for again, and a session of berth's own stands for as long
-			ctx, stop := context.WithCancel(x.ctx)
-			defer stop()
-			defer context.AfterFunc(x.HTTP.Context(), stop)()
-			x.ctx = ctx
-		}
+		defer leave()
 	}
 	var began time.Time
 	if x.movedFrom == "" && !x.decision.Visits { // nothing was waited for since
@@ -79,6 +71,29 @@ func (x *request) forwardOwned(u *routing.Upstream) error {
 		}
 	}
 	return x.relayAnswer(u, response)
+}
+
+// visit has the request go on in a session at u that is opened for it, until leave is called.
+func (x *request) visit(u *routing.Upstream) (leave func(), err error) {
+	x.keep()
+	ctx := x.ctx
+	visit, err := failover.Visit(ctx, x.asCase(), u)
+	if err != nil {
+		return nil, err
+	}
+	x.Alias = visit.ID
+	if x.Single().Method != mcp.MethodTaskResult {
+		return func() { visit.End(ctx) }, nil
+	}
+	// That may be asked for again, and the session stands for as long: it ends with the client.
+	bound, stop := context.WithCancel(ctx)
+	x.ctx = bound
+	stay := context.AfterFunc(x.HTTP.Context(), stop)
+	return func() {
+		stay()
+		stop()
+		visit.End(ctx)
+	}, nil
 }
 
 // ownerFailed decides what it means that an owner gave no answer.

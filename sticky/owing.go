@@ -67,14 +67,8 @@ func (o *owing) of(pool, upstream string) (n int) {
 }
 
 // some returns at most n entries, any.
-func (o *owing) some(n int) (out []entry) {
+func (o *owing) some(n int) []entry {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	for _, e := range o.entries {
-		if len(out) == n {
-			break
-		}
-		out = append(out, e)
-	}
-	return out
+	return someOf(o.entries, n)
 }

@@ -86,14 +86,7 @@ func (p *pending) settle(e entry) {
 func (p *pending) some(n int) []entry {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	var out []entry
-	for _, e := range p.entries {
-		if len(out) == n {
-			break
-		}
-		out = append(out, e)
-	}
-	return out
+	return someOf(p.entries, n)
 }
 
 // of counts those of an upstream that is counted for them.

@@ -77,16 +77,10 @@ func (p *pendingHandshakes) forget(session Key) {
 }
 
 // some returns at most n of them, any.
-func (p *pendingHandshakes) some(n int) (out []pendingHandshake) {
+func (p *pendingHandshakes) some(n int) []pendingHandshake {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	for _, h := range p.texts {
-		if len(out) == n {
-			break
-		}
-		out = append(out, h)
-	}
-	return out
+	return someOf(p.texts, n)
 }
 
 // settle forgets h, which is written, unless it was changed since it was read. It reports whether it was removed by then.

@@ -33,6 +33,17 @@ func inPortions[T any](some func(n int) []T, write func(T) error) error {
 	}
 }
 
+// someOf returns at most n values, any.
+func someOf[K comparable, V any](all map[K]V, n int) (out []V) {
+	for _, value := range all {
+		if len(out) == n {
+			break
+		}
+		out = append(out, value)
+	}
+	return out
+}
+
 // writeBack gives the store what was bound while it was away.
 type writeBack struct {
 	local      *local

@@ -86,23 +86,19 @@ func (c *call) giveUp(ctx context.Context) (*wire.Response, error) {
 	if err != nil {
 		return nil, err
 	}
-	u := c.f.pool().Find(st.Upstream)
-	if u == nil {
-		return accepted, nil
-	}
-	c.f = c.f.b.faceOf(u)
-	h, err := c.f.holds.take(ctx, c, st)
-	if err != nil {
+	h, err := c.takeOn(ctx, st)
+	switch {
+	case errors.Is(err, errState):
+		return accepted, nil // the upstream is gone, and the call with it
+	case err != nil:
 		return nil, err
-	}
-	if h == nil {
+	case h == nil:
 		response, err := c.pass(ctx, st.By)
 		if errors.Is(err, errHolderLost) {
-			return accepted, nil // and the call with it
+			return accepted, nil // likewise
 		}
 		return response, err
-	}
-	if h.over {
+	case h.over:
 		h.leaveWaiting()
 		return accepted, nil
 	}

@@ -20,12 +20,7 @@ func (c *call) retry(ctx context.Context) (*wire.Response, error) {
 	if err != nil {
 		return nil, err
 	}
-	u := c.f.pool().Find(st.Upstream)
-	if u == nil {
-		return nil, errState
-	}
-	c.f = c.f.b.faceOf(u)
-	h, err := c.f.holds.take(ctx, c, st)
+	h, err := c.takeOn(ctx, st)
 	if err != nil {
 		return nil, err
 	}
@@ -62,6 +57,16 @@ func (c *call) retry(ctx context.Context) (*wire.Response, error) {
 		go r.flow.run(nil, st.Event)
 	}
 	return c.show(ctx, r, nil)
+}
+
+// takeOn has the call, whose state that is, go on here, at its upstream: holds.take. It fails with errState where that has left the pool.
+func (c *call) takeOn(ctx context.Context, st *state) (*hold, error) {
+	u := c.f.pool().Find(st.Upstream)
+	if u == nil {
+		return nil, errState
+	}
+	c.f = c.f.b.faceOf(u)
+	return c.f.holds.take(ctx, c, st)
 }
 
 // answer gives the upstream the answers that the client has brought, and returns what is open.
