@@ -136,8 +136,8 @@ func (c *call) lack(capabilities map[string]any) {
 }
 
 // pause ends the request with what the client is asked. The call goes on at the upstream, which
-// waits: from event on, for whoever gets the next round, or held here where its stream cannot be
-// resumed.
+// waits: from event on, for whoever gets the next round, or held here where it is not known that its
+// stream can be resumed.
 func (r *reading) pause(ctx context.Context, round []question, told [][]byte, event string) (step, error) {
 	if resident.Is(r.c.f.u.URL) {
 		event = "" // the session lives here, and so does whoever resumes
@@ -146,8 +146,12 @@ func (r *reading) pause(ctx context.Context, round []question, told [][]byte, ev
 		Upstream: r.c.f.u.Name, Session: r.l.id, Version: r.l.version, Request: r.id, Event: event,
 		Asks: round, Seen: r.seen, Call: r.c.question(), Nonce: rand.Text(), By: r.c.f.b.name, Unsent: r.unsent,
 	}
-	if event != "" {
+	switch {
+	case event == "":
+	case r.flow.isReplayed(ctx):
 		st.Heard = r.l.stopListening() // whoever goes on hears the session's own stream as well
+	default:
+		st.Held, st.Heard = true, r.l.lastHeard()
 	}
 	body, err := r.c.asking(ctx, &st)
 	if err != nil {

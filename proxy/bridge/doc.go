@@ -11,7 +11,7 @@
 // What waits for a client between two rounds is in the requestState that the client carries,
 // sealed: who asks, in which session, and from which event on the answer goes on. So any berth
 // can take the next round, and none need live until then. An upstream that gives its events no
-// ids has its stream held open by the berth that asked (hold.go).
+// ids, or is not known to replay them, has its stream held open by the berth that asked (hold.go).
 //
 // What it does not promise: that state which a server keeps in a session is found again by the
 // next call. A caller's calls, one after another, share a session as a rule; nothing says that they must.
@@ -21,7 +21,7 @@
 //	caller.go, shelf.go, lend.go       whose sessions are whose; opened, lent
 //	loan.go                            a session: given back, lost, ended
 //	call.go, send.go                   a call: sent
-//	flow.go, resume.go                 its answer, read
+//	flow.go, resume.go, replays.go     its answer, read
 //	answer.go, reading.go, stream.go   and shown
 //	ask.go, state.go, retry.go         questions: asked, carried, answered
 //	hold.go, holds.go, giveup.go       calls that have asked, as one berth knows them

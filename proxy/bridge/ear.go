@@ -85,6 +85,16 @@ func (l *loan) stopListening() (last string) {
 	return l.cover()
 }
 
+// lastHeard is the last event of the session's GET stream that was read.
+func (l *loan) lastHeard() string {
+	l.f.mu.Lock()
+	defer l.f.mu.Unlock()
+	if l.ear == nil {
+		return ""
+	}
+	return l.ear.last
+}
+
 // cover is stopListening for who holds stock.mu.
 func (l *loan) cover() (last string) {
 	if l.ear == nil {

@@ -48,7 +48,8 @@ type stock struct {
 	// change.
 	supports map[string]string
 
-	tasks capability // of the upstream: calls of tools may become tasks
+	tasks   capability // of the upstream: calls of tools may become tasks
+	replays replays
 }
 
 // newFace returns the face of u, which goes on with what before had; nil is none.

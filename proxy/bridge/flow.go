@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -37,17 +38,22 @@ func itemOf(message []byte, event string) item {
 // flow is an answer of the legacy era that is an event stream, read by a goroutine of its own and
 // resumed where it breaks.
 type flow struct {
-	f     *face
-	out   *exchange.Request
-	l     *loan
-	id    []byte // of the call in its session
-	asks  bool   // it may be asked
-	items chan item
-	inbox chan *item // what came on the session's own stream
-	ctx   context.Context
-	stop  context.CancelFunc // ends it; the call goes on at the upstream
-	event atomic.Value       // string: id of the last event so far
-	pause time.Duration      // before it is resumed; of who reads
+	f      *face
+	out    *exchange.Request
+	l      *loan
+	id     []byte // of the call in its session
+	asks   bool   // it may be asked
+	items  chan item
+	inbox  chan *item // what came on the session's own stream
+	ctx    context.Context
+	stop   context.CancelFunc // ends it; the call goes on at the upstream
+	event  atomic.Value       // string: id of the last event so far
+	before atomic.Value       // string: id of the one before
+	pause  time.Duration      // before it is resumed; of who reads
+
+	mu    sync.Mutex // guards the fields below
+	rests bool       // nobody reads on
+	broke bool       // its stream did meanwhile: who reads on resumes it
 }
 
 // newFlow returns the flow of a call's answer, and has the call asked what comes on the session's
@@ -55,6 +61,7 @@ type flow struct {
 func newFlow(c *call, l *loan, id []byte) *flow {
 	fl := &flow{f: c.f, out: c.out, l: l, id: id, asks: asks(c.Method), items: make(chan item), inbox: make(chan *item, maxInbox)}
 	fl.event.Store("")
+	fl.before.Store("")
 	fl.ctx, fl.stop = context.WithCancel(context.Background())
 	c.f.mu.Lock()
 	l.asker = fl
@@ -131,7 +138,9 @@ func (fl *flow) run(response *wire.Response, event string) {
 	for {
 		if response == nil {
 			if response, err = fl.resume(ctx, event); err != nil {
-				fl.put(ctx, item{err: err})
+				if !fl.breaks() {
+					fl.put(ctx, item{err: err})
+				}
 				return
 			}
 		}
@@ -145,8 +154,36 @@ func (fl *flow) run(response *wire.Response, event string) {
 		case event == "" || ctx.Err() != nil:
 			fl.put(ctx, item{err: err})
 			return
+		case fl.breaks():
+			return
 		}
 	}
+}
+
+// rest has nobody read on for now, as long as the call's client is asked.
+func (fl *flow) rest() {
+	fl.mu.Lock()
+	defer fl.mu.Unlock()
+	fl.rests = true
+}
+
+// breaks notes that the stream broke while it rests. It reports whether it does.
+func (fl *flow) breaks() bool {
+	fl.mu.Lock()
+	defer fl.mu.Unlock()
+	fl.broke = fl.rests
+	return fl.rests
+}
+
+// readOn undoes rest.
+func (fl *flow) readOn() {
+	fl.mu.Lock()
+	defer fl.mu.Unlock()
+	if fl.broke {
+		event, _ := fl.event.Load().(string)
+		go fl.run(nil, event)
+	}
+	fl.rests, fl.broke = false, false
 }
 
 // errOver says that the call has its answer.
@@ -178,6 +215,9 @@ func (fl *flow) readAll(ctx context.Context, stream io.ReadCloser, event string)
 			continue
 		}
 		if id := e.ID(); id != "" && len(id) <= maxEvent {
+			if id != event {
+				fl.before.Store(event)
+			}
 			event = id
 			fl.event.Store(id)
 		}

@@ -86,18 +86,12 @@ func (c *call) giveUp(ctx context.Context) (*wire.Response, error) {
 	if err != nil {
 		return nil, err
 	}
-	h, err := c.takeOn(ctx, st)
+	h, elsewhere, err := c.takeOn(ctx, st)
 	switch {
-	case errors.Is(err, errState):
-		return accepted, nil // the upstream is gone, and the call with it
-	case err != nil:
-		return nil, err
+	case errors.Is(err, errState), errors.Is(err, errHolderLost):
+		return accepted, nil // upstream or holder are gone, and the call with them
 	case h == nil:
-		response, err := c.pass(ctx, st.By)
-		if errors.Is(err, errHolderLost) {
-			return accepted, nil // likewise
-		}
-		return response, err
+		return elsewhere, err
 	case h.over:
 		h.leaveWaiting()
 		return accepted, nil

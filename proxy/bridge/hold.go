@@ -19,7 +19,7 @@ type hold struct {
 	turn  chan struct{} // holds one
 
 	// What follows is of who has the turn.
-	flow  *flow              // its answer, where that cannot be resumed; nil: it can
+	flow  *flow              // its answer, where it is not known that this can be resumed; nil: it can
 	ended map[string]*answer // by the nonce of the round whose answers brought it
 	over  bool
 	sent  bool // the call was, that first had to be answered
@@ -27,7 +27,7 @@ type hold struct {
 	mu    sync.Mutex // guards the fields below
 	asks  []question // that wait for the client
 	waits bool       // for its client
-	here  bool       // its answer cannot be resumed: it goes on at this berth or nowhere
+	here  bool       // its answer stays: it goes on at this berth, or may do so nowhere
 	until time.Time  // when the call is given up
 	timer *time.Timer
 }
@@ -52,6 +52,9 @@ func (h *hold) wait(d time.Duration, asks []question) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.asks, h.until, h.here = asks, time.Now().Add(d), h.flow != nil
+	if h.here {
+		h.flow.rest()
+	}
 	h.stop()
 	h.begin(d)
 }
@@ -107,7 +110,7 @@ func (h *hold) rest(r *reading, asks []question) {
 	h.wait(h.among.life(), asks)
 }
 
-// letGo lets go of a reading that is not read on. What cannot be resumed stays.
+// letGo lets go of a reading that is not read on, unless its answer stays.
 func (h *hold) letGo(r *reading) {
 	if h.flow == nil {
 		r.flow.leave()

@@ -44,7 +44,7 @@ func (hs *holds) ask(r *reading, st *state) {
 	} else {
 		defer h.release()
 	}
-	if h.flow = r.flow; st.Event != "" {
+	if h.flow = r.flow; st.Event != "" && !st.Held {
 		r.flow.leave()
 		h.flow = nil
 	}
@@ -56,10 +56,10 @@ func (hs *holds) newHold(id string, out *exchange.Request, l *loan) *hold {
 }
 
 // take takes on the call that a state is of. What another berth has asked is held here from now
-// on, if its answer can be resumed; if not, there is no hold here: nil.
+// on, if that does not hold it itself; if it does, there is no hold here: nil.
 func (hs *holds) take(ctx context.Context, c *call, st *state) (*hold, error) {
 	h := hs.of(string(st.Request), func() *hold {
-		if st.Event == "" {
+		if st.Event == "" || st.Held {
 			return nil
 		}
 		l := &loan{f: c.f, id: st.Session, version: st.Version, opened: ownPost(c.out, nil), level: -1, users: 1, alone: true, gone: true, adopted: st.By != hs.name}

@@ -20,16 +20,12 @@ func (c *call) retry(ctx context.Context) (*wire.Response, error) {
 	if err != nil {
 		return nil, err
 	}
-	h, err := c.takeOn(ctx, st)
-	if err != nil {
-		return nil, err
-	}
-	if h == nil {
-		response, err := c.pass(ctx, st.By)
-		if st.Unsent && errors.Is(err, errHolderLost) {
-			return c.begin(ctx) // nothing has run
-		}
-		return response, err
+	h, elsewhere, err := c.takeOn(ctx, st)
+	switch {
+	case st.Unsent && errors.Is(err, errHolderLost):
+		return c.begin(ctx) // nothing has run
+	case h == nil:
+		return elsewhere, err
 	}
 	if response := h.outcome(c, st); response != nil {
 		h.leaveWaiting()
@@ -50,6 +46,9 @@ func (c *call) retry(ctx context.Context) (*wire.Response, error) {
 		h.rest(r, open)
 		return c.askAgain(ctx, st, open)
 	}
+	if h.flow != nil {
+		h.flow.readOn()
+	}
 	switch {
 	case st.Unsent && !h.sent:
 		return c.goOnEarly(ctx, r)
@@ -59,14 +58,24 @@ func (c *call) retry(ctx context.Context) (*wire.Response, error) {
 	return c.show(ctx, r, nil)
 }
 
-// takeOn has the call, whose state that is, go on here, at its upstream: holds.take. It fails with errState where that has left the pool.
-func (c *call) takeOn(ctx context.Context, st *state) (*hold, error) {
+// takeOn has the call, whose state that is, go on here, at its upstream, or returns what the berth answers that
+// holds it. A call that can be resumed goes on here where that berth is lost. It fails with errState where the
+// upstream has left the pool.
+func (c *call) takeOn(ctx context.Context, st *state) (h *hold, elsewhere *wire.Response, err error) {
 	u := c.f.pool().Find(st.Upstream)
 	if u == nil {
-		return nil, errState
+		return nil, nil, errState
 	}
 	c.f = c.f.b.faceOf(u)
-	return c.f.holds.take(ctx, c, st)
+	if h, err = c.f.holds.take(ctx, c, st); h != nil || err != nil {
+		return h, nil, err
+	}
+	elsewhere, err = c.pass(ctx, st.By)
+	if st.Held && errors.Is(err, errHolderLost) {
+		st.Held = false
+		h, err = c.f.holds.take(ctx, c, st)
+	}
+	return h, elsewhere, err
 }
 
 // answer gives the upstream the answers that the client has brought, and returns what is open.

@@ -16,7 +16,8 @@ type state struct {
 	Session  string          `json:"s,omitempty"`
 	Version  string          `json:"v"`
 	Request  json.RawMessage `json:"r"`           // id of the call in the session
-	Event    string          `json:"e,omitempty"` // from which on its answer goes on; "": a berth holds it
+	Event    string          `json:"e,omitempty"` // from which on its answer goes on; "": a berth holds it, or nobody
+	Held     bool            `json:"h,omitempty"` // By holds it, and goes on as long as it stands
 	Heard    string          `json:"g,omitempty"` // the last event of the session's GET stream
 	Asks     []question      `json:"q"`           // what is open
 	Requests []string        `json:"x,omitempty"` // what each of Asks asks, to ask it again

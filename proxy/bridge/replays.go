@@ -1,0 +1,80 @@
+package bridge
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+
+	"berth/internal/mcp"
+)
+
+// replays is whether an upstream tells again what came after an event, as far as was found out. One
+// that numbers its events need not (2025-11-25, transports, "Resumability and Redelivery").
+type replays struct {
+	mu    sync.Mutex // guards the fields below
+	does  bool
+	until time.Time // when it is to be found out again; likewise while that is done
+}
+
+const (
+	// replaysFor is how long is believed what was found out.
+	replaysFor = 5 * time.Minute
+
+	// replayTime bounds what a question waits until that is found out.
+	replayTime = 500 * time.Millisecond
+)
+
+// known is what was found out. look says that the caller is to find it out, and to note it.
+func (r *replays) known() (does, look bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if look = !time.Now().Before(r.until); look {
+		r.does, r.until = false, time.Now().Add(replaysFor)
+	}
+	return r.does, look
+}
+
+func (r *replays) note(does bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.does = does
+}
+
+// isReplayed reports whether the upstream is known to replay, so that the flow can be let go of. It is asked for
+// what has come already: one that replays tells it, or that somebody else reads the stream.
+func (fl *flow) isReplayed(ctx context.Context) bool {
+	does, look := fl.f.replays.known()
+	if look {
+		does = fl.tryReplay(ctx)
+		fl.f.replays.note(does)
+	}
+	return does
+}
+
+func (fl *flow) tryReplay(ctx context.Context) bool {
+	ctx, cancel := context.WithTimeout(ctx, replayTime)
+	defer cancel()
+	last, _ := fl.event.Load().(string)
+	from, _ := fl.before.Load().(string)
+	if from == "" {
+		from = last
+	}
+	response, err := fl.tryResume(ctx, from)
+	if err != nil {
+		return errors.Is(err, errStands)
+	}
+	defer response.Body.Close()
+	stopped := context.AfterFunc(ctx, func() { response.Body.Close() })
+	defer stopped()
+	events := mcp.NewLongEventReader(response.Body, maxAnswer)
+	for {
+		e, err := events.Next()
+		if err != nil {
+			return false
+		}
+		if id := e.ID(); e.Ends && id == last && id != from {
+			return true
+		}
+	}
+}
