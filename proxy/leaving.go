@@ -3,11 +3,13 @@ package proxy
 import (
 	"bytes"
 	"context"
+	"slices"
 	"sync"
 	"time"
 
 	"berth/internal/mcp"
 	"berth/routing"
+	"berth/sticky"
 )
 
 // leaving returns a channel that is closed once the stream is to end because its session is to leave
@@ -62,16 +64,19 @@ func (s *stream) onceTakenOver(leave func()) (stop func()) {
 	return stop
 }
 
-// answersFormer has a client's answer go to the upstream that its session has left, which may have
+// answersFormer has a client's answer go to an upstream that its session has left, which may have
 // asked in a call that still runs there. It reports false if there is none, or the answer is to
-// nothing that it asked.
+// nothing that one asked.
 func (x *request) answersFormer() bool {
-	binding := &x.decision.Binding
-	former := x.Pool().Find(binding.Former)
+	return slices.ContainsFunc(x.decision.Binding.Formers(), x.answersAt)
+}
+
+func (x *request) answersAt(place sticky.Place) bool {
+	former := x.Pool().Find(place.Upstream)
 	if former == nil || former.Silent() {
 		return false
 	}
-	alias, err := x.way().AliasIn(binding.FormerAlias)
+	alias, err := x.way().AliasIn(place.Alias)
 	if err != nil {
 		return false
 	}
@@ -84,6 +89,6 @@ func (x *request) answersFormer() bool {
 		}
 		x.Call = x.WithBody(body)
 	}
-	x.decision.Owner, x.decision.Alias, x.stays = former, binding.FormerAlias, true
+	x.decision.Owner, x.decision.Alias, x.stays = former, place.Alias, true
 	return true
 }

@@ -36,7 +36,7 @@ func (x *request) relayAnswer(u *routing.Upstream, response *wire.Response) erro
 		return fault.OddSession
 	}
 	if ended := x.recorder.Head(response); ended {
-		failover.EndFormer(x.way(), &x.decision)
+		failover.EndFormers(x.way(), &x.decision)
 	}
 	if x.IsResponse() {
 		x.p.sessions.Answered(x.way(), &x.decision, response.Status)

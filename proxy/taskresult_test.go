@@ -1,7 +1,9 @@
 package proxy_test
 
 import (
+	"encoding/json"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -374,6 +376,55 @@ func TestWaitEndsWhereTheTaskIsUnknown(t *testing.T) {
 		}
 		<-w.over
 		w.wants(t, `{"jsonrpc":"2.0","id":1,"error":{"code":-32602,"message":"Task not found"}}`)
+	})
+}
+
+// So are those of several upstreams that a session has left one after the other; its end is told to all of them.
+func TestAsksOfUpstreamsThatTheSessionHasLeftOneAfterTheOther(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newCoreRig(t, reinit(rigOptions{size: 4}), nil)
+		session := f.initialize()
+		calls, drains := map[string]*legacyCall{}, map[string]routing.Drain{}
+		for len(drains) < 3 {
+			binding, err := f.bindings.Reload(t.Context(), f.router.SessionKey("", session))
+			if err != nil {
+				t.Fatal(err)
+			}
+			id, call := f.made(session)
+			calls[id], drains[binding.Upstream] = call, routing.Drain{Since: time.Now(), MoveSessions: true}
+			f.pool.SetDrains(drains)
+			if r := f.legacy(session, "ping", ""); r.status != 200 {
+				t.Fatalf("not moved: %v", r)
+			}
+		}
+		for id, call := range calls {
+			w := f.awaits(session, id, "")
+			call.ask(`7`)
+			time.Sleep(time.Minute)
+			var asked struct{ ID json.RawMessage }
+			if got := w.heard(); len(got) != 1 || json.Unmarshal([]byte(got[0]), &asked) != nil {
+				t.Fatalf("heard %v", got)
+			}
+			f.replies(session, string(asked.ID))
+			time.Sleep(time.Minute)
+			if v := f.look(session, id); v.Status != "working" {
+				t.Errorf("when it has its answer: %+v", v)
+			}
+			call.ends(`"result":{"content":[]}`)
+			<-w.over
+		}
+		if posted := f.tool.answers(); len(posted) != 3 || len(slices.Compact(posted)) != 1 {
+			t.Errorf("the upstreams got %v", posted)
+		}
+		if r := f.in(session, http.MethodDelete, ""); r.status/100 != 2 {
+			t.Errorf("the end got %v", r)
+		}
+		time.Sleep(time.Minute)
+		for _, s := range f.servers {
+			if left := s.Sessions(); len(left) != 0 {
+				t.Errorf("%s still has %v", s.Name, left)
+			}
+		}
 	})
 }
 

@@ -35,8 +35,8 @@ type Binding struct {
 	Origin string `json:"origin,omitempty"`
 	// Until is when the owner's list forgets it, in Unix milliseconds; 0: it stands in none.
 	Until int64 `json:"until,omitempty"`
-	// Former is the upstream that a session has left while that was alive, and FormerAlias its Alias
-	// there: what that one asked is still answered there.
+	// Former are the upstreams that a session has left while they were alive, and FormerAlias its Aliases
+	// there; see Formers.
 	Former      string `json:"former,omitempty"`
 	FormerAlias string `json:"formeralias,omitempty"`
 	// Asked is set where berth has the owner from asking the fleet, and has not seen the

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"sync"
 
 	"berth/proxy/inbound"
 	"berth/proxy/outbound"
@@ -55,18 +56,23 @@ func revise(c Case) {
 	}
 }
 
-// EndFormer ends a session, which its client has ended, at the upstream that it has left as well: whoever asked the fleet for it
-// would find it there.
-func EndFormer(w outbound.Way, at *routing.Decision) {
-	former := w.Pool().Find(at.Binding.Former)
-	if former == nil || former.Silent() {
-		return
+// EndFormers ends a session, which its client has ended, at the upstreams that it has left as well: whoever asked the fleet for
+// it would find it there.
+func EndFormers(w outbound.Way, at *routing.Decision) {
+	var ends sync.WaitGroup
+	defer ends.Wait()
+	for _, place := range at.Binding.Formers() {
+		former := w.Pool().Find(place.Upstream)
+		if former == nil || former.Silent() {
+			continue
+		}
+		alias, err := w.AliasIn(place.Alias)
+		if err != nil {
+			continue
+		}
+		standing := session.For(w).Standing(former, cmp.Or(alias, w.Session), at.Binding.Version)
+		ends.Go(func() { standing.End(w.HTTP.Context()) })
 	}
-	alias, err := w.AliasIn(at.Binding.FormerAlias)
-	if err != nil {
-		return
-	}
-	session.For(w).Standing(former, cmp.Or(alias, w.Session), at.Binding.Version).End(w.HTTP.Context())
 }
 
 // Forget forgets a session that has ended.

@@ -3,6 +3,7 @@ package failover
 import (
 	"context"
 	"errors"
+	"slices"
 
 	"berth/internal/exchange"
 	"berth/internal/mcp"
@@ -96,9 +97,11 @@ func rebind(ctx context.Context, c Case, standing sticky.Binding, opened *sessio
 		Upstream: opened.Upstream.Name, Alias: c.SealedAlias(opened.ID), Version: opened.Version,
 		Kept: standing.Kept, Tasks: standing.Tasks, Declares: standing.Declares, // what its client was told stands
 	}
+	formers := standing.Formers()
 	if c.leaves {
-		next.Former, next.FormerAlias = standing.Upstream, standing.Alias
+		formers = slices.Insert(formers, 0, sticky.Place{Upstream: standing.Upstream, Alias: standing.Alias})
 	}
+	next.SetFormers(slices.DeleteFunc(formers, func(p sticky.Place) bool { return c.Pool().Find(p.Upstream) == nil }))
 	now, err := c.Endpoint.Router.Bindings.Move(ctx, c.At.Key, standing, next)
 	switch {
 	case err == nil:

@@ -6,6 +6,7 @@ import (
 
 	"berth/internal/mcp"
 	"berth/proxy/reply"
+	"berth/sticky"
 	"berth/upgrade"
 )
 
@@ -61,15 +62,15 @@ func (w *resultWait) isAtHome() bool {
 	if err != nil {
 		return true // answers find their way as ever, once they can
 	}
-	return w.isAt(binding.Upstream, binding.Alias) || w.isAt(binding.Former, binding.FormerAlias)
+	return w.isAt(sticky.Place{Upstream: binding.Upstream, Alias: binding.Alias}) || slices.ContainsFunc(binding.Formers(), w.isAt)
 }
 
-// isAt reports whether the task's call is in the session of that alias at the upstream, and has the request bear that alias.
-func (w *resultWait) isAt(upstream, sealed string) bool {
-	if upstream == "" || upstream != w.task.Upstream {
+// isAt reports whether the task's call is in the session at that place, and has the request bear its alias.
+func (w *resultWait) isAt(place sticky.Place) bool {
+	if place.Upstream != w.task.Upstream {
 		return false
 	}
-	alias, err := w.AliasIn(sealed)
+	alias, err := w.AliasIn(place.Alias)
 	w.Alias = alias
 	return err == nil && w.Behind() == w.task.Behind
 }
