@@ -1,6 +1,7 @@
 package proxy_test
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -56,6 +57,9 @@ func newUpgraded(t *testing.T, o rigOptions, change func(*upgrade.Rule)) *upgrad
 		for _, s := range f.servers {
 			s.kill()
 		}
+		now, cut := context.WithCancel(context.Background())
+		cut()
+		f.tasks.Drain(now) // what queues would wait for them
 		realtest.Eventually(f.t, "the end of held calls", func() bool { return f.tasks.Held() == 0 })
 	})
 	return f

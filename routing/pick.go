@@ -24,6 +24,11 @@ func (p *Pool) Pick(w Work, tried []*Upstream) (*Lease, error) {
 	return newLease(u), nil
 }
 
+// TakesWork reports whether unbound work goes anywhere: Pick gives it to whoever does not drain.
+func (p *Pool) TakesWork() bool {
+	return slices.ContainsFunc(p.Upstreams(), func(u *Upstream) bool { return !u.IsDraining() })
+}
+
 // choose returns Pick's choice, whatever room there is; nil: there is none.
 func (p *Pool) choose(s *Settings, m *members, w Work, tried []*Upstream) *Upstream {
 	best, preferred := m.candidates(w.Era, w.Prefer, tried)

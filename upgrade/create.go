@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"berth/internal/storage"
+	"berth/routing"
 	"berth/upgrade/ledger"
 	"berth/upgrade/runner"
 	"berth/upgrade/task"
@@ -20,7 +21,7 @@ type Maker struct {
 }
 
 // Create records a task, and returns its call, which is this process's to start or to
-// discard. Nothing was sent. Errors: ErrDraining, a *Refusal, an *mcp.Error that refuses
+// discard. Nothing was sent. Errors: ErrDraining, routing.ErrNoUpstream, a *Refusal, an *mcp.Error that refuses
 // the call, or one that wraps storage.ErrUnavailable. With any of them there is no task; but with
 // ErrUnsettled there may be one.
 func (m *Maker) Create(ctx context.Context, c task.Creation) (*runner.Held, error) {
@@ -44,6 +45,9 @@ func (m *Maker) create(ctx context.Context, c task.Creation, once task.Once) (*r
 	first, err := runner.NewFirst(c.Call, c.Core)
 	if err != nil {
 		return nil, err
+	}
+	if c.Session == "" && !m.runner.Pool(c.Asker.Pool).Routing.TakesWork() {
+		return nil, routing.ErrNoUpstream
 	}
 	id, creator, err := m.name(ctx, c.Credentials)
 	if err != nil {

@@ -4,11 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/url"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"berth/internal/storage"
+	"berth/routing"
 	"berth/upgrade/ledger"
 )
 
@@ -86,6 +88,12 @@ func (e evicting) Health() storage.Health {
 	return h
 }
 
+// onePool is a pool of one upstream, that nothing is sent to.
+func onePool() []Pool {
+	upstreams := []*routing.Upstream{{Name: "u", URL: &url.URL{}}}
+	return []Pool{{Routing: routing.NewPool(routing.PoolOptions{Name: poolName, Upstreams: upstreams})}}
+}
+
 // unasked is a store that nobody has heard of yet.
 type unasked struct{ *line }
 
@@ -95,7 +103,7 @@ func (unasked) Health() storage.Health { return storage.Health{} }
 // asked for a sign of life yet.
 func TestStoreThatWasNotAskedYetIsAsked(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		tasks := newTasks(Options{Keys: givenKeys(t)}, unasked{newLine(newCell(memory(t)), true)})
+		tasks := newTasks(Options{Keys: givenKeys(t), Pools: onePool()}, unasked{newLine(newCell(memory(t)), true)})
 		if err := tasks.ledger.Lease.Renew(t.Context()); err != nil {
 			t.Fatal(err)
 		}
@@ -113,7 +121,7 @@ func TestCreationIsBoundedAndNeedsAStoreThatKeeps(t *testing.T) {
 		at := newCell(memory(t))
 		l := newLine(at, true)
 		for name, s := range map[string]ledger.Store{"slow": slow{l, time.Second}, "evicting": evicting{l}} {
-			tasks := newTasks(Options{Keys: givenKeys(t)}, s)
+			tasks := newTasks(Options{Keys: givenKeys(t), Pools: onePool()}, s)
 			if err := tasks.ledger.Lease.Renew(t.Context()); err != nil {
 				t.Fatal(err)
 			}
@@ -257,7 +265,7 @@ func (h hasty) PutIfAbsent(ctx context.Context, key string, value []byte, ttl ti
 func TestCreationOutlivesALateAnswer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := hasty{newLine(newCell(memory(t)), true), map[string]bool{}}
-		tasks := newTasks(Options{Keys: givenKeys(t)}, s)
+		tasks := newTasks(Options{Keys: givenKeys(t), Pools: onePool()}, s)
 		if err := tasks.ledger.Lease.Renew(t.Context()); err != nil {
 			t.Fatal(err)
 		}

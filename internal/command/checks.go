@@ -61,13 +61,8 @@ func poolAnswers(pool *routing.Pool) (bool, string) {
 	if len(troubled) > 0 {
 		details = append(details, fmt.Sprintf("%d of %d upstreams: %s", len(troubled), all, strings.Join(troubled, ", ")))
 	}
-	if all > 0 && !takesWork(pool) {
+	if all > 0 && !pool.TakesWork() {
 		details = append(details, "none takes new work, as all drain")
 	}
 	return down < all || all == 0, strings.Join(details, "; ")
-}
-
-// takesWork reports whether new work goes anywhere.
-func takesWork(pool *routing.Pool) bool {
-	return slices.ContainsFunc(pool.Upstreams(), func(u *routing.Upstream) bool { return !u.IsDraining() })
 }

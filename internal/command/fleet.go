@@ -199,7 +199,7 @@ func (f *fleet) ready() (bool, string) {
 		return false, fmt.Sprintf("%s has not answered yet: %v", status.Source, status.Failure)
 	case !status.Answered:
 		return false, status.Source + " has not answered yet"
-	case !takesWork(f.pool):
+	case !f.pool.TakesWork():
 		return false, fmt.Sprintf("%s tells of no instance for new work, %d drain", status.Source, len(f.pool.Upstreams()))
 	case status.Failure != nil:
 		return true, fmt.Sprintf("%s does not answer since %s, what it told last counts: %v", status.Source, status.Since.UTC().Format("15:04:05Z"), status.Failure)

@@ -47,29 +47,41 @@ func (rd *round) land() (again bool, err error) {
 
 // goOn takes the call through its rounds, and lets go of it. bare of them have followed one another at once.
 func (rd *round) goOn(bare int) {
-	sent, again, err := rd.play(bare)
-	if rd.rests(bare) {
-		return // this one's stack is deep by now, and thousands rest for minutes
+	for {
+		sent, again, err := rd.play(bare)
+		if rd.rests(bare) {
+			return // this one's stack is deep by now, and thousands rest for minutes
+		}
+		if sent {
+			again, err = rd.land()
+		}
+		if !rd.follows(again, err) {
+			return
+		}
+		if !rd.waits() {
+			bare++
+		}
 	}
-	if sent {
-		again, err = rd.land()
-	}
-	rd.follows(again, err, bare)
 }
 
 func (rd *round) landed(bare int) {
 	again, err := rd.land()
-	rd.follows(again, err, bare)
+	if rd.follows(again, err) {
+		rd.goOn(bare + 1)
+	}
 }
 
-// follows has the next round follow, or lets go of the call.
-func (rd *round) follows(again bool, err error, bare int) {
+// follows reports whether the next round is to follow. Else it lets go of the call.
+func (rd *round) follows(again bool, err error) bool {
 	if again && err == nil {
-		rd.goOn(bare + 1)
-		return
+		return true
 	}
 	rd.release(rd.over(err))
+	return false
 }
+
+// waits reports whether the round that is due could not be sent, and is to wait for its place once more.
+func (rd *round) waits() bool { return len(rd.slot.avoid.upstreams) > 0 }
 
 // rests reports whether the exchange rests, and has the round land once it has something to tell.
 func (rd *round) rests(bare int) bool {

@@ -21,10 +21,35 @@ type place struct {
 
 // slot is where a held call queues, and what it has taken of an upstream's places.
 type slot struct {
-	h    *Held
-	turn ledger.Turn // where it queues; run's
-	at   place       // guarded by h.mu; none while it waits
-	kept string      // the name of the place that standIn takes; "": a new one
+	h     *Held
+	turn  ledger.Turn // where it queues; run's
+	had   ledger.Turn // where it queued for the place that it has, or had last; run's
+	avoid avoided     // run's
+	at    place       // guarded by h.mu; none while it waits
+	kept  string      // the name of the place that standIn takes; "": a new one
+}
+
+// avoided are upstreams to which a call could not be sent a moment ago.
+type avoided struct {
+	upstreams []*routing.Upstream
+	until     time.Time
+}
+
+// avoidFor is how long a call waits before it goes to where it could not be sent.
+const avoidFor = 2 * time.Second
+
+// now are those that are avoided still.
+func (a *avoided) now() []*routing.Upstream {
+	if len(a.upstreams) > 0 && !time.Now().Before(a.until) {
+		a.upstreams = nil
+	}
+	return a.upstreams
+}
+
+// comeBack has the call queue again for a place elsewhere, where it did before: it could not be sent to u.
+func (sl *slot) comeBack(u *routing.Upstream) {
+	sl.avoid = avoided{append(sl.avoid.now(), u), time.Now().Add(avoidFor)}
+	sl.turn = sl.had
 }
 
 // take chooses an upstream that is not in tried, and takes a place there if the rule
@@ -46,7 +71,7 @@ func (sl *slot) take(tried []*routing.Upstream) (place, error) {
 	for {
 		var taken place
 		var err error
-		onFreshStack(func() { taken, err = sl.try(ctx, pool, t, waits, tried) })
+		onFreshStack(func() { taken, err = sl.try(ctx, pool, t, waits, slices.Concat(tried, sl.avoid.now())) })
 		if taken.Lease != nil {
 			return taken, nil
 		}
@@ -115,6 +140,7 @@ func (sl *slot) try(ctx context.Context, pool *routing.Pool, t *task.Task, waits
 	case taken.Lease != nil:
 		ctx := context.WithoutCancel(ctx) // also if the call is given up by now
 		queues.NoteRound(ctx, t.QueueName(), sl.turn, time.Until(sl.h.Expires)+ledger.Spare)
+		sl.had = sl.turn
 		if !sl.h.isLeft() { // who takes it over has its turn
 			sl.unqueue(ctx, t)
 		}
@@ -147,8 +173,8 @@ func (sl *slot) takeSlot(ctx context.Context, pool *routing.Pool, t *task.Task, 
 	full := slices.Clone(tried)
 	for {
 		lease, err := pick(pool, t, full)
-		if errors.Is(err, routing.ErrNoUpstream) && len(full) > len(tried) {
-			return place{}, nil // all are full, none is gone
+		if errors.Is(err, routing.ErrNoUpstream) && (len(full) > len(tried) || sl.waitsForAny(t)) {
+			return place{}, nil // all are full, and another time one may take it
 		}
 		if err != nil {
 			return place{}, err
@@ -170,6 +196,12 @@ func (sl *slot) takeSlot(ctx context.Context, pool *routing.Pool, t *task.Task, 
 		}
 		full = append(full, lease.Upstream)
 	}
+}
+
+// waitsForAny reports whether the call of a task stays in its line as long as no upstream takes it: one that drains, or restarts,
+// comes back, or another takes its place. What lives in a session goes to that one alone, and fails with it.
+func (sl *slot) waitsForAny(t *task.Task) bool {
+	return t.Terms.Slots > 0 && t.Session == "" && t.Call == ""
 }
 
 // pick chooses an upstream that is not in tried: the one that has the call's session,

@@ -73,7 +73,10 @@ func (rd *round) play(bare int) (sent, again bool, err error) {
 func (rd *round) conclude(ctx context.Context, at place, answer *reply, err error, begun time.Time) (again bool, _ error) {
 	t := rd.record()
 	rd.r.Metrics.round(played{t.Pool, t.Upstream, rd.outcome(answer, err)}, time.Since(begun))
-	if err != nil {
+	switch {
+	case errors.Is(err, errReturned):
+		return true, nil
+	case err != nil:
 		return false, rd.cause(ctx, err)
 	}
 	return rd.act(ctx, at.Upstream, answer)
@@ -122,9 +125,13 @@ func (rd *round) dispatch(ctx, line context.Context, at place) (Exchange, place,
 		ex, err := rd.send(line, u, c)
 		failure, unanswered := errors.AsType[*exchange.SendError](err)
 		if !unanswered || failure.Sent || ctx.Err() != nil {
+			rd.slot.avoid = avoided{}
 			return ex, at, err
 		}
 		rd.slot.leave(at)
+		if rd.slot.waitsForAny(rd.record()) {
+			return nil, place{}, rd.giveBack(u)
+		}
 		tried = append(tried, u)
 		next, noOther := rd.slot.take(tried)
 		if noOther != nil {
@@ -132,6 +139,21 @@ func (rd *round) dispatch(ctx, line context.Context, at place) (Exchange, place,
 		}
 		at = next
 	}
+}
+
+// errReturned says that a round could not be sent, and waits for a place once more.
+var errReturned = errors.New("upgrade: the round was not sent, and is due again")
+
+// giveBack makes it durable that the round was not sent to u, and has it wait for a place elsewhere. It returns errReturned,
+// or why the call is given up.
+func (rd *round) giveBack(u *routing.Upstream) error {
+	op := rd.l.Op(task.Return)
+	op.Round = rd.due
+	if err := rd.must(rd.ctx, op); err != nil {
+		return err
+	}
+	rd.slot.comeBack(u)
+	return errReturned
 }
 
 // roomyCall is the call with what of its answer may be in memory.

@@ -25,6 +25,7 @@ type Kind string
 
 const (
 	Dispatch Kind = "dispatch" // a round is about to be sent to Upstream
+	Return   Kind = "return"   // the round did not leave, and is due again
 	Hand     Kind = "hand"     // the client has the handle
 	Progress Kind = "progress" // the tool says Message
 	Pause    Kind = "pause"    // the round ended by asking Asks, or for another round with RequestState alone
@@ -89,6 +90,8 @@ func Transition(t *Task, op *Op) (next *Task, changed bool, err error) {
 	switch op.Kind {
 	case Dispatch:
 		changed, err = next.dispatch(op)
+	case Return:
+		changed, err = next.giveBack(op)
 	case Hand:
 		changed, err = next.hand(op)
 	case Progress:
@@ -181,6 +184,20 @@ func (t *Task) dispatch(op *Op) (bool, error) {
 	}
 	t.State, t.Upstream, t.Message, t.Handed = Dispatched, op.Upstream, "", true
 	t.Round++
+	return true, nil
+}
+
+// giveBack has a round be due again of which the holder knows that nothing has left. A legacy call goes to one upstream
+// alone, and waits for no other.
+func (t *Task) giveBack(op *Op) (bool, error) {
+	if err := t.underWay(op); err != nil {
+		return false, err
+	}
+	if t.Call != "" {
+		return false, ErrState
+	}
+	t.Round--
+	t.await()
 	return true, nil
 }
 

@@ -51,6 +51,10 @@ func (m *ideal) step(op Op) (changed, refused bool) {
 		if refused = !mine || m.round != op.Round || !waits && !sent; !refused {
 			m.state, m.round, m.handed, m.message, changed = Dispatched, m.round+1, true, "", true
 		}
+	case Return:
+		if refused = !mine || !sent || m.round != op.Round || m.legacy; !refused {
+			m.state, m.round, changed = m.begin(), m.round-1, true
+		}
 	case Hand:
 		if refused = !mine; !refused {
 			m.handed, m.hidden, changed = true, false, !m.handed || m.hidden
@@ -136,13 +140,13 @@ func (m *ideal) answer(op Op) (changed bool) {
 // stepKinds has the ends of a life less often than what goes on with it.
 var stepKinds = slices.Concat(
 	slices.Repeat([]Kind{Dispatch}, 8), slices.Repeat([]Kind{Pause}, 8), slices.Repeat([]Kind{Answer}, 12),
-	[]Kind{Hand, Hand, Progress, Progress, Leave, Adopt, Adopt, Finish, Cancel, Orphan},
+	[]Kind{Return, Return, Hand, Hand, Progress, Progress, Leave, Adopt, Adopt, Finish, Cancel, Orphan},
 )
 
 // legacyKinds are those of a call whose upstream is of the legacy era.
 var legacyKinds = slices.Concat(
 	slices.Repeat([]Kind{Dispatch}, 8), slices.Repeat([]Kind{Open}, 8), slices.Repeat([]Kind{Settle}, 6), slices.Repeat([]Kind{Note}, 6),
-	[]Kind{Withdraw, Withdraw, Redo, Redo, Leave, Leave, Adopt, Adopt, Adopt, Hand, Pause, Answer, Progress, Finish, Cancel, Orphan},
+	[]Kind{Return, Withdraw, Withdraw, Redo, Redo, Leave, Leave, Adopt, Adopt, Adopt, Hand, Pause, Answer, Progress, Finish, Cancel, Orphan},
 )
 
 // drawOp draws an op that a task may meet: mostly one that fits, by whoever and about
