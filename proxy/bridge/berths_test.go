@@ -109,6 +109,27 @@ func TestAnotherBerthGoesOn(t *testing.T) {
 	})
 }
 
+// A client that is gone as another berth takes its round leaves no call behind there.
+func TestARoundOfAClientThatIsGoneEnds(t *testing.T) {
+	u := tool(kind{}, func(k *running) { k.ends(k.ask()) })
+	bridged(t, u, nil, func(r *rig) {
+		_, a, b, _ := r.join(time.Minute)
+		r.do(asking{name: "asks", by: b, declares: declaresNone}) // which era it is has been found out
+		for range 10 {
+			first := r.do(asking{name: "asks", by: a})
+			gone, leave := context.WithCancel(r.t.Context())
+			leave()
+			if response, err := r.send(gone, asking{name: "asks", by: b, params: first.answers(accepted)}); err == nil {
+				response.Body.Close()
+			}
+			time.Sleep(10 * time.Minute)
+			if left := b.has(); left != (stands{}) {
+				t.Fatalf("left: %+v", left)
+			}
+		}
+	})
+}
+
 // The berth that took the last round gives the call up, and it alone.
 func TestTheBerthThatHasTheCallGivesItUp(t *testing.T) {
 	u := tool(kind{}, func(k *running) { k.ends(k.ask(), k.ask()) })

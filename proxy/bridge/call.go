@@ -83,8 +83,9 @@ func (c *call) begin(ctx context.Context) (*wire.Response, error) {
 		}
 		err = c.prepare(ctx, l)
 		if err == nil {
-			if early, err := c.greet(ctx, l); early != nil {
-				return early, err
+			var early *wire.Response
+			if early, err = c.greet(ctx, l); early != nil {
+				return early, nil
 			}
 		}
 		var response *sent
@@ -95,7 +96,7 @@ func (c *call) begin(ctx context.Context) (*wire.Response, error) {
 			l.giveBack(false)
 			return nil, err
 		}
-		if again && l.id != "" && response.ask == nil && outbound.DeniesSession(response.Status) {
+		if again && response.ask == nil && outbound.DeniesSession(response.Status) && l.isDenied(ctx, c.out) {
 			response.close()
 			l.giveBack(true)
 			continue

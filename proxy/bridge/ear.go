@@ -10,7 +10,6 @@ import (
 	"berth/internal/mcp"
 	"berth/internal/wire"
 	"berth/proxy/outbound"
-	"berth/proxy/session"
 )
 
 // ear reads a session's GET stream. There servers tell what belongs to no call, and many ask there
@@ -120,7 +119,7 @@ func (l *loan) run(ctx context.Context, e *ear) {
 			l.stopListening()
 			return
 		case errors.Is(err, errDenied):
-			l.deafen(l.isLost(ctx, e))
+			l.deafen(l.isDenied(ctx, l.earOf(e)))
 			return
 		case errors.Is(err, errNoStream):
 			l.deafen(false)
@@ -157,14 +156,6 @@ func (l *loan) unsettle(e *ear) {
 	l.f.mu.Lock()
 	defer l.f.mu.Unlock()
 	e.stands = make(chan struct{})
-}
-
-// isLost reports whether the upstream knows the session no more, as against one that has no GET
-// stream: some have a 404 for that, too.
-func (l *loan) isLost(ctx context.Context, e *ear) bool {
-	err := l.f.tell(ctx, l.earOf(e), l, []byte(outbound.OwnPing))
-	answer, ok := errors.AsType[*session.Refusal](err)
-	return ok && outbound.DeniesSession(answer.Status)
 }
 
 // earOf is in whose name a GET stream is read.

@@ -157,6 +157,7 @@ func (r *reading) askEarly(ctx context.Context, early []item) (*wire.Response, e
 	}
 	s, err := r.pause(ctx, round, nil, "")
 	if err != nil {
+		r.withdraw(ctx, round) // nobody is asked it again
 		return nil, err
 	}
 	return wire.Whole(s.status, s.body), nil
@@ -167,8 +168,12 @@ func (c *call) goOnEarly(ctx context.Context, r *reading) (*wire.Response, error
 	c.await(ctx, r.l)
 	r.unsent = true
 	response, err := r.askEarly(ctx, r.flow.takeInbox())
-	if response != nil || err != nil {
-		return response, err
+	switch {
+	case err != nil:
+		r.h.rest(r, nil)
+		return nil, err
+	case response != nil:
+		return response, nil
 	}
 	r.unsent, r.h.sent = false, true
 	body, err := c.legacyForm(r.l, r.id)

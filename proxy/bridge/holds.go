@@ -69,9 +69,13 @@ func (hs *holds) take(ctx context.Context, c *call, st *state) (*hold, error) {
 		return nil, nil
 	}
 	select {
-	case h.turn <- struct{}{}:
-	case <-ctx.Done():
-		return nil, context.Cause(ctx)
+	case h.turn <- struct{}{}: // also for a client that is gone: a hold that was made ends by its turn
+	default:
+		select {
+		case h.turn <- struct{}{}:
+		case <-ctx.Done():
+			return nil, context.Cause(ctx)
+		}
 	}
 	h.mu.Lock()
 	h.stop()

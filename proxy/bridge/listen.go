@@ -66,34 +66,42 @@ func (li *listener) agree(ctx context.Context) (agreed mcp.Filter) {
 
 // subscribe has the session told of a resource. Several listeners may want that.
 func (li *listener) subscribe(ctx context.Context, uri string) bool {
-	f, l := li.c.f, li.l
-	f.mu.Lock()
-	first := l.subscribed[uri] == 0
-	if l.subscribed == nil {
-		l.subscribed = map[string]int{}
+	l := li.l
+	select {
+	case l.subscribing <- struct{}{}:
+	case <-ctx.Done():
+		return false
 	}
-	l.subscribed[uri]++
-	f.mu.Unlock()
-	li.uris = append(li.uris, uri)
-	if !first {
-		return true
-	}
-	_, err := f.ask(ctx, li.c.out, l, mcp.MethodSubscribe, map[string]any{"uri": uri})
-	return err == nil
-}
-
-// unsubscribe undoes subscribe.
-func (li *listener) unsubscribe(ctx context.Context) {
-	f, l := li.c.f, li.l
-	for _, uri := range li.uris {
-		f.mu.Lock()
-		l.subscribed[uri]--
-		last := l.subscribed[uri] == 0
-		f.mu.Unlock()
-		if last {
-			_, _ = f.ask(ctx, li.c.out, l, mcp.MethodUnsubscribe, map[string]any{"uri": uri})
+	defer func() { <-l.subscribing }()
+	if l.subscribed[uri] == 0 {
+		if err := li.say(ctx, mcp.MethodSubscribe, uri); err != nil {
+			if ctx.Err() != nil { // it may be granted all the same
+				_ = li.say(context.WithoutCancel(ctx), mcp.MethodUnsubscribe, uri)
+			}
+			return false
 		}
 	}
+	l.subscribed[uri]++
+	li.uris = append(li.uris, uri)
+	return true
+}
+
+// unsubscribe undoes subscribe. Nobody subscribes before the session has heard that.
+func (li *listener) unsubscribe(ctx context.Context) {
+	l := li.l
+	l.subscribing <- struct{}{}
+	defer func() { <-l.subscribing }()
+	for _, uri := range li.uris {
+		if l.subscribed[uri]--; l.subscribed[uri] == 0 {
+			delete(l.subscribed, uri)
+			_ = li.say(ctx, mcp.MethodUnsubscribe, uri)
+		}
+	}
+}
+
+func (li *listener) say(ctx context.Context, method, uri string) error {
+	_, err := li.c.f.ask(ctx, li.c.out, li.l, method, map[string]any{"uri": uri})
+	return err
 }
 
 // heard is the body of the answer to subscriptions/listen.

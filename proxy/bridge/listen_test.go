@@ -5,6 +5,7 @@ import (
 	"io"
 	"net/http"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -163,6 +164,77 @@ func TestNobodyListensForNobody(t *testing.T) {
 		if reads() {
 			t.Error("a session that nobody uses is still listened to")
 		}
+	})
+}
+
+// What the server has refused is granted to nobody, nor while it has not answered; who leaves meanwhile leaves nothing behind.
+func TestResourceThatIsNotSubscribedToIsNotAgreedTo(t *testing.T) {
+	u := &upstream{}
+	refuses := true
+	u.faults = func(w http.ResponseWriter, _ *http.Request, m message) bool {
+		if m.Method != "resources/subscribe" {
+			return false
+		}
+		time.Sleep(time.Second)
+		if refuses {
+			respond(w, 200, `{"jsonrpc":"2.0","id":`+string(m.ID)+`,"error":{"code":-32603,"message":"no"}}`)
+		}
+		return refuses
+	}
+	bridged(t, u, nil, func(r *rig) {
+		const wish = `{"toolsListChanged":true,"resourceSubscriptions":["file:x"]}`
+		acknowledged := make(chan string, 2)
+		var hearers [2]*hearing
+		for i := range hearers {
+			go func() {
+				hearers[i] = r.hear(wish, asking{})
+				acknowledged <- hearers[i].next()
+			}()
+		}
+		for range hearers {
+			if got := <-acknowledged; strings.Contains(got, "file:x") {
+				t.Errorf("agreed to: %s", got)
+			}
+		}
+		refuses = false
+		third := r.hear(wish, asking{})
+		if got := third.next(); !strings.Contains(got, "file:x") {
+			t.Errorf("not agreed to: %s", got)
+		}
+		for _, h := range append(hearers[:], third) {
+			h.stop()
+		}
+	})
+}
+
+// Who comes as the last one leaves is told: the server has heard that before it is asked anew.
+func TestResourceIsSubscribedToAnewOnceItIsNotAnyMore(t *testing.T) {
+	u := &upstream{}
+	var ending atomic.Int32
+	u.faults = func(_ http.ResponseWriter, _ *http.Request, m message) bool {
+		switch m.Method {
+		case "resources/unsubscribe":
+			ending.Add(1)
+			time.Sleep(10 * time.Millisecond) // it comes over another connection
+			ending.Add(-1)
+		case "resources/subscribe":
+			if ending.Load() != 0 {
+				t.Error("subscribed to before the end of the one before was answered")
+			}
+		}
+		return false
+	}
+	bridged(t, u, nil, func(r *rig) {
+		const wish = `{"resourceSubscriptions":["file:x"]}`
+		one := r.hear(wish, asking{})
+		one.next()
+		one.stop()
+		time.Sleep(time.Millisecond)
+		two := r.hear(wish, asking{})
+		if got := two.next(); !strings.Contains(got, "file:x") || len(r.sent("resources/subscribe")) != 2 {
+			t.Errorf("got %s", got)
+		}
+		two.stop()
 	})
 }
 

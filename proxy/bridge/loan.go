@@ -2,6 +2,7 @@ package bridge
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"sync"
 	"time"
@@ -9,6 +10,8 @@ import (
 	"berth/internal/exchange"
 	"berth/internal/mcp"
 	"berth/internal/wire"
+	"berth/proxy/outbound"
+	"berth/proxy/session"
 )
 
 // loan is a bridged session: lent to one call that may be asked something, or to any number of
@@ -27,11 +30,16 @@ type loan struct {
 
 	setting sync.Mutex // held while the level is set
 
+	subscribing chan struct{}  // holds one while a resource is subscribed to, or no more; guards the field below
+	subscribed  map[string]int // how many listen for a resource
+
 	// stock.mu guards these.
 	users int
 	alone bool
 	idle  time.Time // since when nobody uses it
 	gone  bool      // it is on no shelf any more
+
+	retired bool // it is gone, and ends with its last use
 
 	greeted    bool   // its server had the time to ask what it asks of every session
 	called     bool   // a call that may be asked was begun
@@ -41,8 +49,6 @@ type loan struct {
 	ear        *ear   // who reads its GET stream; nil: nobody
 	deaf       bool   // it has none
 	asker      *flow  // of the call that was begun last, and may be asked; nil: there is none
-
-	subscribed map[string]int // how many listen for a resource
 
 	listed bool                 // its tools were learned
 	tasks  map[string]time.Time // that were made in it and have not ended, and until when they live
@@ -60,10 +66,11 @@ func (l *loan) giveBack(lost bool) {
 		}
 	}
 	l.shelf.tell()
-	end := !l.gone && (lost || l.users == 0 && f.b.options().Isolation == PerCall && !l.hasTasks())
-	if end {
+	if !l.gone && (lost || l.users == 0 && f.b.options().Isolation == PerCall && !l.hasTasks()) {
 		l.remove()
+		l.retired = true
 	}
+	end := l.retired && l.users == 0
 	f.mu.Unlock()
 	switch {
 	case end:
@@ -72,6 +79,17 @@ func (l *loan) giveBack(lost bool) {
 		// Whoever answers the same round once more may still read there.
 		time.AfterFunc(replay, func() { l.end(context.Background()) })
 	}
+}
+
+// isDenied reports whether the upstream knows the session no more: it is asked, in the name of who sends out. A server may mean
+// something else by 404 or 400, and have done its work.
+func (l *loan) isDenied(ctx context.Context, out *exchange.Request) bool {
+	if l.id == "" {
+		return false
+	}
+	err := l.f.tell(ctx, out, l, []byte(outbound.OwnPing))
+	answer, ok := errors.AsType[*session.Refusal](err)
+	return ok && outbound.DeniesSession(answer.Status)
 }
 
 // lose takes a session off its shelf that the upstream knows no more.

@@ -64,6 +64,7 @@ func (fl *flow) tryReplay(ctx context.Context) bool {
 	if err != nil {
 		return errors.Is(err, errStands)
 	}
+	response = response.Kept() // it may be closed while it is read
 	defer response.Body.Close()
 	stopped := context.AfterFunc(ctx, func() { response.Body.Close() })
 	defer stopped()

@@ -89,10 +89,12 @@ func (c *call) answer(ctx context.Context, l *loan, st *state) (open []question,
 			continue
 		}
 		err := c.f.tell(ctx, c.out, l, mcp.Response(q.ID, value))
-		if answer, ok := errors.AsType[*session.Refusal](err); ok && outbound.DeniesSession(answer.Status) {
+		answer, refused := errors.AsType[*session.Refusal](err)
+		switch {
+		case refused && outbound.DeniesSession(answer.Status) && l.isDenied(ctx, c.out):
 			return nil, errSessionLost
-		}
-		if err != nil {
+		case refused && outbound.DeniesSession(answer.Status): // it has an answer already, or wants none
+		case err != nil:
 			return nil, err
 		}
 	}

@@ -1,6 +1,7 @@
 package bridge
 
 import (
+	"cmp"
 	"net/http"
 	"strings"
 	"testing"
@@ -185,7 +186,7 @@ func TestASessionIsOpenedAnew(t *testing.T) {
 	for status, times := range map[int]int{404: 2, 400: 2, 500: 1, 401: 1} {
 		u := tool(kind{}, where)
 		u.faults = func(w http.ResponseWriter, _ *http.Request, m message) bool {
-			if m.Method != "tools/call" {
+			if m.Method != "tools/call" && m.Method != "ping" {
 				return false
 			}
 			w.Header().Set("Www-Authenticate", "Bearer x")
@@ -199,6 +200,92 @@ func TestASessionIsOpenedAnew(t *testing.T) {
 			}
 		})
 	}
+}
+
+// A server that says 404 or 400 and knows the session may have run the tool: it is not called again, the session stays, and so do the
+// calls of others in it.
+func TestARefusalIsNoLossOfTheSession(t *testing.T) {
+	for _, isolation := range []Isolation{"", ForAll} {
+		for _, status := range []int{404, 400} {
+			for _, id := range []string{"null", ""} {
+				u := tool(kind{}, where)
+				long := u.tools["asks"]
+				u.tools["asks"] = func(k *running) {
+					holdsUp8s(k)
+					long(k)
+				}
+				refused := 0
+				u.faults = func(w http.ResponseWriter, _ *http.Request, m message) bool {
+					if m.Params.Name != "bad" {
+						return false
+					}
+					refused++
+					respond(w, status, `{"jsonrpc":"2.0","id":`+cmp.Or(id, string(m.ID))+`,"error":{"code":-32602,"message":"no such account"}}`)
+					return true
+				}
+				bridged(t, u, func(o *Options) { o.Isolation = isolation }, func(r *rig) {
+					done := make(chan got, 1)
+					go func() { done <- r.do(asking{name: "asks", declares: declaresNone, caller: "alice"}) }()
+					time.Sleep(2 * time.Second)
+					bad := asking{name: "bad", declares: declaresNone, caller: "alice"}
+					if isolation == ForAll {
+						bad.caller = "bob"
+					}
+					if g := r.do(bad); g.status != status || g.Error == nil || g.Error.Code != -32602 || refused != 1 {
+						t.Errorf("got %d %s, after %d calls", g.status, g.text, refused)
+					}
+					if g := <-done; g.status != 200 || g.Error != nil || len(r.open()) != 1 {
+						t.Errorf("the other call got %d %s, %v are open", g.status, g.text, r.open())
+					}
+				})
+			}
+		}
+	}
+}
+
+// holdsUp8s has a call take eight seconds, unless it is cut.
+func holdsUp8s(k *running) {
+	select {
+	case <-time.After(8 * time.Second):
+	case <-k.ctx.Done():
+	}
+}
+
+// A session that is lost is ended once its last call is over, and lent to nobody meanwhile.
+func TestALostSessionIsEndedWithItsLastUse(t *testing.T) {
+	u := tool(kind{}, where)
+	u.tools["asks"] = func(k *running) { holdsUp8s(k) }
+	u.faults = func(w http.ResponseWriter, q *http.Request, m message) bool {
+		if m.Params.Name != "lost" && m.Method != "ping" || q.Header.Get("Mcp-Session-Id") != "s2" {
+			return false
+		}
+		w.WriteHeader(404)
+		return true
+	}
+	bridged(t, u, nil, func(r *rig) {
+		done := make(chan got, 1)
+		go func() { done <- r.do(asking{name: "asks", declares: declaresNone}) }()
+		time.Sleep(2 * time.Second)
+		r.do(asking{name: "lost", declares: declaresNone})
+		ended := func() (n int) {
+			for _, q := range r.sent("DELETE") {
+				if q.session == "s2" {
+					n++
+				}
+			}
+			return n
+		}
+		if ended() != 0 {
+			t.Error("ended under a call")
+		}
+		if g := <-done; g.status != 200 || g.Error != nil {
+			t.Errorf("the other call got %d %s", g.status, g.text)
+		}
+		time.Sleep(time.Second)
+		if n := ended(); n != 1 {
+			t.Errorf("ended %d times", n)
+		}
+	})
 }
 
 // A session that is opened while the last other one of its caller's is lost is found again.

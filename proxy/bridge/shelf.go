@@ -42,7 +42,10 @@ func (k *stock) shelfOf(key, whose string) *shelf {
 // openSession opens a session in the name of who makes the call.
 func (c *call) openSession(ctx context.Context, s *shelf, place int) (*loan, error) {
 	as := c.placed(place)
-	l := &loan{f: c.f, shelf: s, opened: ownPost(as, nil), declares: c.client.Declares(), place: place, level: -1}
+	l := &loan{
+		f: c.f, shelf: s, opened: ownPost(as, nil), declares: c.client.Declares(), place: place, level: -1,
+		subscribing: make(chan struct{}, 1), subscribed: map[string]int{},
+	}
 	_, err := c.f.opener(as).Open(ctx, c.f.u, session.Opening{
 		Initialize: mcp.InitializeFor([]byte(outbound.OwnID), legacyVersion, c.client.AsksClient(), c.client.Info),
 		Accept: func(opened *session.Session) error {

@@ -140,7 +140,7 @@ func (t *task) request(ctx context.Context, method string) (message []byte, err 
 	switch {
 	case !refused:
 		return message, err
-	case outbound.DeniesSession(answer.Status):
+	case outbound.DeniesSession(answer.Status) && (t.l.id == "" || t.l.isDenied(ctx, t.c.out)):
 		t.l.forgetTask(t.core)
 		return nil, mcp.ErrUnknownTask
 	case wire.RefusesCredentials(answer.Status):

@@ -108,7 +108,7 @@ func (t *task) answer(ctx context.Context, q question, value []byte) error {
 	err := t.c.f.tell(ctx, t.c.out, t.l, mcp.RelatedResponse(q.ID, value, t.core).Bytes())
 	refused, ok := errors.AsType[*session.Refusal](err)
 	switch {
-	case ok && outbound.DeniesSession(refused.Status):
+	case ok && outbound.DeniesSession(refused.Status) && (t.l.id == "" || t.l.isDenied(ctx, t.c.out)):
 		return mcp.ErrUnknownTask
 	case ok:
 		return fmt.Errorf("%w: %w", errUnusable, err)
