@@ -154,10 +154,13 @@ func (r *room) squeeze(s *Settings, m *members, w Work, tried []*Upstream) (*Lea
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	lease, err := r.take(s, m, w, tried)
-	if errors.Is(err, ErrFull) {
-		return newLease(r.pool.choose(s, m, w, tried)), nil
+	if !errors.Is(err, ErrFull) {
+		return lease, err
 	}
-	return lease, err
+	if u := r.pool.choose(s, m, w, tried); u != nil {
+		return newLease(u), nil
+	}
+	return nil, ErrNoUpstream // the last one has begun to drain meanwhile
 }
 
 // letIn lets in those who wait, as far as there is room now.

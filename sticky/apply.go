@@ -7,7 +7,7 @@ import (
 )
 
 // apply writes e over the binding that stands, if that has the same owner or yields; a
-// binding that the store lost is put back.
+// binding that the store lost is put back, unless this process has unbound it.
 func (r *refresher) apply(ctx context.Context, e entry) error {
 	if e.key.Kind == Handshake { // one that is gone stays gone: its session is not moved then
 		return r.records.revise(ctx, e.key, r.terms.handshake(), func(handshake []byte) ([]byte, error) { return handshake, nil })
@@ -18,8 +18,13 @@ func (r *refresher) apply(ctx context.Context, e entry) error {
 	}
 	err := r.records.exchange(ctx, e.key, life, e.over)
 	switch {
+	case errors.Is(err, ErrUnknown) && r.forgotten.has(e.key):
+		return nil
 	case errors.Is(err, ErrUnknown):
 		_, _, err = r.records.store.PutIfAbsent(ctx, e.key.digest(), e.binding.encode(), life)
+		if err == nil && r.forgotten.has(e.key) { // meanwhile
+			return r.drop(ctx, e)
+		}
 		if e.binding.Until != 0 && e.counts == countsAsBefore {
 			e.counts = countsUntil // the store lost its place as well
 		}

@@ -85,6 +85,7 @@ func (b *Bindings) Prefer(ctx context.Context, key Key, upstream string) {
 // are not reported: what an upstream owns is dropped once the store is back, any other binding that stays is found out in
 // the same way again.
 func (b *Bindings) Unbind(ctx context.Context, key Key) {
+	b.refresher.forgotten.add(key)
 	var owner Binding
 	_, _ = b.finder.lookup(ctx, &key, false, &owner) // none is as good: who reads the list finds out
 	b.binder.unbind(ctx, entry{key: key, binding: owner, counts: countsGone})

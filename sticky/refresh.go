@@ -19,6 +19,8 @@ type refresher struct {
 	rolls   *rolls
 	metrics *metrics
 	updates chan entry // that wait for Run
+
+	forgotten forgotten
 }
 
 const maxUpdates = 1024 // refreshes that may wait for Run

@@ -44,6 +44,7 @@ func (g *leg) join(ctx context.Context) (*feed, *routing.Lease, error) {
 		case g.isForeign(err, &foreign): // it is told if nobody else takes it
 			dropRefusal(last)
 		case !unanswered || failed.Garbled || ctx.Err() != nil:
+			dropRefusal(last)
 			return f, lease, err
 		}
 		tried, last = append(tried, lease.Upstream), err

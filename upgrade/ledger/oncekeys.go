@@ -101,14 +101,25 @@ func (k OnceKeys) Free(ctx context.Context, t *task.Task) error {
 	if t.Once == (task.Once{}) {
 		return nil
 	}
-	used, err := k.Used(ctx, t.Once)
+	key := OnceKey(t.Once)
+	standing, err := k.store.Get(ctx, key)
 	switch {
 	case errors.Is(err, storage.ErrNotFound):
 		return nil
 	case err != nil:
 		return err
-	case used.Task != t.ID:
+	}
+	used, err := readKey(standing)
+	if err != nil || used.Task != t.ID {
+		return err
+	}
+	// Not deleted: it may have expired meanwhile, and be another task's.
+	_, err = k.store.Swap(ctx, key, standing.Version, standing.Value, shortestKey)
+	if errors.Is(err, storage.ErrNotFound) || errors.Is(err, storage.ErrConflict) {
 		return nil
 	}
-	return k.store.Delete(ctx, OnceKey(t.Once))
+	return err
 }
+
+// shortestKey is the life of a key that is given back.
+const shortestKey = time.Nanosecond

@@ -1,6 +1,7 @@
 package ledger
 
 import (
+	"context"
 	"errors"
 	"testing"
 	"testing/synctest"
@@ -55,4 +56,45 @@ func TestClaimThatRanOutHasOneWinner(t *testing.T) {
 			}
 		})
 	}
+}
+
+// amid is a store in which something happens behind a look at a key.
+type amid struct {
+	Store
+	happens func()
+}
+
+func (a amid) Get(ctx context.Context, key string) (storage.Record, error) {
+	record, err := a.Store.Get(ctx, key)
+	a.happens()
+	return record, err
+}
+
+// A key that runs out as it is given back, and is another task's by then, stays that one's.
+func TestKeyThatIsAnothersMeanwhileIsNotFreed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store, err := storage.Open("memory:", storage.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer store.Close()
+		keys, ctx := OnceKeys{store}, t.Context()
+		slow, next := task.Task{ID: "a", Once: task.Once{Name: "name", Question: "q"}}, task.Task{ID: "b", Once: task.Once{Name: "name", Question: "q"}}
+		if err := keys.Claim(ctx, &slow); err != nil {
+			t.Fatal(err)
+		}
+		once := OnceKeys{amid{store, func() {
+			time.Sleep(claimTime)
+			if err := errors.Join(keys.Claim(ctx, &next), keys.Settle(ctx, &next, time.Hour)); err != nil {
+				t.Error(err)
+			}
+		}}}
+		if err := once.Free(ctx, &slow); err != nil {
+			t.Error(err)
+		}
+		time.Sleep(time.Second)
+		if used, err := keys.Used(ctx, next.Once); err != nil || used.Task != next.ID {
+			t.Errorf("%+v stands, %v", used, err)
+		}
+	})
 }

@@ -69,6 +69,7 @@ func TestCreationOfUnknownEndIsNotForgottenOnceItsKeyStands(t *testing.T) {
 		if stands := err == nil; stands != settled || stands && e.State != task.Failed {
 			t.Errorf("settled %v: the record is %+v, %v", settled, e, err)
 		}
+		time.Sleep(10 * time.Millisecond) // it is given back by a life as short as can be
 		if _, err := r.ledger.Once.Used(ctx, named.Once); (err == nil) != settled {
 			t.Errorf("settled %v: the key: %v", settled, err)
 		}
