@@ -83,32 +83,50 @@ func (rd *round) ended(ctx context.Context) {
 // store stores an outcome and the op that names it. The store may have lost the one
 // without the other meanwhile, so both are tried anew each time.
 func (rd *round) store(ctx context.Context, op *task.Op, outcome []byte) error {
-	ctx, cancel := rd.l.InTime(ctx)
+	inTime, cancel := rd.l.InTime(ctx)
 	defer cancel()
 	if op.End == task.Failed && rd.record().Terms.Rerun {
-		if err := rd.storeCall(ctx); err != nil {
+		if err := rd.storeCall(inTime); err != nil {
 			return err
 		}
 	}
 	if len(outcome) <= storage.StepBlob {
-		return rd.storeAtOnce(ctx, op, outcome)
+		return rd.storeAtOnce(inTime, op, outcome)
 	}
+	return rd.storeLarge(ctx, op, outcome)
+}
+
+// storeLarge is store for an outcome that takes its time: as long as its pieces arrive, however slow the line is. One is
+// written after the other, or none would get through where several are late.
+func (rd *round) storeLarge(ctx context.Context, op *task.Op, outcome []byte) error {
 	keep := func() error {
+		select {
+		case rd.r.large <- struct{}{}:
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+		defer func() { <-rd.r.large }()
 		return rd.l.Records.KeepOutcome(ctx, rd.ID, op.Outcome, outcome, time.Until(rd.Expires))
 	}
 	before := rd.repaired()
 	if err := keep(); err != nil {
 		return err
 	}
-	rd.mu.Lock()
-	defer rd.mu.Unlock()
-	if _, err := rd.stepLocked(ctx, op); err != nil {
+	if err := rd.takeStep(ctx, op); err != nil {
 		return err
 	}
-	if rd.repairs != before {
+	if rd.repaired() != before {
 		return keep() // what lost the record has lost this too
 	}
 	return nil
+}
+
+// takeStep takes a step in the time of one.
+func (rd *round) takeStep(ctx context.Context, op *task.Op) error {
+	ctx, cancel := rd.l.InTime(ctx)
+	defer cancel()
+	_, err := rd.step(ctx, op)
+	return err
 }
 
 // storeAtOnce is store for an outcome that goes with the op that names it, as does what is left to do for the task if

@@ -22,12 +22,14 @@ type Runner struct {
 	Metrics Metrics
 
 	Troubles *trouble.Book // is told of calls that lost their holder; nil: nobody is
+
+	large chan struct{} // holds one while a large outcome is written
 }
 
 // New returns a runner of calls to pools. most is as Options.Unsaved of package upgrade.
 func New(l *ledger.Ledger, pools []Pool, most int64, log *slog.Logger, meter metric.MeterProvider) *Runner {
 	r := &Runner{
-		ledger: l, Calls: newTable(), Pending: newPending(), Log: log,
+		ledger: l, large: make(chan struct{}, 1), Calls: newTable(), Pending: newPending(), Log: log,
 		Unsaved: task.NewUnsaved(most, func() bool { return l.Store.Health().Healthy }),
 	}
 	r.SetPools(pools)
