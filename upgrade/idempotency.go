@@ -56,6 +56,9 @@ func (m *Maker) CreateOnce(ctx context.Context, c task.Creation, key string) (he
 		}
 		switch {
 		case errors.Is(err, storage.ErrNotFound):
+			if err := m.ledger.Epoch.MissKey(limit); !errors.Is(err, ledger.ErrUnknown) {
+				return nil, View{}, ledger.Unavailable(err)
+			}
 			held, err := m.create(ctx, c, once)
 			if !errors.Is(err, ledger.ErrKeyTaken) {
 				return held, View{}, err

@@ -106,6 +106,28 @@ func (e *Epoch) Miss(ctx context.Context) error {
 	return ErrUnknown
 }
 
+// MissKey is Miss for what a call is known by: where this process has seen the store lose what it held, keys of running tasks may be
+// among that. A store that is new to this process has lost nothing that it knows of.
+func (e *Epoch) MissKey(ctx context.Context) error {
+	if !e.store.Shared() {
+		return ErrUnknown
+	}
+	if err := e.Check(ctx); err != nil {
+		return err
+	}
+	if e.distrusted() && e.hasLost() {
+		return storage.ErrUnavailable
+	}
+	return ErrUnknown
+}
+
+// hasLost reports whether the store may have lost something in this process's life.
+func (e *Epoch) hasLost() bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return !e.lost.IsZero()
+}
+
 // Check finds out whether the store still holds what it held. If it was flushed, all
 // that this process holds is put back.
 func (e *Epoch) Check(ctx context.Context) error {

@@ -23,6 +23,11 @@ func (p *Peers) adopter(ctx context.Context, t *task.Task) (*task.Call, error) {
 	return p.runner.CallOf(ctx, t)
 }
 
+// canSend reports whether this process has an upstream for what a task is to send.
+func (p *Peers) canSend(t *task.Task) bool {
+	return p.runner.TakesOn(t.Pool) && (t.Session != "" || p.runner.Pool(t.Pool).Routing.TakesWork())
+}
+
 // adopt goes on with a task as its holder. The caller has claimed it.
 func (p *Peers) adopt(ctx context.Context, e ledger.Entry, c *task.Call) error {
 	if err := p.ledger.TakeOn(ctx, e.Task); err != nil {

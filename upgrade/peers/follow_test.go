@@ -75,7 +75,7 @@ func TestFollowedTaskOutlivesItsHolder(t *testing.T) {
 			if _, err := p.ledger.Records.Create(ctx, followed, time.Hour); err != nil {
 				t.Fatal(err)
 			}
-			if _, err := p.reapClaimed(ctx, followed.ID, "gone"); err != nil {
+			if _, err := p.reapClaimed(ctx, followed.ID, "gone", false); err != nil {
 				t.Fatal(err)
 			}
 			p.runner.Calls.Empty(ctx)

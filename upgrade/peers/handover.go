@@ -153,7 +153,7 @@ func (p *Peers) inherit(ctx context.Context, one legacy) {
 		if p.cleanUp(ctx, e.Task) != nil {
 			return
 		}
-	case !e.Left:
+	case !e.Left, e.Waiting() && !p.canSend(e.Task):
 		return
 	default:
 		c, err := p.adopter(ctx, e.Task)

@@ -22,6 +22,13 @@ type reaper struct {
 // that was late.
 const missesToAct = 2
 
+// patience is for how many ticks in a row what was not sent is left to others, where this process has no upstream for it: theirs
+// may be another pool, or its own source of instances may not have answered yet.
+const patience = 14
+
+// errLeftToOthers says that others may go on with what this process cannot send.
+var errLeftToOthers = errors.New("upgrade: left to others")
+
 // look acts on holders whose lease is gone. It believes only a store that has served
 // without a break for as long as a lease lives, by its own eyes or by another holder's
 // word: after an outage all of them are gone, and those who live need a moment to come
@@ -55,7 +62,7 @@ func (r *reaper) look(ctx context.Context) {
 	}
 	r.missed = still
 	for holder, misses := range still {
-		if misses >= missesToAct && r.p.reap(ctx, holder) == nil {
+		if misses >= missesToAct && r.p.reap(ctx, holder, misses < patience) == nil {
 			delete(r.missed, holder)
 		}
 	}
@@ -70,9 +77,9 @@ func (p *Peers) believesStore(ctx context.Context, holders []string) bool {
 	return p.ledger.Epoch.IsStable()
 }
 
-// reap sees to all that a holder left whose lease is gone. One that comes back lists no
+// reap sees to all that a holder left whose lease is gone; if it is patient, not to what others may send and this process cannot. One that comes back lists no
 // task before its lease stands again: so the lease is asked for after the list.
-func (p *Peers) reap(ctx context.Context, holder string) error {
+func (p *Peers) reap(ctx context.Context, holder string, patient bool) error {
 	left, err := p.ledger.Store.Members(ctx, p.ledger.Lists.TasksOf(holder))
 	if err != nil {
 		return err
@@ -80,7 +87,7 @@ func (p *Peers) reap(ctx context.Context, holder string) error {
 	if lives, err := p.ledger.Lists.Stands(ctx, holder); lives || err != nil {
 		return err
 	}
-	if err := p.reapAll(ctx, holder, left); err != nil {
+	if err := p.reapAll(ctx, holder, left, patient); err != nil {
 		return err
 	}
 	lives, err := p.ledger.Lists.Stands(ctx, holder)
@@ -91,15 +98,20 @@ func (p *Peers) reap(ctx context.Context, holder string) error {
 }
 
 // reapAll sees to what a dead holder left, and then forgets the holder. It may be repeated.
-func (p *Peers) reapAll(ctx context.Context, holder string, left []string) error {
+func (p *Peers) reapAll(ctx context.Context, holder string, left []string, patient bool) error {
 	var tools, pools []string
-	if len(left) > 0 {
-		defer func() {
-			p.log.Warn("a berth that held calls is gone", "holder", holder, "tasks", len(left), "tools", some(tools), "pools", some(pools))
-		}()
-	}
+	kept := 0
+	defer func() {
+		if n := len(left) - kept; n > 0 {
+			p.log.Warn("a berth that held calls is gone", "holder", holder, "tasks", n, "tools", some(tools), "pools", some(pools))
+		}
+	}()
 	for _, id := range left {
-		t, err := p.reapTask(ctx, id, holder)
+		t, err := p.reapTask(ctx, id, holder, patient)
+		if errors.Is(err, errLeftToOthers) {
+			kept++
+			continue
+		}
 		if t.ID != "" {
 			tools, pools = append(tools, t.Tool), append(pools, t.Pool)
 		}
@@ -113,6 +125,9 @@ func (p *Peers) reapAll(ctx context.Context, holder string, left []string) error
 			return err
 		}
 	}
+	if kept > 0 {
+		return errLeftToOthers
+	}
 	if err := p.ledger.Store.Delete(ctx, p.ledger.Lists.ChangesFor(holder)); err != nil {
 		return err
 	}
@@ -120,7 +135,7 @@ func (p *Peers) reapAll(ctx context.Context, holder string, left []string) error
 }
 
 // reapTask claims a task of a dead holder, and sees to it.
-func (p *Peers) reapTask(ctx context.Context, id, holder string) (task.Task, error) {
+func (p *Peers) reapTask(ctx context.Context, id, holder string, patient bool) (task.Task, error) {
 	ctx, cancel := ledger.Bounded(ctx)
 	defer cancel()
 	p.runner.LookAt(ctx, id) // this process may have held the call before that one
@@ -129,7 +144,7 @@ func (p *Peers) reapTask(ctx context.Context, id, holder string) (task.Task, err
 		return task.Task{}, ledger.Unavailable(err)
 	}
 	defer release()
-	t, err := p.reapClaimed(ctx, id, holder)
+	t, err := p.reapClaimed(ctx, id, holder, patient)
 	return t, ledger.Unavailable(err)
 }
 
@@ -142,14 +157,18 @@ func some(names []string) []string {
 }
 
 // reapClaimed sees to a task that a dead holder had listed, and returns what it found; the zero
-// Task if there is none any more. The caller has claimed it.
-func (p *Peers) reapClaimed(ctx context.Context, id, holder string) (task.Task, error) {
+// Task if there is none any more. The caller has claimed it. If it is patient, what others may send is left as it is, with
+// errLeftToOthers.
+func (p *Peers) reapClaimed(ctx context.Context, id, holder string, patient bool) (task.Task, error) {
 	e, err := p.ledger.Records.Get(ctx, id)
 	if errors.Is(err, ledger.ErrUnknown) {
 		return task.Task{}, nil
 	}
 	if err != nil {
 		return task.Task{}, err
+	}
+	if patient && e.Holder == holder && e.Waiting() && !p.canSend(e.Task) {
+		return *e.Task, errLeftToOthers
 	}
 	p.release(ctx, e.Task, holder)
 	if e.Holder != holder {

@@ -43,7 +43,7 @@ func (p *Peers) own(ctx context.Context, id string) {
 	if p.runner.Pending.Settle(ctx, id) != nil || p.runner.Calls.Get(id) != nil {
 		return
 	}
-	if _, err := p.reapClaimed(ctx, id, p.ledger.Holder); err == nil && p.runner.Calls.Get(id) == nil {
+	if _, err := p.reapClaimed(ctx, id, p.ledger.Holder, false); err == nil && p.runner.Calls.Get(id) == nil {
 		p.ledger.Lists.Remove(ctx, p.ledger.Lists.TasksOf(p.ledger.Holder), id)
 	}
 }

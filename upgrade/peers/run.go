@@ -24,7 +24,7 @@ func (p *Peers) Open(ctx context.Context) error {
 		left, unlisted := p.ledger.Store.Members(ctx, p.ledger.Lists.TasksOf(holder))
 		err = errors.Join(err, unlisted)
 		if unlisted == nil {
-			err = errors.Join(err, p.reapAll(ctx, holder, left))
+			err = errors.Join(err, p.reapAll(ctx, holder, left, false))
 		}
 	}
 	return errors.Join(err, p.ledger.Lease.Renew(ctx))
