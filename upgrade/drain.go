@@ -24,6 +24,7 @@ func (t *Tasks) HandOver(ctx context.Context) {
 func (t *Tasks) Drain(ctx context.Context) {
 	t.StopCreating()
 	if !t.runner.Calls.Empty(ctx) {
+		t.runner.Log.Warn("drain time is over, held calls are cut", "calls", t.Held())
 		t.runner.Calls.CutAll()
 		limit, cancel := context.WithTimeout(context.WithoutCancel(ctx), lastWords)
 		defer cancel()

@@ -1,9 +1,12 @@
 package upgrade
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -18,7 +21,8 @@ import (
 func TestDrainWaitsAndThenCuts(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		up := newTool()
-		berths := startBerths(t, 2, settings{}, up)
+		var log bytes.Buffer
+		berths := startBerths(t, 2, settings{log: slog.New(slog.NewTextHandler(&log, nil))}, up)
 		b, other := berths[0], berths[1]
 		quick, long := b.hand(t, rule(nil), "quick result/2s"), b.hand(t, rule(nil), "long hang")
 		asks := b.hand(t, rule(nil), "asks ask:k result")
@@ -47,6 +51,9 @@ func TestDrainWaitsAndThenCuts(t *testing.T) {
 			t.Errorf("took %v", took)
 		}
 		b.kill()
+		if !strings.Contains(log.String(), "held calls are cut\" calls=5") || strings.Count(log.String(), "a held call was cut") != 5 || !strings.Contains(log.String(), long) {
+			t.Errorf("the log says\n%s", &log)
+		}
 		other.mustState(t, quick, Completed)
 		if f := other.see(t, long).failure(t); f.Data.Reason != mcp.ReasonShutdown || f.Data.MayHaveExecuted == nil || !*f.Data.MayHaveExecuted {
 			t.Errorf("got %+v", f)

@@ -25,6 +25,29 @@ func TestCallInALostSessionFails(t *testing.T) {
 	})
 }
 
+// A call that waits in line for its session's instance is one of that: a drain waits for it.
+func TestCallThatQueuesForItsSessionsInstanceIsOneOfIt(t *testing.T) {
+	oldWorld(t, nil, func(t *testing.T, berths []*berth, old *oldServer) {
+		time.Sleep(2 * testLease)
+		first := berths[0].handCore(t, rule(queueing), 0)
+		soon()
+		second := berths[1].handCore(t, rule(queueing), 0)
+		soon()
+		u := berths[1].runner.Pool(poolName).Routing.Find(berths[1].mustState(t, second, Queued).Upstream)
+		if held := u.UnderWay().Held; held != 1 {
+			t.Errorf("%d calls are told of, while %s waits for %s", held, second, first)
+		}
+		old.call(t, 0).answer(`{}`)
+		time.Sleep(5 * time.Second)
+		old.call(t, 1).answer(`{}`)
+		soon()
+		berths[1].mustState(t, second, Completed)
+		if held := u.UnderWay().Held; held != 0 {
+			t.Errorf("%d calls are told of in the end", held)
+		}
+	})
+}
+
 // The end of a session waits for its calls, which cannot ask any more.
 func TestSessionEndsWithItsLastCall(t *testing.T) {
 	oldWorld(t, nil, func(t *testing.T, berths []*berth, old *oldServer) {

@@ -199,6 +199,8 @@ func (f *fleet) ready() (bool, string) {
 		return false, fmt.Sprintf("%s has not answered yet: %v", status.Source, status.Failure)
 	case !status.Answered:
 		return false, status.Source + " has not answered yet"
+	case !f.pool.TakesWork() && status.Failure != nil:
+		return false, fmt.Sprintf("%s does not answer since %s, and has told of no instance for new work: %v", status.Source, status.Since.UTC().Format("15:04:05Z"), status.Failure)
 	case !f.pool.TakesWork():
 		return false, fmt.Sprintf("%s tells of no instance for new work, %d drain", status.Source, len(f.pool.Upstreams()))
 	case status.Failure != nil:

@@ -108,7 +108,7 @@ func logLevelCommand() *cli.Command {
 func profileCommand() *cli.Command {
 	return &cli.Command{
 		Name: "profile", Usage: "write a profile of a berth to a file, for go tool pprof; needs [admin] pprof = true",
-		Flags: append(operatorFlags()[:2:2],
+		Flags: append(operatorFlags()[:4:4],
 			&cli.StringFlag{Name: "type", Value: "cpu", Usage: "`TYPE`: cpu, heap, goroutine, allocs, block, mutex, threadcreate or trace"},
 			&cli.IntFlag{Name: "seconds", Value: 10, Usage: "of cpu and trace, for how long; 25 at most"},
 			&cli.StringFlag{Name: "o", Usage: "`FILE` to write to; -: standard output"}),

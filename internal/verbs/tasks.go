@@ -128,7 +128,11 @@ func tellTask(w io.Writer, t *api.TaskDetail) error {
 	}
 	var rows [][]string
 	for _, m := range t.Timeline {
-		rows = append(rows, []string{m.At.Local().Format("15:04:05.000"), ago(m.At) + " ago", m.What, m.Upstream, m.Holder, m.Detail})
+		at, before := "-", "-" // of a server's own task nobody knows when it ended
+		if !m.At.IsZero() {
+			at, before = m.At.Local().Format("15:04:05.000"), ago(m.At)+" ago"
+		}
+		rows = append(rows, []string{at, before, m.What, m.Upstream, m.Holder, m.Detail})
 	}
 	if len(rows) == 0 {
 		return nil

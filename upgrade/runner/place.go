@@ -68,6 +68,10 @@ func (sl *slot) take(tried []*routing.Upstream) (place, error) {
 	defer cancel()
 	waits, woken, stop := sl.h.r.await(t)
 	defer stop()
+	if u := pool.Find(t.Upstream); u != nil && t.Session != "" { // nobody else can go on with it
+		u.Wait()
+		defer u.WaitOver()
+	}
 	for {
 		var taken place
 		var err error

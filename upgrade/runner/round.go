@@ -403,6 +403,9 @@ func (rd *round) over(err error) (forget bool) {
 		return true
 	case errors.Is(err, task.ErrShutdown) && rd.canBeLeft():
 		return false // it stays listed, for whoever finds this process gone
+	case errors.Is(err, task.ErrShutdown):
+		rd.r.Log.Warn("a held call was cut at the end of the drain", "pool", rd.pool, "tool", rd.record().Tool, "task", rd.ID, "age", rd.l.Clock.Now().Sub(rd.made).Round(time.Millisecond).String())
+		rd.fail(err)
 	case err != nil:
 		rd.fail(err)
 	}
