@@ -3,6 +3,7 @@ package adminapi
 import (
 	"cmp"
 	"context"
+	"maps"
 	"net/http"
 	"slices"
 	"strings"
@@ -35,7 +36,11 @@ func (qs *queues) routes() []admin.Route {
 
 func (qs *queues) serveQueues(ctx context.Context, _ *http.Request) (any, error) {
 	told := api.Queues{Queues: []api.Queue{}}
-	for _, q := range qs.inForce() {
+	all, err := qs.all(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for _, q := range all {
 		one, err := qs.tellQueue(ctx, q)
 		if err != nil {
 			return nil, err
@@ -48,8 +53,36 @@ func (qs *queues) serveQueues(ctx context.Context, _ *http.Request) (any, error)
 // queue is the line of a rule in a pool.
 type queue struct {
 	id   string
-	rule *upgrade.Rule
-	pool *routing.Pool
+	rule *upgrade.Rule // nil: none that is in force has it
+	pool *routing.Pool // nil: likewise
+}
+
+// all are the queues of the rules in force, and those that are paused and of no such rule any more: what waits there waits for that
+// to end.
+func (qs *queues) all(ctx context.Context) ([]queue, error) {
+	all := qs.inForce()
+	tasks := qs.upgraded()
+	if tasks == nil {
+		return all, nil
+	}
+	pauses, err := tasks.Queues.Pauses(ctx)
+	for _, id := range slices.Sorted(maps.Keys(pauses)) {
+		if !slices.ContainsFunc(all, func(q queue) bool { return q.id == id }) {
+			all = append(all, queue{id: id})
+		}
+	}
+	return all, qs.outages.fault(err)
+}
+
+// upstreams are the names of those at which calls of the queue may be.
+func (qs *queues) upstreams(q queue) (names []string) {
+	for _, pool := range qs.pools() {
+		if q.pool == nil || q.pool == pool {
+			names = append(names, pool.Names()...)
+		}
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
 }
 
 // inForce are those of the rules in force. Rules whose tools are the same share one.
@@ -75,15 +108,18 @@ func (qs *queues) inForce() (all []queue) {
 
 func (qs *queues) tellQueue(ctx context.Context, q queue) (api.Queue, error) {
 	upgraded := qs.upgraded().Queues
-	told := api.Queue{ID: q.id, Pool: q.pool.Name(), Rule: strings.Join(q.rule.Tools, ", "), Places: q.rule.Concurrency}
+	told := api.Queue{ID: q.id}
+	if q.rule != nil {
+		told.Pool, told.Rule, told.Places = q.pool.Name(), strings.Join(q.rule.Tools, ", "), q.rule.Concurrency
+	}
 	lines := []string{q.id}
-	for _, u := range q.pool.Upstreams() {
-		running, err := upgraded.Running(ctx, q.id, u.Name)
+	for _, name := range qs.upstreams(q) {
+		running, err := upgraded.Running(ctx, q.id, name)
 		if err != nil {
 			return told, qs.outages.fault(err)
 		}
 		told.Running += running
-		lines = append(lines, upgrade.LineAt(q.id, u.Name))
+		lines = append(lines, upgrade.LineAt(q.id, name))
 	}
 	for _, line := range lines {
 		waiting, err := upgraded.Line(ctx, line)
@@ -130,7 +166,11 @@ func (qs *queues) serveResume(ctx context.Context, r *http.Request) (any, error)
 }
 
 func (qs *queues) setPause(ctx context.Context, r *http.Request, set func(q queue) error) (any, error) {
-	for _, q := range qs.inForce() {
+	all, err := qs.all(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for _, q := range all {
 		if q.id != r.PathValue("id") {
 			continue
 		}
@@ -140,5 +180,5 @@ func (qs *queues) setPause(ctx context.Context, r *http.Request, set func(q queu
 		told, err := qs.tellQueue(ctx, q)
 		return told, err
 	}
-	return nil, admin.NotFound("there is no queue " + r.PathValue("id") + ": no rule in force has it")
+	return nil, admin.NotFound("there is no queue " + r.PathValue("id") + ": no rule in force has it, and it is not paused")
 }

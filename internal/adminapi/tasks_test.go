@@ -257,6 +257,34 @@ func TestQueuesAreToldAndPaused(t *testing.T) {
 	})
 }
 
+// What waits in a paused queue that no rule has any more is told of, and let go.
+func TestPausedQueueOfARuleThatHasChangedIsResumed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newWorkRig(t, "memory:", nil)
+		ids := fill(r)
+		var told api.Queues
+		r.must("GET", "/v1/queues", "", &told)
+		left := told.Queues[0].ID
+		r.must("POST", "/v1/queues/"+left+"/pause", "{}", &api.Queue{})
+		r.rule.Tools = []string{"slow", "more"}
+		r.must("GET", "/v1/queues", "", &told)
+		if len(told.Queues) != 2 || told.Queues[1].ID != left || !told.Queues[1].Paused || told.Queues[1].Waiting != 1 || told.Queues[1].Running != 2 || told.Queues[1].Rule != "" {
+			t.Errorf("got %+v", told)
+		}
+		r.must("POST", "/v1/tasks/"+ids["runs"]+"/cancel", "{}", &api.TaskDetail{})
+		r.must("POST", "/v1/queues/"+left+"/resume", "{}", &api.Queue{})
+		time.Sleep(2 * time.Second)
+		synctest.Wait()
+		var waits api.TaskDetail
+		if r.must("GET", "/v1/tasks/"+ids["waits"], "", &waits); waits.State != "dispatched" {
+			t.Errorf("its call is %s", waits.State)
+		}
+		if status, code := r.refused("POST", "/v1/queues/"+left+"/resume", "{}", nil); status != http.StatusNotFound || code != "not_found" {
+			t.Errorf("%d %s", status, code)
+		}
+	})
+}
+
 func TestSessionsAreTold(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newWorkRig(t, "memory:", nil)
