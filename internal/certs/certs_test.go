@@ -3,6 +3,7 @@ package certs_test
 import (
 	"crypto/tls"
 	"crypto/x509"
+	"crypto/x509/pkix"
 	"io"
 	"path/filepath"
 	"slices"
@@ -55,6 +56,27 @@ func TestUnusableFilesLeaveWhatWasThere(t *testing.T) {
 		}
 		if got := s.certs.Fault(); got != "" {
 			t.Errorf("mended: got fault %q, want none", got)
+		}
+	})
+}
+
+// A pair that has expired takes the place of one that has as well, and of no other.
+func TestExpiredPairTakesNoGoodOnesPlace(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newSite(t, certs.Options{}, nil)
+		expired := x509.Certificate{Subject: pkix.Name{CommonName: "expired"}, DNSNames: []string{"localhost"}, NotAfter: time.Now().Add(-time.Minute), ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth}}
+		s.show(s.root.Issue(expired))
+		s.settle()
+		if got, fault := s.shown(), s.certs.Fault(); got != "first" || !strings.Contains(fault, "expired") {
+			t.Errorf("shown is %q, told %q", got, fault)
+		}
+		time.Sleep(25 * time.Hour)
+		late := expired
+		late.NotAfter = time.Now().Add(-time.Second)
+		s.show(s.root.Issue(late))
+		s.settle()
+		if logs := s.logs.String(); !strings.Contains(logs, "are in use") {
+			t.Errorf("of two that have expired: %s", logs)
 		}
 	})
 }

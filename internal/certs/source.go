@@ -42,7 +42,19 @@ func (s *source) parse(contents [][]byte) (*snapshot, error) {
 		}
 		read.authorities = lastExpiry(contents[2])
 	}
+	if err := s.refuse(read); err != nil {
+		return nil, err
+	}
 	return read, nil
+}
+
+// refuse refuses a certificate that has expired in place of one that has not.
+func (s *source) refuse(read *snapshot) error {
+	now := time.Now()
+	if s.current == nil || now.Before(read.expiry) || !now.Before(s.current.Get().expiry) {
+		return nil
+	}
+	return fmt.Errorf("%s.cert: the certificate expired at %s", s.options.Table, read.expiry.UTC().Format(time.RFC3339))
 }
 
 func (s *source) askClients(config *tls.Config, authorities []byte) error {
