@@ -138,16 +138,17 @@ func TestWhatIsExplainedIsWhatHappens(t *testing.T) {
 			s := f.initialize()
 			return f.legacyRequest(f.t.Context(), s, "tasks/get", byID(f.newCoreTask(s, 60)))
 		}, want: "forward"},
-		"a call that becomes a task":      {rule: func(*upgrade.Rule) {}, request: func(f *rig) *http.Request { return greet(f) }, want: "answer"},
-		"a client that takes no task":     {rule: func(*upgrade.Rule) {}, request: func(f *rig) *http.Request { return plainGreet(f) }, want: "forward"},
-		"a rule that insists on a task":   {rule: func(r *upgrade.Rule) { r.Required = true }, request: func(f *rig) *http.Request { return plainGreet(f) }, want: "refuse"},
-		"a poll of berth's own task":      {rule: func(*upgrade.Rule) {}, request: func(f *rig) *http.Request { return pollOf(f, madeOf(f, greet(f))) }, want: "answer"},
-		"a task of berth's that is none":  {rule: func(*upgrade.Rule) {}, request: func(f *rig) *http.Request { id := madeOf(f, greet(f)); return pollOf(f, id[:len(id)-1]+"x") }, want: "ask"},
-		"a method for berth's tasks only": {rule: func(*upgrade.Rule) {}, request: func(f *rig) *http.Request { return f.modernRequest(f.t.Context(), "tasks/result", "x", byID("x")) }, want: "refuse"},
-		"too many polls":                  {options: rigOptions{options: func(o *proxy.Options) { o.Limits.Polls = 0.1 }}, request: func(f *rig) *http.Request { f.poll("x"); return pollOf(f, "y") }, want: "refuse"},
-		"a tool whose rule has room":      {options: ratedOnce(), request: func(f *rig) *http.Request { return greet(f) }, want: "forward"},
-		"a tool that is called too often": {options: ratedOnce(), request: func(f *rig) *http.Request { f.do(greet(f)); return greet(f) }, want: "refuse"},
-		"too many unknown ids":            {options: rigOptions{options: func(o *proxy.Options) { o.Limits.UnknownIDs = 0.1 }}, request: func(f *rig) *http.Request { f.poll("x"); return pollOf(f, "y") }, want: "refuse"},
+		"a call that becomes a task":       {rule: func(*upgrade.Rule) {}, request: func(f *rig) *http.Request { return greet(f) }, want: "answer"},
+		"a call while all upstreams drain": {rule: func(*upgrade.Rule) {}, request: func(f *rig) *http.Request { drain(f, f.pool.Names()...); return greet(f) }, want: "refuse"},
+		"a client that takes no task":      {rule: func(*upgrade.Rule) {}, request: func(f *rig) *http.Request { return plainGreet(f) }, want: "forward"},
+		"a rule that insists on a task":    {rule: func(r *upgrade.Rule) { r.Required = true }, request: func(f *rig) *http.Request { return plainGreet(f) }, want: "refuse"},
+		"a poll of berth's own task":       {rule: func(*upgrade.Rule) {}, request: func(f *rig) *http.Request { return pollOf(f, madeOf(f, greet(f))) }, want: "answer"},
+		"a task of berth's that is none":   {rule: func(*upgrade.Rule) {}, request: func(f *rig) *http.Request { id := madeOf(f, greet(f)); return pollOf(f, id[:len(id)-1]+"x") }, want: "ask"},
+		"a method for berth's tasks only":  {rule: func(*upgrade.Rule) {}, request: func(f *rig) *http.Request { return f.modernRequest(f.t.Context(), "tasks/result", "x", byID("x")) }, want: "refuse"},
+		"too many polls":                   {options: rigOptions{options: func(o *proxy.Options) { o.Limits.Polls = 0.1 }}, request: func(f *rig) *http.Request { f.poll("x"); return pollOf(f, "y") }, want: "refuse"},
+		"a tool whose rule has room":       {options: ratedOnce(), request: func(f *rig) *http.Request { return greet(f) }, want: "forward"},
+		"a tool that is called too often":  {options: ratedOnce(), request: func(f *rig) *http.Request { f.do(greet(f)); return greet(f) }, want: "refuse"},
+		"too many unknown ids":             {options: rigOptions{options: func(o *proxy.Options) { o.Limits.UnknownIDs = 0.1 }}, request: func(f *rig) *http.Request { f.poll("x"); return pollOf(f, "y") }, want: "refuse"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			last := new(proxy.Decisions)

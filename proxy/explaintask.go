@@ -57,8 +57,11 @@ func (e *explaining) newTask(ctx context.Context) error {
 	if err := tasks.CheckServed(x.Call, nil); err != nil {
 		return err
 	}
-	if _, err := x.OnceKey(); err != nil {
+	switch key, err := x.OnceKey(); {
+	case err != nil:
 		return err
+	case key == "" && !x.Pool().TakesWork(): // with one it may be a task already
+		return routing.ErrNoUpstream
 	}
 	trail := new(routing.Trail)
 	var d routing.Decision
