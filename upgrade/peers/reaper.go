@@ -77,8 +77,8 @@ func (p *Peers) believesStore(ctx context.Context, holders []string) bool {
 	return p.ledger.Epoch.IsStable()
 }
 
-// reap sees to all that a holder left whose lease is gone; if it is patient, not to what others may send and this process cannot. One that comes back lists no
-// task before its lease stands again: so the lease is asked for after the list.
+// reap sees to all that a holder left whose lease is gone; if it is patient, not to what others may send and
+// this process cannot. A holder that comes back lists no task before its lease stands again: so the lease is asked for after the list.
 func (p *Peers) reap(ctx context.Context, holder string, patient bool) error {
 	left, err := p.ledger.Store.Members(ctx, p.ledger.Lists.TasksOf(holder))
 	if err != nil {
