@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
-	"strings"
 	"time"
 
 	"berth/internal/admin"
@@ -103,9 +102,12 @@ func (s *sessions) read(ctx context.Context, _ *sessionList, pause *pause, show 
 // sessionOf is a session as its binding tells it. moves says that its pool has sessions move.
 func sessionOf(pool string, l sticky.Left, moves bool) *api.Session {
 	b, item := l.Binding, drain.ItemOf(l, nil)
-	left, _, _ := strings.Cut(b.Former, " ")
-	return &api.Session{
+	told := &api.Session{
 		ID: item.ID, Pool: pool, Upstream: b.Upstream, Caller: item.Caller, Version: b.Version, Made: item.Made, Expires: item.Expires,
-		Movable: moves && time.Now().Before(b.Kept), Moved: left,
+		Movable: moves && time.Now().Before(b.Kept),
 	}
+	if formers := b.Formers(); len(formers) > 0 {
+		told.Moved = formers[0].Upstream
+	}
+	return told
 }

@@ -93,29 +93,22 @@ func (e *Epoch) enter(epoch string) (changed bool) {
 
 // Miss says what it means that a task of the deployment was not found: ErrUnknown, or
 // that nobody can say for now.
-func (e *Epoch) Miss(ctx context.Context) error {
-	if !e.store.Shared() {
-		return ErrUnknown
-	}
-	if err := e.Check(ctx); err != nil {
-		return err
-	}
-	if e.distrusted() {
-		return storage.ErrUnavailable
-	}
-	return ErrUnknown
-}
+func (e *Epoch) Miss(ctx context.Context) error { return e.miss(ctx, e.distrusted) }
 
 // MissKey is Miss for what a call is known by: where this process has seen the store lose what it held, keys of running tasks may be
 // among that. A store that is new to this process has lost nothing that it knows of.
 func (e *Epoch) MissKey(ctx context.Context) error {
+	return e.miss(ctx, func() bool { return e.distrusted() && e.hasLost() })
+}
+
+func (e *Epoch) miss(ctx context.Context, distrusted func() bool) error {
 	if !e.store.Shared() {
 		return ErrUnknown
 	}
 	if err := e.Check(ctx); err != nil {
 		return err
 	}
-	if e.distrusted() && e.hasLost() {
+	if distrusted() {
 		return storage.ErrUnavailable
 	}
 	return ErrUnknown

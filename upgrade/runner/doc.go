@@ -13,7 +13,7 @@
 //	runner.go, pool.go, transport.go     the runner, and how it reaches upstreams
 //	table.go, pending.go                 whose a task is, and while that is open
 //	held.go, step.go, look.go            a held call, its record, and what puts that right
-//	round.go, flight.go                  a round, and how it waits for what comes of it
+//	round.go, dispatch.go, flight.go     a round: judged, sent, and how it waits for what comes of it
 //	place.go, slots.go                   its turn at an upstream
 //	usher.go                             who of those that wait is to look for a place
 //	stream.go, asks.go, resume.go        a round of the legacy era

@@ -1,0 +1,121 @@
+package runner
+
+import (
+	"context"
+	"errors"
+	"strconv"
+
+	"berth/internal/exchange"
+	"berth/internal/mcp"
+	"berth/internal/wire"
+	"berth/routing"
+	"berth/upgrade/task"
+)
+
+// dispatch sends the round over line: the record says so before the first byte leaves. To
+// another upstream it goes only while nothing has left.
+func (rd *round) dispatch(ctx, line context.Context, at place) (Exchange, place, error) {
+	var tried []*routing.Upstream
+	for {
+		u := at.Upstream
+		body, header, err := rd.commit(ctx, u)
+		if err != nil {
+			return nil, at, err
+		}
+		c := rd.roomyCall()
+		c.Body, c.Sent, c.ID = body, header, rd.sent
+		ex, err := rd.send(line, u, c)
+		failure, unanswered := errors.AsType[*exchange.SendError](err)
+		if !unanswered || failure.Sent || ctx.Err() != nil {
+			rd.slot.avoid = avoided{}
+			return ex, at, err
+		}
+		rd.slot.leave(at)
+		if rd.slot.waitsForAny(rd.record()) {
+			return nil, place{}, rd.giveBack(u)
+		}
+		tried = append(tried, u)
+		next, noOther := rd.slot.take(tried)
+		if noOther != nil {
+			return nil, place{}, err
+		}
+		at = next
+	}
+}
+
+// errReturned says that a round could not be sent, and waits for a place once more.
+var errReturned = errors.New("upgrade: the round was not sent, and is due again")
+
+// giveBack makes it durable that the round was not sent to u, and has it wait for a place elsewhere. It returns errReturned,
+// or why the call is given up.
+func (rd *round) giveBack(u *routing.Upstream) error {
+	op := rd.l.Op(task.Return)
+	op.Round = rd.due
+	if err := rd.must(rd.ctx, op); err != nil {
+		return err
+	}
+	rd.slot.comeBack(u)
+	return errReturned
+}
+
+// roomyCall is the call with what of its answer may be in memory.
+func (h *Held) roomyCall() *task.Call {
+	c := h.call.Unpack()
+	c.Room, c.Principal = &h.room, h.whose
+	return c
+}
+
+func (rd *round) send(line context.Context, u *routing.Upstream, c *task.Call) (Exchange, error) {
+	t := rd.record()
+	if rd.client != nil {
+		return rd.client.Send(line, u, c, t.Terms.MaxResult)
+	}
+	return rd.r.Pool(t.Pool).Transport.Send(line, u, c, t.Terms.MaxResult)
+}
+
+// commit makes it durable that a round goes to u, and returns its body, and its headers if they are made already.
+func (rd *round) commit(ctx context.Context, u *routing.Upstream) (body []byte, header *wire.Header, err error) {
+	t := rd.record()
+	if body, header = rd.takeFirst(t); body == nil {
+		body, err = rd.body(t)
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	if rd.to != nil { // which the record says, as long as it stands
+		rd.to, rd.sent = nil, mcp.ID(body)
+		if !rd.l.Dies() || rd.l.Records.Stands(ctx, rd.Standing()) {
+			return body, header, nil
+		}
+	}
+	// The store may take the step and not say so, and the round be given up meanwhile.
+	rd.due = t.Round + 1
+	op := rd.l.Op(task.Dispatch)
+	op.Upstream, op.Round = u.Name, t.Round
+	rd.sent = mcp.ID(body)
+	if rd.stepAlone(ctx, op) {
+		return body, header, nil
+	}
+	return body, header, rd.must(ctx, op)
+}
+
+// body is the original call with what belongs to the round that is due. A client that may
+// get the answer itself is to find its own id there, also where the call went elsewhere
+// before and nothing of it left.
+func (rd *round) body(t *task.Task) ([]byte, error) {
+	r := mcp.Round{ProgressToken: rd.token, Answered: t.Answered, WithoutTask: t.Call != ""}
+	if t.Call != "" || t.Round > 0 && rd.client == nil {
+		r.ID = requestID(rd.token, t.Round+1)
+	}
+	rd.state = nil
+	if t.Answered {
+		r.Answers, r.State = t.Answers(), t.RequestState
+		rd.state = t.RequestState
+	}
+	return r.Body(rd.call.Body)
+}
+
+// requestID is the raw JSON-RPC id of a round.
+func requestID(token string, round int) []byte {
+	return strconv.AppendQuote(nil, token+"-"+strconv.Itoa(round))
+}
