@@ -303,6 +303,19 @@ func (l *line) Get(ctx context.Context, key string) (r storage.Record, err error
 	return r, err
 }
 
+// Server implements store.
+func (l *line) Server(ctx context.Context) (name string, err error) {
+	err = l.do(ctx, "server", "", false, func() (err error) {
+		at := l.at.Load()
+		name, err = at.Server(ctx)
+		if !at.Shared() {
+			name = fmt.Sprintf("%p", at)
+		}
+		return err
+	})
+	return name, err
+}
+
 // PutIfAbsent implements storage.Engine.
 func (l *line) PutIfAbsent(ctx context.Context, key string, value []byte, ttl time.Duration) (r storage.Record, made bool, err error) {
 	err = l.do(ctx, "make", key, true, func() (err error) {

@@ -2,6 +2,7 @@ package upgrade
 
 import (
 	"errors"
+	"fmt"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -92,4 +93,54 @@ func TestKeyOfARunningTaskIsNotFreeAfterAFlush(t *testing.T) {
 			held.Discard()
 		}
 	})
+}
+
+// A store that was away and is the server that it was has lost no key: new ones are taken at once, however often that happens. What a server
+// that comes in its place holds is not known before all holders had their time.
+func TestKeysAreDoubtedOnlyWhereAnotherServerCame(t *testing.T) {
+	for name, comes := range map[string]bool{"the same": false, "another": true} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				at := newCell(memory(t))
+				b := startBerths(t, 1, settings{at: at, shared: true}, newTool())[0]
+				time.Sleep(2 * testLease)
+				for n := range 4 {
+					b.line.cut()
+					time.Sleep(time.Second)
+					if comes {
+						at.Store(replica(t, at.Load()))
+					}
+					b.line.mend()
+					synctest.Wait()
+					held, _, err := b.Maker.CreateOnce(t.Context(), creation(rule(nil), "new result"), fmt.Sprint("key-", n))
+					if comes != errors.Is(err, storage.ErrUnavailable) || !comes && err != nil {
+						t.Errorf("after outage %d: %v", n, err)
+					}
+					if held != nil {
+						held.Discard()
+					}
+				}
+				time.Sleep(2 * testLease)
+				held, _, err := b.Maker.CreateOnce(t.Context(), creation(rule(nil), "new result"), "later")
+				if err != nil {
+					t.Fatalf("once nothing is in doubt: %v", err)
+				}
+				held.Discard()
+			})
+		})
+	}
+}
+
+// replica is a store that has the epoch of another, and nothing else of it.
+func replica(t *testing.T, of *storage.Store) *storage.Store {
+	t.Helper()
+	epoch, err := of.Get(t.Context(), "upgrade:epoch")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := memory(t)
+	if _, _, err := s.PutIfAbsent(t.Context(), "upgrade:epoch", epoch.Value, 0); err != nil {
+		t.Fatal(err)
+	}
+	return s
 }

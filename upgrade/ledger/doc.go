@@ -19,8 +19,8 @@
 //	overlooked.go                        what cannot, and is met by its id
 //	queues.go, turn.go, rounds.go        who waits for a place at an upstream, in which order
 //	line.go, waits.go                    one line of them, and who of this process is to look
-//	epoch.go, word.go, clock.go          what the store is trusted with, and its time
-//	lease.go, delivery.go                who lives, and who tells a client
+//	epoch.go, absence.go, word.go        what the store is trusted with
+//	lease.go, delivery.go, clock.go      who lives, who tells a client, and the time
 //	notices.go, watcher.go               who is woken by what
 //	backlog.go, quota.go                 what waits for the store, what tasks may keep
 //	outbox.go, tries.go                  what receivers are yet to be told

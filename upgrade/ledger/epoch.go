@@ -30,6 +30,8 @@ type Epoch struct {
 	mu           sync.Mutex // guards the fields below
 	name         string
 	distrustedTo time.Time
+	flushedTo    time.Time // what was flushed may not be back before then
+	away         absence
 	lost         time.Time // when the store may have lost something last; zero: not in this process's life
 	told         time.Time // since when the store is well, by another's word; zero: nobody gave any
 	given        time.Time // since when it was, by this process's own eyes, when that was given
@@ -41,6 +43,15 @@ func (e *Epoch) DistrustFor(span time.Duration) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.distrustedTo = time.Now().Add(span)
+}
+
+// Return notes that the store is back, or another one in its place: what that has lost its holders put back.
+func (e *Epoch) Return() {
+	e.Lose()
+	e.DistrustFor(e.Settling())
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.away.doubt(time.Now().Add(e.Settling()))
 }
 
 // Lose notes that the store may have lost what it held.
@@ -95,11 +106,9 @@ func (e *Epoch) enter(epoch string) (changed bool) {
 // that nobody can say for now.
 func (e *Epoch) Miss(ctx context.Context) error { return e.miss(ctx, e.distrusted) }
 
-// MissKey is Miss for what a call is known by: where this process has seen the store lose what it held, keys of running tasks may be
-// among that. A store that is new to this process has lost nothing that it knows of.
-func (e *Epoch) MissKey(ctx context.Context) error {
-	return e.miss(ctx, func() bool { return e.distrusted() && e.hasLost() })
-}
+// MissKey is Miss for what a call is known by: where this process has seen the store flushed, or come back as another server,
+// keys of running tasks may be lost. A store that is new to this process has lost nothing that it knows of.
+func (e *Epoch) MissKey(ctx context.Context) error { return e.miss(ctx, e.keysDoubted) }
 
 func (e *Epoch) miss(ctx context.Context, distrusted func() bool) error {
 	if !e.store.Shared() {
@@ -114,11 +123,11 @@ func (e *Epoch) miss(ctx context.Context, distrusted func() bool) error {
 	return ErrUnknown
 }
 
-// hasLost reports whether the store may have lost something in this process's life.
-func (e *Epoch) hasLost() bool {
+func (e *Epoch) keysDoubted() bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	return !e.lost.IsZero()
+	now := time.Now()
+	return now.Before(e.flushedTo) || now.Before(e.away.doubtedTo)
 }
 
 // Check finds out whether the store still holds what it held. If it was flushed, all
@@ -135,6 +144,7 @@ func (e *Epoch) Check(ctx context.Context) error {
 	changed := e.enter(string(record.Value))
 	if changed {
 		e.Lose()
+		e.flushed(e.Settling())
 	}
 	if changed || fresh {
 		e.DistrustFor(e.Settling())
@@ -143,7 +153,7 @@ func (e *Epoch) Check(ctx context.Context) error {
 	return nil
 }
 
-// CheckInTime is checkEpoch for a beat, which does not come again in time to put back
+// CheckInTime is Check for a beat, which does not come again in time to put back
 // what is lost: while the store is well, one reply that was late is asked for again.
 func (e *Epoch) CheckInTime(ctx context.Context) (err error) {
 	for range LooksAtOnce {
@@ -152,6 +162,12 @@ func (e *Epoch) CheckInTime(ctx context.Context) (err error) {
 		}
 	}
 	return err
+}
+
+func (e *Epoch) flushed(settling time.Duration) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.flushedTo = time.Now().Add(settling)
 }
 
 // Settling is how long holders may take to put back what a store has lost.

@@ -43,6 +43,7 @@ type Store interface {
 	InOrder(ctx context.Context, steps ...storage.Step) (done int, standing storage.Record, err error)
 	Shared() bool
 	Durable() bool
+	Server(ctx context.Context) (string, error)
 	Health() storage.Health
 	OnRecover(hook func())
 }

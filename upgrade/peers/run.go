@@ -59,8 +59,7 @@ func (p *Peers) listen(ctx context.Context) {
 // recovered is told when the store is back. What it has lost meanwhile, its holders put
 // back.
 func (p *Peers) recovered() {
-	p.ledger.Epoch.Lose()
-	p.ledger.Epoch.DistrustFor(p.ledger.Epoch.Settling())
+	p.ledger.Epoch.Return()
 	p.ledger.Epoch.WakeBeat()
 	ledger.Signal(p.ledger.Epoch.Renewal) // leases have run out, or are about to
 }
@@ -92,6 +91,7 @@ func (p *Peers) pulse(ctx context.Context, after bool) {
 	if p.ledger.Store.Shared() && p.ledger.Epoch.CheckInTime(ctx) != nil {
 		return // the store is away
 	}
+	p.ledger.Epoch.Recognise(ctx)
 	select {
 	case <-p.ledger.Epoch.Woken: // by what was just found out
 		after = true
