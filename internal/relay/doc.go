@@ -25,7 +25,8 @@
 // # What it does not promise
 //
 //   - Exchanges do not outlive the store's memory: who had one under way when the store was flushed
-//     gets ErrLost. For one beat after that a berth that lives may be taken for gone.
+//     gets ErrLost. Until the addressee has put its lease back, who passes it another one waits. A berth that
+//     has started since may take it for gone.
 //   - An answer is kept for who reads it for [exchangeLife]: a longer pause loses it, with an error.
 //   - Where the store loses writes that it has acknowledged, a request may have been executed that its
 //     sender takes for taken back.

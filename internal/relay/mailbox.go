@@ -63,8 +63,10 @@ type Mailbox struct {
 	left   atomic.Bool  // Run has ended
 	busy   atomic.Int64 // answers to others under way
 
-	mu    sync.Mutex // guards the field below
-	until time.Time  // when the lease runs out, at the earliest
+	mu      sync.Mutex // guards the fields below
+	version uint64     // of the lease
+	until   time.Time  // when that runs out, at the earliest; zero: there was none yet
+	lost    time.Time  // when it was found that the store had lost it; zero: it never had
 }
 
 // New returns a mailbox at a store. name is this process's alone, and nobody can guess it; if it is

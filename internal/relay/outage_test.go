@@ -132,6 +132,39 @@ func TestAFlushEndsExchanges(t *testing.T) {
 	})
 }
 
+// A flush takes the lease of the addressee, which lives: who passes something on waits until it is put back, whichever of the two
+// renews first. One that is gone is found gone then.
+func TestAFlushMakesNobodyGone(t *testing.T) {
+	for _, after := range []time.Duration{0, time.Millisecond, leaseLife/3 - time.Millisecond, leaseLife / 3} {
+		inWorld(t, func(t *testing.T, w *world) {
+			there, dead := w.start(saying("there")), w.start(nobody)
+			time.Sleep(leaseLife / 5)
+			here := w.start(nobody)
+			dead.leave()
+			time.Sleep(leaseLife)
+			w.flush()
+			time.Sleep(after)
+			if response, err := here.Pass(t.Context(), there.Name(), request(), time.Minute); err != nil {
+				t.Errorf("%v after the flush: %v", after, err)
+			} else {
+				_, _ = io.Copy(io.Discard, response.Body)
+				_ = response.Body.Close()
+			}
+			_, err := here.Pass(t.Context(), dead.Name(), request(), time.Minute)
+			if e := sendError(t, err); e.Sent || !errors.Is(err, ErrGone) {
+				t.Errorf("one that is gone: %+v", e)
+			}
+			time.Sleep(2 * paceMost)
+			w.flush()
+			_, err = here.Pass(t.Context(), dead.Name(), request(), time.Second)
+			if e := sendError(t, err); e.Sent || !e.TimedOut {
+				t.Errorf("for whom there is no time to wait: %+v", e)
+			}
+			time.Sleep(leaseLife)
+		})
+	}
+}
+
 // Nothing is left that tells of the closing.
 func TestAFlushEndsWhatNobodyReads(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {

@@ -31,8 +31,8 @@ func (m *Mailbox) Pass(ctx context.Context, to string, request *exchange.Request
 	case len(request.Body) > MaxBody:
 		return nil, &exchange.SendError{Err: ErrTooLarge}
 	}
-	if err := m.stands(ctx, to); err != nil {
-		return nil, &exchange.SendError{Err: orCause(ctx, err)}
+	if err := m.isThere(ctx, to, wait); err != nil {
+		return nil, &exchange.SendError{Err: err, TimedOut: errors.Is(err, errLate)}
 	}
 	p := newPassed(ctx, m, to)
 	response, err := p.exchange(request, wait)
@@ -40,6 +40,19 @@ func (m *Mailbox) Pass(ctx context.Context, to string, request *exchange.Request
 		return nil, p.fail(err)
 	}
 	return response, nil
+}
+
+// isThere fails if the berth of that name is not there, or not within wait (0: no limit).
+func (m *Mailbox) isThere(ctx context.Context, name string, wait time.Duration) error {
+	if wait > 0 {
+		limited, cancel := context.WithTimeoutCause(ctx, wait, errLate)
+		defer cancel()
+		ctx = limited
+	}
+	if err := m.awaitStanding(ctx, name); err != nil {
+		return orCause(ctx, err)
+	}
+	return nil
 }
 
 // exchange offers request, and waits for the answer's head.

@@ -23,6 +23,7 @@ type fleet struct {
 
 	berths map[string]*Bridge
 	passed int
+	loses  int // so many answers to what is passed on, which their berth gives to nobody then
 }
 
 // Shared says that there are other berths.
@@ -45,7 +46,18 @@ func (p post) Pass(ctx context.Context, to string, passed *exchange.Request, wai
 	if p.passed++; to == p.name {
 		return nil, &exchange.SendError{Err: relay.ErrBusy} // as a mailbox fails there
 	}
-	return b.To(b.options().Endpoint.Router.Pool.Find("a")).Send(ctx, request, wait)
+	holder := b.To(b.options().Endpoint.Router.Pool.Find("a"))
+	if p.loses > 0 {
+		p.loses--
+		go func() {
+			if response, err := holder.Send(context.WithoutCancel(ctx), request, wait); err == nil {
+				response.Body.Close()
+			}
+		}()
+		time.Sleep(time.Second)
+		return nil, &exchange.SendError{Err: relay.ErrLost, Sent: true}
+	}
+	return holder.Send(ctx, request, wait)
 }
 
 // join makes the rig's upstream that of three berths.
@@ -179,6 +191,28 @@ func TestARoundIsPassedOnToTheBerthThatHolds(t *testing.T) {
 		alone := r.another(func(o *Options) { o.Question = time.Minute })
 		if g := r.do(asking{name: "asks", by: alone, params: lost.answers(accepted)}); g.Error == nil || !strings.Contains(string(g.Error.Data), "holder_lost") {
 			t.Errorf("got %s", g.text)
+		}
+	})
+}
+
+// A flush of the store loses what is passed on, not the call: its round is taken again at the berth that holds it, and runs once.
+func TestARoundThatIsLostOnItsWayIsTakenAgain(t *testing.T) {
+	u := tool(kind{plain: true}, func(k *running) {
+		answer := k.ask()
+		time.Sleep(time.Minute)
+		k.ends(answer)
+	})
+	bridged(t, u, nil, func(r *rig) {
+		f, a, b, _ := r.join(10 * time.Minute)
+		g := r.do(asking{name: "asks", by: a})
+		f.loses = 1
+		if g := r.do(asking{name: "asks", by: b, params: g.answers(accepted)}); len(g.Result.Got) != 1 || r.ran() != 1 || f.passed != 2 {
+			t.Errorf("got %s, %d runs, %d passed on", g.text, r.ran(), f.passed)
+		}
+		g = r.do(asking{name: "asks", by: a})
+		f.loses = 10
+		if g := r.do(asking{name: "asks", by: b, params: g.answers(accepted)}); g.Error == nil || !strings.Contains(string(g.Error.Data), "holder_lost") {
+			t.Errorf("lost again: %s", g.text)
 		}
 	})
 }

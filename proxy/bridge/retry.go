@@ -123,7 +123,8 @@ func (c *call) askAgain(ctx context.Context, st *state, open []question) (*wire.
 	return wire.Whole(wire.StatusOK, body), nil
 }
 
-// pass has the berth go on that holds the call.
+// pass has the berth go on that holds the call. A round may be taken again, as its client might: where a flush of the store has lost what was
+// passed on, the berth that lives is passed it once more.
 func (c *call) pass(ctx context.Context, to string) (*wire.Response, error) {
 	b := c.f.b
 	if b.options().Relay == nil || to == b.name {
@@ -131,9 +132,14 @@ func (c *call) pass(ctx context.Context, to string) (*wire.Response, error) {
 	}
 	target := *c.came
 	target.URL = outbound.WithQuery(c.f.u.URL, c.out.URL.RawQuery)
-	response, err := b.options().Relay.Pass(ctx, to, resident.Addressed(&target, c.f.pool().Name()), 0)
-	if errors.Is(err, relay.ErrGone) || errors.Is(err, relay.ErrLost) {
-		return nil, errHolderLost
+	for again := false; ; again = true {
+		response, err := b.options().Relay.Pass(ctx, to, resident.Addressed(&target, c.f.pool().Name()), 0)
+		switch {
+		case errors.Is(err, relay.ErrLost) && !again:
+		case errors.Is(err, relay.ErrGone), errors.Is(err, relay.ErrLost):
+			return nil, errHolderLost
+		default:
+			return response, err
+		}
 	}
-	return response, err
 }
