@@ -173,6 +173,7 @@ func (s *site) Run(ctx context.Context) error {
 	go func() { storeDone <- s.store.Run(storeCtx) }()
 	group, ctx := errgroup.WithContext(ctx)
 	group.Go(func() error { return s.bindings.Run(ctx) })
+	group.Go(func() error { return s.keys.Run(ctx) })
 	group.Go(func() error { return s.drains.Run(ctx) })
 	group.Go(func() error { return s.board.Run(ctx) })
 	group.Go(func() error { return s.mailbox.Run(ctx, s.answerOther) })

@@ -37,12 +37,12 @@ func (i *IDs) cipher() cipher.AEAD {
 	if i.aead != nil || time.Since(i.tried) < askAgain {
 		return i.aead
 	}
-	key, err := i.keys.Key(context.Background(), "ids of owned tasks", idKeySize) // the store bounds it
+	keys, err := i.keys.Keys(context.Background(), "ids of owned tasks", idKeySize) // the store bounds it
 	if err != nil {
 		i.tried = time.Now()
 		return nil
 	}
-	block, err := aes.NewCipher(key)
+	block, err := aes.NewCipher(keys[0])
 	if err == nil {
 		i.aead, err = cipher.NewGCM(block)
 	}

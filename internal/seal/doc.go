@@ -13,6 +13,8 @@
 //
 // A token is AES-256-GCM under a key of its own, derived by HKDF-SHA-256 from the
 // secret, the purpose and 24 random bytes. Sealing and opening cost some microseconds.
-// A secret in the store costs one GET the first time, and one for each token that does
-// not open; what has not the form of a token costs none.
+// A secret in the store costs one GET and a look at a list each five seconds, and for each token that does
+// not open; what has not the form of a token costs none. A store that is flushed gets the same secret again from
+// any berth that knew it. Where one that did not has made another meanwhile, both open, at all berths within
+// two refreshes.
 package seal

@@ -4,23 +4,34 @@ import (
 	"bytes"
 	"context"
 	"crypto/rand"
+	"encoding/base64"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
 	"berth/internal/storage"
 )
 
-const keyName = "seal:key"
+const (
+	keyName    = "seal:key"
+	formerName = "seal:former" // the list of secrets that stood there before
+)
+
+// keptKeys is how many secrets are known at most: a store that is flushed may get another each time.
+const keptKeys = 5
+
+// refreshEvery is how often a berth looks whether the store has its secret.
+const refreshEvery = 5 * time.Second
 
 // Keyring seals and opens with the deployment's secret: one that was given, or that berths share
 // through their store. Its methods may be called concurrently.
 type Keyring struct {
 	store *storage.Store // nil: the secret was given
 
-	mu     sync.Mutex // guards the field below
-	sealer *sealer    // nil: not fetched yet
+	mu      sync.Mutex // guards the field below
+	sealers []*sealer  // the one to seal with first, then those before it, which open
 }
 
 // NewKeyring returns a keyring of secret, of MinSecret bytes and the same at all berths that
@@ -30,20 +41,34 @@ func NewKeyring(secret []byte) (*Keyring, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Keyring{sealer: s}, nil
+	return &Keyring{sealers: []*sealer{s}}, nil
 }
 
 // NewStoredKeyring returns a keyring whose secret the first berth that needs it puts into store.
 func NewStoredKeyring(store *storage.Store) *Keyring { return &Keyring{store: store} }
 
+// Run keeps the secret in the store, so that one which is flushed gets the same again, until ctx ends. It returns nil.
+func (k *Keyring) Run(ctx context.Context) error {
+	tick := time.NewTicker(refreshEvery)
+	defer tick.Stop()
+	for {
+		_ = k.Refresh(ctx) // what is known is good until the store says otherwise
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-tick.C:
+		}
+	}
+}
+
 // Seal returns text as a token, which Open gives back for life to whoever names the same purpose
 // and about. The error wraps storage.ErrUnavailable: there is no secret yet.
 func (k *Keyring) Seal(ctx context.Context, purpose string, about []string, text []byte, life time.Duration) (string, error) {
-	s, err := k.current(ctx)
+	known, err := k.current(ctx)
 	if err != nil {
 		return "", err
 	}
-	return s.seal(purpose, about, text, life), nil
+	return known[0].seal(purpose, about, text, life), nil
 }
 
 // Open returns the text of a token. The error is ErrInvalid, or wraps storage.ErrUnavailable:
@@ -54,34 +79,57 @@ func (k *Keyring) Open(ctx context.Context, purpose string, about []string, toke
 		return nil, err
 	}
 	known := k.known()
-	if known != nil {
-		if text, err := known.open(purpose, about, raw); err == nil || k.store == nil {
-			return text, err
-		}
+	if text, ok := openWith(known, purpose, about, raw); ok || k.store == nil {
+		return text, invalidUnless(ok)
 	}
 	// The store may have been flushed, and another berth may have made a new secret.
-	s, err := k.fetch(ctx)
-	if err != nil {
+	if _, err := k.fetch(ctx); err != nil {
 		return nil, err
 	}
-	return s.open(purpose, about, raw)
+	if err := k.learnFormer(ctx); err != nil {
+		return nil, err
+	}
+	text, ok := openWith(added(known, k.known()), purpose, about, raw)
+	return text, invalidUnless(ok)
 }
 
-func (k *Keyring) known() *sealer {
+func openWith(sealers []*sealer, purpose string, about []string, raw []byte) (text []byte, ok bool) {
+	for _, s := range sealers {
+		if text, err := s.open(purpose, about, raw); err == nil {
+			return text, true
+		}
+	}
+	return nil, false
+}
+
+func invalidUnless(ok bool) error {
+	if ok {
+		return nil
+	}
+	return ErrInvalid
+}
+
+// added are those of now that were not there before.
+func added(before, now []*sealer) []*sealer {
+	return slices.DeleteFunc(slices.Clone(now), func(s *sealer) bool { return slices.Contains(before, s) })
+}
+
+func (k *Keyring) known() []*sealer {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	return k.sealer
+	return k.sealers
 }
 
-func (k *Keyring) current(ctx context.Context) (*sealer, error) {
-	if s := k.known(); s != nil {
-		return s, nil
+func (k *Keyring) current(ctx context.Context) ([]*sealer, error) {
+	if known := k.known(); known != nil {
+		return known, nil
 	}
 	return k.fetch(ctx)
 }
 
-// fetch takes over the secret in the store. If there is none, it puts its own there, or a new one.
-func (k *Keyring) fetch(ctx context.Context) (*sealer, error) {
+// fetch takes over the secret in the store. If there is none, it puts its own there, or a new one. What was known before, others are
+// told of: a berth that has not known it may have made the new one.
+func (k *Keyring) fetch(ctx context.Context) ([]*sealer, error) {
 	record, err := k.store.Get(ctx, keyName)
 	if errors.Is(err, storage.ErrNotFound) {
 		record, _, err = k.store.PutIfAbsent(ctx, keyName, k.offer(), 0)
@@ -89,45 +137,93 @@ func (k *Keyring) fetch(ctx context.Context) (*sealer, error) {
 	if err != nil {
 		return nil, fmt.Errorf("seal: the secret in the store: %w", err)
 	}
-	s, err := newSealer(record.Value)
+	known, err := k.take(record.Value, 0)
+	if err != nil {
+		return nil, err
+	}
+	for _, former := range known[1:] {
+		_ = k.store.AddMember(ctx, formerName, base64.RawURLEncoding.EncodeToString(former.secret), 0, keptKeys) // else with the next refresh
+	}
+	return known, nil
+}
+
+// learnFormer takes over secrets that other berths knew before.
+func (k *Keyring) learnFormer(ctx context.Context) error {
+	members, err := k.store.Members(ctx, formerName)
+	if err != nil {
+		return fmt.Errorf("seal: earlier secrets in the store: %w", err)
+	}
+	for _, member := range members {
+		if secret, err := base64.RawURLEncoding.DecodeString(member); err == nil {
+			_, _ = k.take(secret, 1) // what is none is of no use
+		}
+	}
+	return nil
+}
+
+// take has a secret stand at that place, if it is known yet or not: 0 for the one to seal with. It returns all.
+func (k *Keyring) take(secret []byte, place int) ([]*sealer, error) {
+	s, err := newSealer(secret)
 	if err != nil {
 		return nil, err
 	}
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	k.sealer = s
-	return s, nil
+	at := slices.IndexFunc(k.sealers, func(known *sealer) bool { return bytes.Equal(known.secret, secret) })
+	if at == place || at > 0 && place > 0 {
+		return k.sealers, nil
+	}
+	known := slices.Clone(k.sealers)
+	if at >= 0 {
+		s = known[at]
+		known = slices.Delete(known, at, at+1)
+	}
+	known = slices.Insert(known, min(place, len(known)), s)
+	k.sealers = known[:min(len(known), keptKeys)]
+	return k.sealers, nil
 }
 
 func (k *Keyring) offer() []byte {
-	if s := k.known(); s != nil {
-		return s.secret
+	if known := k.known(); known != nil {
+		return known[0].secret
 	}
 	secret := make([]byte, MinSecret)
 	_, _ = rand.Read(secret) // never fails: it crashes the process instead
 	return secret
 }
 
-// Key returns size bytes that every berth of the deployment derives for this use. Another secret in
-// the store makes other bytes: see [Keyring.Refresh]. The error wraps storage.ErrUnavailable: there
-// is no secret yet.
-func (k *Keyring) Key(ctx context.Context, use string, size int) ([]byte, error) {
-	s, err := k.current(ctx)
-	if err != nil {
-		return nil, err
+// Keys returns size bytes that every berth of the deployment derives for this use, and behind them those of secrets that stood in
+// the store before: see [Keyring.Refresh]. The error wraps storage.ErrUnavailable: there is no secret yet.
+func (k *Keyring) Keys(ctx context.Context, use string, size int) (keys [][]byte, err error) {
+	known, err := k.current(ctx)
+	for _, s := range known {
+		keys = append(keys, derive(s.secret, nil, "berth key: "+use, size))
 	}
-	return derive(s.secret, nil, "berth key: "+use, size), nil
+	return keys, err
 }
 
 // Refresh takes over the secret in the store, and puts this berth's own there if the store has lost
-// it.
+// it. It makes none.
 func (k *Keyring) Refresh(ctx context.Context) error {
 	if k.store == nil {
 		return nil
 	}
-	_, err := k.fetch(ctx)
-	return err
+	if k.known() == nil {
+		switch _, err := k.store.Get(ctx, keyName); {
+		case errors.Is(err, storage.ErrNotFound):
+			return nil
+		case err != nil:
+			return fmt.Errorf("seal: the secret in the store: %w", err)
+		}
+	}
+	if _, err := k.fetch(ctx); err != nil {
+		return err
+	}
+	return k.learnFormer(ctx)
 }
+
+// Known reports whether there is a secret, as far as this berth knows.
+func (k *Keyring) Known() bool { return k.known() != nil }
 
 // Given reports whether the secret stands in no store: only then is what it seals safe from those
 // who read that.

@@ -32,35 +32,34 @@ type IDs struct {
 	keys *seal.Keyring
 
 	mu    sync.RWMutex // guards the field below
-	known []*secret    // the newest first: a store that lost its secret may have got another
+	known []*secret    // the one that ids are made by first: a store that lost its secret may have got another
 }
 
 // NewIDs returns the ids of the deployment that has these keys.
 func NewIDs(keys *seal.Keyring) *IDs { return &IDs{keys: keys} }
 
-// keptKeys bounds how many secrets of the past are recognised.
-const keptKeys = 4
-
-// Refresh fetches the deployment's secret.
+// Refresh fetches the deployment's secret, if there is one.
 func (i *IDs) Refresh(ctx context.Context) error {
-	if err := i.keys.Refresh(ctx); err != nil {
+	if err := i.keys.Refresh(ctx); err != nil || !i.keys.Known() {
 		return err
 	}
 	return i.learn(ctx)
 }
 
 func (i *IDs) learn(ctx context.Context) error {
-	key, err := i.keys.Key(ctx, "upgraded task", idKey)
+	keys, err := i.keys.Keys(ctx, "upgraded task", idKey)
 	if err != nil {
 		return fmt.Errorf("upgrade: the key of task ids: %w", err)
 	}
 	i.mu.Lock()
 	defer i.mu.Unlock()
-	if len(i.known) > 0 && hmac.Equal(i.known[0].key, key) {
+	if slices.EqualFunc(i.known, keys, func(s *secret, key []byte) bool { return hmac.Equal(s.key, key) }) {
 		return nil
 	}
-	known := slices.Insert(slices.Clone(i.known), 0, newSecret(key))
-	i.known = known[:min(len(known), keptKeys)]
+	i.known = nil
+	for _, key := range keys {
+		i.known = append(i.known, newSecret(key))
+	}
 	return nil
 }
 
