@@ -25,13 +25,20 @@ const keptKeys = 5
 // refreshEvery is how often a berth looks whether the store has its secret.
 const refreshEvery = 5 * time.Second
 
+// Store is what is asked of a *storage.Store.
+type Store interface {
+	storage.Engine
+	Shared() bool
+}
+
 // Keyring seals and opens with the deployment's secret: one that was given, or that berths share
 // through their store. Its methods may be called concurrently.
 type Keyring struct {
-	store *storage.Store // nil: the secret was given
+	store Store // nil: the secret was given
 
-	mu      sync.Mutex // guards the field below
+	mu      sync.Mutex // guards the fields below
 	sealers []*sealer  // the one to seal with first, then those before it, which open
+	made    time.Time  // when this berth made one, since it found none; zero: it did not
 }
 
 // NewKeyring returns a keyring of secret, of MinSecret bytes and the same at all berths that
@@ -45,7 +52,7 @@ func NewKeyring(secret []byte) (*Keyring, error) {
 }
 
 // NewStoredKeyring returns a keyring whose secret the first berth that needs it puts into store.
-func NewStoredKeyring(store *storage.Store) *Keyring { return &Keyring{store: store} }
+func NewStoredKeyring(store Store) *Keyring { return &Keyring{store: store} }
 
 // Run keeps the secret in the store, so that one which is flushed gets the same again, until ctx ends. It returns nil.
 func (k *Keyring) Run(ctx context.Context) error {
@@ -90,7 +97,20 @@ func (k *Keyring) Open(ctx context.Context, purpose string, about []string, toke
 		return nil, err
 	}
 	text, ok := openWith(added(known, k.known()), purpose, about, raw)
+	if !ok && k.mayBeAnothers() {
+		return nil, errNew
+	}
 	return text, invalidUnless(ok)
+}
+
+// errNew says that a token may be good where there was another secret before a flush, of which this berth may hear.
+var errNew = fmt.Errorf("seal: the secret is new: %w", storage.ErrUnavailable)
+
+// mayBeAnothers reports whether other berths may know another secret, and had no time yet to say so.
+func (k *Keyring) mayBeAnothers() bool {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return k.store.Shared() && !k.made.IsZero() && time.Since(k.made) < 2*refreshEvery
 }
 
 func openWith(sealers []*sealer, purpose string, about []string, raw []byte) (text []byte, ok bool) {
@@ -132,7 +152,7 @@ func (k *Keyring) current(ctx context.Context) ([]*sealer, error) {
 func (k *Keyring) fetch(ctx context.Context) ([]*sealer, error) {
 	record, err := k.store.Get(ctx, keyName)
 	if errors.Is(err, storage.ErrNotFound) {
-		record, _, err = k.store.PutIfAbsent(ctx, keyName, k.offer(), 0)
+		record, err = k.offer(ctx)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("seal: the secret in the store: %w", err)
@@ -183,13 +203,21 @@ func (k *Keyring) take(secret []byte, place int) ([]*sealer, error) {
 	return k.sealers, nil
 }
 
-func (k *Keyring) offer() []byte {
+// offer puts a secret where there is none: the one that is known, or a new one. It returns what stands then.
+func (k *Keyring) offer(ctx context.Context) (storage.Record, error) {
 	if known := k.known(); known != nil {
-		return known[0].secret
+		record, _, err := k.store.PutIfAbsent(ctx, keyName, known[0].secret, 0)
+		return record, err
 	}
 	secret := make([]byte, MinSecret)
 	_, _ = rand.Read(secret) // never fails: it crashes the process instead
-	return secret
+	record, made, err := k.store.PutIfAbsent(ctx, keyName, secret, 0)
+	if err == nil && made {
+		k.mu.Lock()
+		defer k.mu.Unlock()
+		k.made = time.Now()
+	}
+	return record, err
 }
 
 // Keys returns size bytes that every berth of the deployment derives for this use, and behind them those of secrets that stood in

@@ -222,6 +222,42 @@ func TestSecretsOfBeforeAFlushOpen(t *testing.T) {
 	})
 }
 
+// shared is a store that other berths see.
+type shared struct{ *storage.Store }
+
+func (shared) Shared() bool { return true }
+
+// A berth that has made the secret, since it found none, may be the one that starts right after a flush: until others had their time to
+// say what they knew, what does not open may be good.
+func TestWhoHasMadeTheSecretHearsOthersFirst(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := shared{openStore(t)}
+		a, ctx := NewStoredKeyring(store), t.Context()
+		token := mustSeal(t, a, "list", nil, "text")
+		if err := store.Delete(ctx, keyName); err != nil {
+			t.Fatal(err)
+		}
+		b, late := NewStoredKeyring(store), NewStoredKeyring(store)
+		if _, err := b.Open(ctx, "list", nil, token); !errors.Is(err, storage.ErrUnavailable) {
+			t.Errorf("before others could say anything: %v", err)
+		}
+		time.Sleep(refreshEvery)
+		if err := a.Refresh(ctx); err != nil {
+			t.Fatal(err)
+		}
+		for _, k := range []*Keyring{b, late} {
+			if _, err := k.Open(ctx, "list", nil, token); err != nil {
+				t.Error(err)
+			}
+		}
+		time.Sleep(refreshEvery)
+		foreign := mustSeal(t, newKeyring(t, secret), "list", nil, "text")
+		if _, err := b.Open(ctx, "list", nil, foreign); !errors.Is(err, ErrInvalid) {
+			t.Errorf("of nobody: %v", err)
+		}
+	})
+}
+
 func TestStoreAwayIsNoInvalidToken(t *testing.T) {
 	store := openStore(t)
 	k := NewStoredKeyring(store)
