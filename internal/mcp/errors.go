@@ -51,6 +51,7 @@ const (
 	ReasonKeysUnavailable  = "keys_unavailable"
 	ReasonHolderLost       = "holder_lost"
 	ReasonSessionLost      = "session_lost"
+	ReasonQuestionExpired  = "question_expired"
 	ReasonShutdown         = "shutdown"
 	ReasonResultTooLarge   = "result_too_large"
 	ReasonEventTooLarge    = "event_too_large"

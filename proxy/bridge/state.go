@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/json"
 	"errors"
+	"time"
 
 	"berth/internal/mcp"
 	"berth/internal/seal"
@@ -26,7 +27,11 @@ type state struct {
 	Nonce    string          `json:"n"`           // of the round
 	Unsent   bool            `json:"w,omitempty"` // the call is sent when this is answered
 	By       string          `json:"b"`           // the berth that asked
+	Until    int64           `json:"t,omitempty"` // when the client has to have answered, in Unix milliseconds; 0: a berth up to 0.10.1 asked
 }
+
+// remembered is for how long the client of a call that was not answered in time is told so.
+const remembered = 24 * time.Hour
 
 // purpose is what states are sealed for.
 const purpose = "bridged question"
@@ -39,21 +44,28 @@ func (c *call) sealed(ctx context.Context, st *state) (string, error) {
 	for _, q := range st.Asks {
 		st.Requests = append(st.Requests, string(q.request))
 	}
+	life := c.f.b.options().Question
+	st.Until = time.Now().Add(life).UnixMilli()
 	text, err := json.Marshal(st)
 	if err != nil {
 		return "", err
 	}
-	return c.f.b.options().Keys.Seal(ctx, purpose, c.about(), text, c.f.b.options().Question)
+	return c.f.b.options().Keys.Seal(ctx, purpose, c.about(), text, life+remembered)
 }
 
 // opened is the state that the call brings. It fails with errState if that is of another caller,
-// another call, too old, or none of berth's.
+// another call, or none of berth's, and with errExpired if it comes too late.
 func (c *call) opened(ctx context.Context) (*state, error) {
 	st, err := c.state(ctx)
-	if err == nil && string(st.Call) != string(c.question()) {
+	switch {
+	case err != nil:
+		return nil, err
+	case string(st.Call) != string(c.question()):
 		return nil, errState
+	case st.Until > 0 && time.Now().UnixMilli() > st.Until:
+		return nil, errExpired
 	}
-	return st, err
+	return st, nil
 }
 
 // state is opened of whichever call.

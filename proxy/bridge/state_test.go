@@ -41,6 +41,7 @@ func TestAStateIsGoodForItsCallAlone(t *testing.T) {
 	})
 }
 
+// An answer that comes too late finds that the call is given up: the tool may have run. That is remembered for a day.
 func TestAStateExpires(t *testing.T) {
 	u := tool(kind{}, func(k *running) { k.ends(k.ask()) })
 	bridged(t, u, func(o *Options) { o.Question = time.Minute }, func(r *rig) {
@@ -48,9 +49,17 @@ func TestAStateExpires(t *testing.T) {
 		first := r.do(asking{name: "asks"})
 		time.Sleep(time.Minute + 2*time.Second)
 		for _, by := range []*Bridge{r.b, other} {
-			if g := r.do(asking{name: "asks", params: first.answers(accepted), by: by}); g.status != 400 || g.Error == nil || g.Error.Code != -32602 {
+			g := r.do(asking{name: "asks", params: first.answers(accepted), by: by})
+			if g.status != 200 || g.Error == nil || !strings.Contains(string(g.Error.Data), `"reason":"question_expired","retryable":false,"mayHaveExecuted":true`) {
 				t.Errorf("got %d %s", g.status, g.text)
 			}
+			if g := r.do(asking{name: "asks", params: `"arguments":{"n":2},` + first.answers(accepted), by: by}); g.status != 400 {
+				t.Errorf("of another call: %d %s", g.status, g.text)
+			}
+		}
+		time.Sleep(remembered)
+		if g := r.do(asking{name: "asks", params: first.answers(accepted)}); g.status != 400 || g.Error == nil || g.Error.Code != -32602 {
+			t.Errorf("a day later: %d %s", g.status, g.text)
 		}
 	})
 }
