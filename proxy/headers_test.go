@@ -1,6 +1,7 @@
 package proxy_test
 
 import (
+	"fmt"
 	"io"
 	"net/http"
 	"slices"
@@ -102,6 +103,25 @@ func TestHopByHopHeadersStay(t *testing.T) {
 	for _, name := range []string{"Connection", "X-Once", "Keep-Alive", "Te", "Proxy-Connection", "Proxy-Authorization", "Proxy-Authenticate", "Trailer", "Transfer-Encoding", "Upgrade"} {
 		if v := got.Header.Values(name); len(v) > 0 {
 			t.Errorf("%s: %q reached the upstream", name, v)
+		}
+	}
+}
+
+// What an answer's Connection names is of the upstream's connection, also where that is closed.
+func TestHopByHopHeadersOfAnAnswerStay(t *testing.T) {
+	for _, connection := range []string{"close, X-Once", "X-Once", "close\r\nConnection: X-Once"} {
+		b := start(t, setup{handler: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			conn, _, err := http.NewResponseController(w).Hijack()
+			if err != nil {
+				panic(err)
+			}
+			defer conn.Close()
+			answer := `{"jsonrpc":"2.0","id":1,"result":{}}`
+			fmt.Fprintf(conn, "HTTP/1.1 200 OK\r\nConnection: %s\r\nX-Once: 1\r\nX-Other: 1\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s", connection, len(answer), answer)
+		})})
+		r := b.post(message("ping", ""))
+		if r.status != 200 || r.header.Get("X-Other") != "1" || r.header.Get("X-Once") != "" || r.header.Get("Connection") != "" {
+			t.Errorf("Connection: %s: got %v with %v", connection, r, r.header)
 		}
 	}
 }

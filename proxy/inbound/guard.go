@@ -54,7 +54,7 @@ func (x Arrival) Guard() error {
 	if err := x.checkOrigin(); err != nil {
 		return err
 	}
-	if namesCriticalHop(r.Header, x.Endpoint.PrincipalHeader()) {
+	if x.namesCriticalHop() {
 		return fault.CriticalHop
 	}
 	if x.BeforeAuthorization() {

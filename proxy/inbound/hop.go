@@ -21,10 +21,12 @@ func IsHopByHop(name string) bool {
 }
 
 // namesCriticalHop reports whether Connection lists a header whose removal would
-// change what a call means.
-func namesCriticalHop(h *wire.Header, principalHeader string) bool {
-	for _, name := range ConnectionNames(h) {
-		if strings.HasPrefix(name, "Mcp-") || strings.EqualFold(name, principalHeader) {
+// change what a call means, or whose it is: what a proxy in front says of its client, that client must not take away.
+func (x *Call) namesCriticalHop() bool {
+	for _, name := range ConnectionNames(x.HTTP.Header) {
+		meant := meantBy(name)
+		if strings.HasPrefix(name, "Mcp-") || strings.EqualFold(name, x.Endpoint.PrincipalHeader()) ||
+			IsForwarding(meant) || strings.HasPrefix(meant, oauthProxys) || isCredential(meant) || slices.Contains(x.Table.CredentialHeaders, meant) {
 			return true
 		}
 		switch name {
@@ -34,6 +36,9 @@ func namesCriticalHop(h *wire.Header, principalHeader string) bool {
 	}
 	return false
 }
+
+// oauthProxys begins the names of headers in which authenticating proxies tell of a user.
+const oauthProxys = "X-Auth-Request-"
 
 // ConnectionNames are the headers, in canonical form, that Connection lists.
 func ConnectionNames(h *wire.Header) []string {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 	"sync"
 	"sync/atomic"
 
@@ -133,10 +134,20 @@ func (c *conn) answer(method string, h *head.Response) *wire.Response {
 	default:
 		c.body.Length(src, h.Length)
 	}
-	if h.Close && h.Minor > 0 {
+	if h.Close && h.Minor > 0 && saysCloseAlone(h.Header) {
 		h.Header.Del("Connection")
 	}
 	return &a.Response
+}
+
+// saysCloseAlone reports whether Connection does: what it names besides is dropped with it further on.
+func saysCloseAlone(h *wire.Header) bool {
+	for value := range h.Values("Connection") {
+		if !strings.EqualFold(value, "close") {
+			return false
+		}
+	}
+	return true
 }
 
 const statusNotModified = 304

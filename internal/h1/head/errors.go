@@ -19,7 +19,7 @@ const (
 	errRequestLine = Malformed("request line is not method, target and version with one space between")
 	errStatusLine  = Malformed("status line is not version, three digits and a phrase")
 	errVersion     = Malformed("version is neither HTTP/1.1 nor HTTP/1.0")
-	errTarget      = Malformed("request target is none, or names a user")
+	errTarget      = Malformed("request target is none, names a user, or has a fragment")
 	errHost        = Malformed("missing, repeated or unfit Host")
 	errLength      = Malformed("not one Content-Length that is a number")
 	errCoding      = Malformed("not one Transfer-Encoding that is chunked, in HTTP/1.1")

@@ -65,6 +65,8 @@ func TestHeadsThatAreRefused(t *testing.T) {
 		"GET / HTTP/1.1\r\nHost: a/b\x80\r\n\r\n":                                  errHost,
 		"GET http://u@a/ HTTP/1.1\r\nHost: a\r\n\r\n":                              errTarget,
 		"GET http:///x HTTP/1.1\r\nHost: a\r\n\r\n":                                errTarget,
+		"GET /x?y#z HTTP/1.1\r\nHost: a\r\n\r\n":                                   errTarget,
+		"GET /x#z HTTP/1.1\r\nHost: a\r\n\r\n":                                     errTarget,
 		"GET a:80 HTTP/1.1\r\nHost: a\r\n\r\n":                                     errTarget,
 		"GET x HTTP/1.1\r\nHost: a\r\n\r\n":                                        errTarget,
 		"GET /%zz HTTP/1.1\r\nHost: a\r\n\r\n":                                     errTarget,

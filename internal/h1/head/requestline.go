@@ -35,6 +35,9 @@ func (r *requestLine) read(line []byte) error {
 	if !grammar.IsVisible(line[method+1:target]) || !grammar.IsVisible(line[target+1:]) {
 		return errRequestLine
 	}
+	if bytes.IndexByte(line[method+1:target], '#') >= 0 { // a fragment, which servers cut off or keep
+		return errTarget
+	}
 	http10, err := version(line[target+1:])
 	if err != nil {
 		return err
