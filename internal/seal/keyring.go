@@ -250,9 +250,6 @@ func (k *Keyring) Refresh(ctx context.Context) error {
 	return k.learnFormer(ctx)
 }
 
-// Known reports whether there is a secret, as far as this berth knows.
-func (k *Keyring) Known() bool { return k.known() != nil }
-
 // Given reports whether the secret stands in no store: only then is what it seals safe from those
 // who read that.
 func (k *Keyring) Given() bool { return k.store == nil }

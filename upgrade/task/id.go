@@ -38,9 +38,9 @@ type IDs struct {
 // NewIDs returns the ids of the deployment that has these keys.
 func NewIDs(keys *seal.Keyring) *IDs { return &IDs{keys: keys} }
 
-// Refresh fetches the deployment's secret, if there is one.
+// Refresh fetches the deployment's secret. Whose a task is a berth can tell that knows it, be the task another one's.
 func (i *IDs) Refresh(ctx context.Context) error {
-	if err := i.keys.Refresh(ctx); err != nil || !i.keys.Known() {
+	if err := i.keys.Refresh(ctx); err != nil {
 		return err
 	}
 	return i.learn(ctx)
