@@ -160,7 +160,7 @@ func (x *request) forwardLeased(lease *routing.Lease, search *eraSearch) (done b
 		lease.Release()
 		return true, x.forwardOwned(owner)
 	}
-	response, err := x.send(u, outbound.Terms{}, time.Time{})
+	response, err := x.sendAgain(u, time.Time{})
 	if err == nil && search.goesOn(x, u, response) {
 		return false, nil
 	}
@@ -172,6 +172,17 @@ func (x *request) forwardLeased(lease *routing.Lease, search *eraSearch) (done b
 		return true, fault.ErrClientGone
 	}
 	return failed.Garbled || failed.Sent && !x.ReadsOnly, err
+}
+
+// sendAgain is send, and once more where the connection broke, which may have been a kept one at its end, and the request had not
+// been written or changes nothing.
+func (x *request) sendAgain(u *routing.Upstream, began time.Time) (*wire.Response, error) {
+	first := outbound.Terms{Again: true, Reads: x.ReadsOnly}
+	response, err := x.send(u, first, began)
+	if first.Repeats(err) && x.ctx.Err() == nil {
+		response, err = x.send(u, outbound.Terms{}, time.Time{})
+	}
+	return response, err
 }
 
 // send sends the request to u once, now: began, unless nobody has looked at the clock, where it is zero.

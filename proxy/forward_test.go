@@ -53,6 +53,19 @@ func TestPureReadMovesOnWhenTheConnectionBreaks(t *testing.T) {
 	}
 }
 
+// A kept connection may end as a request is written to it: what changes nothing is sent once more, also where there is nobody else, and
+// that says nothing of the instance.
+func TestPureReadIsRepeatedOnceWhereItBroke(t *testing.T) {
+	f := newRig(t, rigOptions{tcp: true})
+	f.servers[0].inject(onlyOnce(reset))
+	if r := f.modern("tools/list", "", ""); r.message(t).Result == nil {
+		t.Errorf("got %d %s", r.status, r.body)
+	}
+	if n, all := f.servers[0].Calls("tools/list"), f.calls("tools/list"); n != 2 || all != 2 {
+		t.Errorf("%d times at the instance, %d in all, want 2 and 2", n, all)
+	}
+}
+
 func TestPollIsRepeatedOnceAtItsOwner(t *testing.T) {
 	f := newRig(t, rigOptions{tcp: true})
 	id := f.newTask(0)

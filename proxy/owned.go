@@ -54,11 +54,7 @@ func (x *request) forwardOwned(u *routing.Upstream) error {
 	if !x.ReadsOnly {
 		x.change = x.p.polls.Change(x.Call)
 	}
-	first := outbound.Terms{Again: true, Reads: x.ReadsOnly}
-	response, err := x.send(u, first, began)
-	if first.Repeats(err) && x.ctx.Err() == nil {
-		response, err = x.send(u, outbound.Terms{}, time.Time{})
-	}
+	response, err := x.sendAgain(u, began)
 	if err != nil {
 		lease.Release() // the request may go elsewhere
 		x.change.Done()
