@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"berth/internal/config"
+	"berth/internal/h1/head"
 	"berth/internal/h1/server"
 )
 
@@ -57,7 +58,7 @@ func newServer(cfg config.Config, handler http.Handler, log *slog.Logger) *http.
 // newSecondServer serves HTTP/2. net/http answers a header that is too large with 431, and takes no
 // more streams of a connection than it was told.
 func newSecondServer(cfg config.Config, handler http.Handler, log *slog.Logger) *http.Server {
-	server := newServer(cfg, oneAuthority(handler), log)
+	server := newServer(cfg, unambiguous(handler), log)
 	server.Protocols = new(http.Protocols)
 	server.Protocols.SetHTTP2(true)
 	server.HTTP2 = &http.HTTP2Config{
@@ -67,17 +68,36 @@ func newSecondServer(cfg config.Config, handler http.Handler, log *slog.Logger) 
 	return server
 }
 
-// oneAuthority refuses requests that name one in :authority and another one in Host (RFC 9113,
-// 8.3.1): who is asked must not depend on who reads it.
-func oneAuthority(next http.Handler) http.Handler {
+// unambiguous refuses what HTTP/2 can say and HTTP/1.1, in which it goes upstream, cannot: a target with blanks, a fragment or what is no
+// ASCII, and what frames a body in a name with underscores. It refuses requests that name one authority in :authority and another one in Host
+// (RFC 9113, 8.3.1) as well: what is asked of whom must not depend on who reads it.
+func unambiguous(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		for _, host := range r.Header.Values("Host") {
-			if !strings.EqualFold(host, r.Host) {
-				http.Error(w, "Host and :authority differ", http.StatusBadRequest)
-				return
-			}
+		if why := ambiguity(r); why != "" {
+			http.Error(w, why, http.StatusBadRequest)
+			return
 		}
 		r.Header.Del("Host")
 		next.ServeHTTP(w, r)
 	})
+}
+
+func ambiguity(r *http.Request) string {
+	for _, host := range r.Header.Values("Host") {
+		if !strings.EqualFold(host, r.Host) {
+			return "Host and :authority differ"
+		}
+	}
+	if !head.IsHost(r.Host) {
+		return ":authority is no host"
+	}
+	if r.RequestURI != "" && !head.IsTarget(r.RequestURI) {
+		return ":path is no target of a request"
+	}
+	for name := range r.Header {
+		if head.IsFramingAlias(name) {
+			return "framing field spelt with an underscore"
+		}
+	}
+	return ""
 }

@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"encoding/binary"
 	"errors"
+	"slices"
 	"strings"
 	"time"
 
@@ -82,7 +83,7 @@ func (c *call) aboutTasks() []string { return []string{c.f.pool().Name(), c.f.u.
 // store has it.
 func (c *call) idOf(ctx context.Context, core string, life time.Duration) (string, error) {
 	text := binary.AppendUvarint(nil, uint64(c.tasks.place))
-	text = appendPart(appendPart(text, []byte(c.tasks.id)), c.client.AsksClient())
+	text = appendPart(appendPart(text, []byte(c.tasks.id)), packed(c.client.AsksClient()))
 	id, err := c.f.b.options().Keys.Seal(ctx, taskPurpose, c.aboutTasks(), append(text, core...), life)
 	if err != nil || len(id) <= c.f.b.options().TaskID {
 		return id, err
@@ -90,6 +91,29 @@ func (c *call) idOf(ctx context.Context, core string, life time.Duration) (strin
 	name := shortTask + rand.Text()
 	return name, c.f.b.records.Put(ctx, nameKey(name), []byte(id), life)
 }
+
+// declarations are the words of which most declarations consist, each with what it is packed as: a byte that no JSON has.
+var declarations = []string{
+	`"elicitation":{}`, "\x01", `"elicitation":{`, "\x02", `"sampling":{}`, "\x03", `"sampling":{`, "\x04", `"roots":{}`, "\x05", `"roots":{`, "\x06",
+	`"form":{}`, "\x07", `"url":{}`, "\x08", `"tools":{}`, "\x0b", `"context":{}`, "\x0c", `"listChanged":true`, "\x0e", `"listChanged":false`, "\x0f",
+}
+
+var (
+	toPack   = strings.NewReplacer(declarations...)
+	toUnpack = strings.NewReplacer(backwards(declarations)...)
+)
+
+func backwards(words []string) []string {
+	words = slices.Clone(words)
+	slices.Reverse(words)
+	return words
+}
+
+// packed is a declaration in fewer bytes, so that the id of a task stands for itself: what the store has for it a flush would take.
+func packed(declared []byte) []byte { return []byte(toPack.Replace(string(declared))) }
+
+// unpacked undoes packed; a declaration that is not packed stays as it is.
+func unpacked(declared []byte) []byte { return []byte(toUnpack.Replace(string(declared))) }
 
 // shortTask begins ids that stand for longer ones.
 const shortTask = "task."
@@ -140,6 +164,7 @@ func (c *call) openTask(ctx context.Context, id string) (*task, error) {
 	if !ok {
 		return nil, mcp.ErrUnknownTask
 	}
+	declared = unpacked(declared)
 	l := c.lendOf(string(session), c.placedAs(string(declared), int(place)))
 	return &task{c: c, l: l, id: id, core: string(core), declares: mcp.DeclaredIn(declared)}, nil
 }

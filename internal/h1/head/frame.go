@@ -2,6 +2,7 @@ package head
 
 import (
 	"slices"
+	"strings"
 
 	"berth/internal/h1/grammar"
 )
@@ -33,6 +34,11 @@ func framing(name []byte) heed {
 		}
 	}
 	return nil
+}
+
+// IsFramingAlias reports whether a field's name, spelt with underscores, is read by some servers as one that frames the body.
+func IsFramingAlias(name string) bool {
+	return strings.Contains(name, "_") && framing([]byte(name)) != nil
 }
 
 // unusual takes note of a field whose name is not a usual one.

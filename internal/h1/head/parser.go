@@ -75,12 +75,15 @@ func (p *Parser) hostFits() bool {
 	if isKnown && p.known.hostFits {
 		return true
 	}
-	fits := httpguts.ValidHostHeader(p.host)
+	fits := IsHost(p.host)
 	if isKnown {
 		p.known.hostFits = fits
 	}
 	return fits
 }
+
+// IsHost reports whether text may stand in Host (RFC 9110, 7.2).
+func IsHost(text string) bool { return httpguts.ValidHostHeader(text) }
 
 // Response reads the head of an answer, of at most limit bytes, with errors as Request has them.
 func (p *Parser) Response(src *buffer.Reader, limit int) (*Response, error) {

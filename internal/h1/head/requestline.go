@@ -35,7 +35,7 @@ func (r *requestLine) read(line []byte) error {
 	if !grammar.IsVisible(line[method+1:target]) || !grammar.IsVisible(line[target+1:]) {
 		return errRequestLine
 	}
-	if bytes.IndexByte(line[method+1:target], '#') >= 0 { // a fragment, which servers cut off or keep
+	if bytes.IndexByte(line[method+1:target], '#') >= 0 { // a fragment (RFC 9112, 3.2), which servers cut off or keep
 		return errTarget
 	}
 	http10, err := version(line[target+1:])
@@ -49,6 +49,9 @@ func (r *requestLine) read(line []byte) error {
 	}
 	return nil
 }
+
+// IsTarget reports whether text may stand for a target in a request line.
+func IsTarget(text string) bool { return grammar.IsVisible(text) && !strings.Contains(text, "#") }
 
 // url parses the target as net/http does. An authority that it names must be one, without a user.
 func (r *requestLine) url() (*url.URL, error) {
