@@ -1,9 +1,9 @@
 package relay
 
 import (
-	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"time"
 
 	"berth/internal/storage"
@@ -27,7 +27,7 @@ func (m *Mailbox) beat(ctx context.Context) {
 	}
 }
 
-// renew notes whether the store has lost the lease: those of others are lost with it, until they renew theirs.
+// renew notes whether the store has lost the lease, or does not take it: so it does with those of others, until they have renewed theirs.
 func (m *Mailbox) renew(ctx context.Context) error {
 	m.mu.Lock()
 	version := m.version
@@ -41,16 +41,15 @@ func (m *Mailbox) renew(ctx context.Context) error {
 	if missing {
 		standing, _, err = m.store.PutIfAbsent(ctx, key, value, m.life)
 	}
-	if err != nil {
-		return err
-	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if missing && !m.until.IsZero() {
+	if (missing || err != nil) && !m.until.IsZero() {
 		m.lost = time.Now()
 	}
-	m.until, m.version = until, standing.Version
-	return nil
+	if err == nil {
+		m.until, m.version = until, standing.Version
+	}
+	return err
 }
 
 // stayAlive sees to it that others take this berth to be there.
@@ -71,24 +70,28 @@ func (m *Mailbox) resign() {
 	_ = m.store.Delete(ctx, leaseKey(m.name)) // else it runs out
 }
 
-// stands fails with ErrGone if a berth has no lease.
+// stands fails with ErrGone if a berth has no lease, and with errDoubted if berths that live may have none.
 func (m *Mailbox) stands(ctx context.Context, name string) error {
-	_, err := m.store.Get(ctx, leaseKey(name))
-	if errors.Is(err, storage.ErrNotFound) {
-		return ErrGone
+	err := m.holds(ctx, name)
+	if !errors.Is(err, ErrGone) {
+		return err
+	}
+	doubted, unsure := m.doubted(ctx)
+	switch {
+	case unsure != nil:
+		return unsure
+	case doubted:
+		return errDoubted
 	}
 	return err
 }
 
-// awaitStanding is stands for who does not ask again: where the store has lost leases, it waits until the berth has renewed its own.
+// awaitStanding is stands for who does not ask again: it waits until nothing is in doubt.
 func (m *Mailbox) awaitStanding(ctx context.Context, name string) error {
 	for {
 		err := m.stands(ctx, name)
-		if !errors.Is(err, ErrGone) {
+		if !errors.Is(err, errDoubted) {
 			return err
-		}
-		if doubted, err := m.doubted(ctx); err != nil || !doubted {
-			return cmp.Or(err, ErrGone)
 		}
 		select {
 		case <-time.After(paceFirst):
@@ -98,9 +101,18 @@ func (m *Mailbox) awaitStanding(ctx context.Context, name string) error {
 	}
 }
 
-// doubted reports whether berths that live may have no lease.
+// holds fails with ErrGone if the store has no lease of a berth.
+func (m *Mailbox) holds(ctx context.Context, name string) error {
+	_, err := m.store.Get(ctx, leaseKey(name))
+	if errors.Is(err, storage.ErrNotFound) {
+		return ErrGone
+	}
+	return err
+}
+
+// doubted reports whether the store has lost leases, or did not take them, so lately that they are not all back.
 func (m *Mailbox) doubted(ctx context.Context) (bool, error) {
-	err := m.stands(ctx, m.name)
+	err := m.holds(ctx, m.name)
 	if errors.Is(err, ErrGone) {
 		err = m.renew(ctx)
 	}
@@ -111,6 +123,9 @@ func (m *Mailbox) doubted(ctx context.Context) (bool, error) {
 	defer m.mu.Unlock()
 	return !m.lost.IsZero() && time.Since(m.lost) < beatsToRenew*m.life/3, nil
 }
+
+// errDoubted says that a berth has no lease, and may live.
+var errDoubted = fmt.Errorf("relay: leases are being put back: %w", storage.ErrUnavailable)
 
 // beatsToRenew are how many beats a berth may take to put back a lease that the store has lost.
 const beatsToRenew = 2

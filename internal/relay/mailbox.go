@@ -66,7 +66,7 @@ type Mailbox struct {
 	mu      sync.Mutex // guards the fields below
 	version uint64     // of the lease
 	until   time.Time  // when that runs out, at the earliest; zero: there was none yet
-	lost    time.Time  // when it was found that the store had lost it; zero: it never had
+	lost    time.Time  // when it was found last that the store had lost it, or did not take it; zero: it never had
 }
 
 // New returns a mailbox at a store. name is this process's alone, and nobody can guess it; if it is

@@ -165,6 +165,39 @@ func TestAFlushMakesNobodyGone(t *testing.T) {
 	}
 }
 
+// A store that takes no writes has leases run out that nobody could renew: those who live are not taken for gone, then or when it takes
+// them again.
+func TestAFullStoreMakesNobodyGone(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		there := w.start(saying("there"))
+		time.Sleep(leaseLife / 5)
+		here := w.start(nobody)
+		for range 2 {
+			time.Sleep(leaseLife + time.Second)
+			there.line.full.Store(true)
+			here.line.full.Store(true)
+			for range 40 {
+				_, err := here.Pass(t.Context(), there.Name(), request(), time.Second)
+				if e := sendError(t, err); errors.Is(err, ErrGone) || e.Sent {
+					t.Fatalf("while it is full: %+v", e)
+				}
+				time.Sleep(time.Second)
+			}
+			there.line.full.Store(false)
+			here.line.full.Store(false)
+			for range 5 {
+				response, err := here.Pass(t.Context(), there.Name(), request(), 0)
+				if err != nil {
+					t.Fatalf("afterwards: %v", err)
+				}
+				_, _ = io.Copy(io.Discard, response.Body)
+				_ = response.Body.Close()
+				time.Sleep(time.Second)
+			}
+		}
+	})
+}
+
 // Nothing is left that tells of the closing.
 func TestAFlushEndsWhatNobodyReads(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {

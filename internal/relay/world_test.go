@@ -105,6 +105,7 @@ type line struct {
 	mute   atomic.Int64 // so many of the next swaps are done and not acknowledged
 	ops    atomic.Int64
 	missed atomic.Pointer[func()]        // tells the watcher that it may have missed something
+	full   atomic.Bool                   // no record is written
 	noEnd  atomic.Bool                   // nothing is removed
 	noRead atomic.Bool                   // no record of what was read is taken
 	thawed atomic.Pointer[chan struct{}] // closed with the end of a standstill; nil without one
@@ -157,6 +158,9 @@ func (l *line) Put(ctx context.Context, key string, value []byte, ttl time.Durat
 
 func (l *line) PutIfAbsent(ctx context.Context, key string, value []byte, ttl time.Duration) (r storage.Record, made bool, err error) {
 	l.world.note(key, value)
+	if l.full.Load() {
+		return r, false, storage.ErrFull
+	}
 	err = l.do(ctx, func() (err error) {
 		r, made, err = l.Store.PutIfAbsent(ctx, key, value, ttl)
 		return err
@@ -165,6 +169,9 @@ func (l *line) PutIfAbsent(ctx context.Context, key string, value []byte, ttl ti
 }
 
 func (l *line) Swap(ctx context.Context, key string, version uint64, value []byte, ttl time.Duration) (r storage.Record, err error) {
+	if l.full.Load() {
+		return r, storage.ErrFull
+	}
 	err = l.do(ctx, func() (err error) {
 		r, err = l.Store.Swap(ctx, key, version, value, ttl)
 		if l.mute.Add(-1) >= 0 {
