@@ -142,21 +142,6 @@ func TestEncodedBodiesAreRefused(t *testing.T) {
 	}
 }
 
-// TestBodiesOfOtherMethodsPassToo: a GET or DELETE has none by custom only, and
-// what is left unread would hold the connection up.
-func TestBodiesOfOtherMethodsPassToo(t *testing.T) {
-	m := new(mirror)
-	b := start(t, setup{handler: m})
-	for _, method := range []string{http.MethodGet, http.MethodDelete} {
-		if r := b.send(method, "/mcp", "{}"); r.status != 200 {
-			t.Errorf("%s: got %v, want 200", method, r)
-		}
-		if got, body := m.seen(); got.Method != method || body != "{}" {
-			t.Errorf("%s: upstream saw %s %q", method, got.Method, body)
-		}
-	}
-}
-
 // A body that ends in something that is no body is refused in words: it must not
 // look as if its client had left, nor as if it had been served.
 func TestBodyThatBreaksOffIsRefused(t *testing.T) {

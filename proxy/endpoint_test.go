@@ -67,6 +67,7 @@ func TestPoolsAreToldApartByPathAndHost(t *testing.T) {
 	for _, c := range [][2]string{
 		{"localhost", "/other"}, {"localhost", "/team"}, {"localhost", "/.well-known"}, {"localhost", "/.well-known/../secret"},
 		{"localhost", "/.well-known/x/../../secret/mcp"}, {"localhost", "/.well-known/%2e%2e/secret/mcp"}, {"localhost", "/.well-known/a%2f..%2f../mcp"},
+		{"localhost", "/.well-known/..;/admin"}, {"localhost", "/.well-known/..%5cadmin"}, {"localhost", "/.well-known/%252e%252e/admin"},
 		{"localhost", "/.well-known//mcp"}, {"localhost", "/x/.well-known/y"},
 	} {
 		if r := b.send(http.MethodGet, c[1], "", "Host", c[0]); r.status != 404 {

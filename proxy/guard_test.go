@@ -228,6 +228,28 @@ func TestConnectionCannotRemoveWhatACallMeans(t *testing.T) {
 	}
 }
 
+// A body that berth does not read goes nowhere: a server that overlooks it reads it as the next request on its connection.
+func TestABodyBesideAPostGoesNowhere(t *testing.T) {
+	b := start(t, setup{})
+	smuggled := "POST /mcp HTTP/1.1\r\nHost: localhost\r\nX-Forwarded-User: admin\r\n\r\n"
+	for _, line := range []string{"GET /mcp", "DELETE /mcp", "OPTIONS /mcp", "GET /.well-known/x"} {
+		for _, framed := range []string{
+			fmt.Sprintf("Content-Length: %d\r\n\r\n%s", len(smuggled), smuggled),
+			fmt.Sprintf("Transfer-Encoding: chunked\r\n\r\n%x\r\n%s\r\n0\r\n\r\n", len(smuggled), smuggled),
+		} {
+			if r := b.raw(line + " HTTP/1.1\r\nHost: localhost\r\nMcp-Session-Id: x\r\nConnection: close\r\n" + framed); r.status != 400 {
+				t.Errorf("%s with a body: got %v", line, r)
+			}
+		}
+	}
+	if n := b.contacted(); n != 0 {
+		t.Errorf("upstreams saw %d requests, want none", n)
+	}
+	if r := b.raw("DELETE /mcp HTTP/1.1\r\nHost: localhost\r\nMcp-Session-Id: x\r\nConnection: close\r\nContent-Length: 0\r\n\r\n"); r.status != 404 {
+		t.Errorf("an empty one: got %v", r)
+	}
+}
+
 // TestNoAdministrationOnTheDataPort: what operators may see, callers may not.
 func TestNoAdministrationOnTheDataPort(t *testing.T) {
 	b := start(t, setup{})

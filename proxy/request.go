@@ -132,6 +132,9 @@ func (x *request) accept(arrival inbound.Arrival) error {
 	if err := checkMethod(x.Call); err != nil {
 		return err
 	}
+	if err := checkBody(x.Call); err != nil {
+		return err
+	}
 	if err := x.p.gate.Admit(x.Call); err != nil {
 		return err
 	}
@@ -139,7 +142,7 @@ func (x *request) accept(arrival inbound.Arrival) error {
 		return err
 	}
 	x.seat = x.p.gate.Seat(x.Caller)
-	return checkBody(x.Call)
+	return nil
 }
 
 func checkMethod(c *inbound.Call) error {
@@ -149,8 +152,10 @@ func checkMethod(c *inbound.Call) error {
 	return nil
 }
 
+// checkBody refuses a body that nobody reads: a server that overlooks it takes it for the next request on its connection, which may be
+// another caller's.
 func checkBody(c *inbound.Call) error {
-	if c.Endpoint.Identifier != nil && c.HTTP.Method != wire.MethodPost && c.HTTP.ContentLength != 0 {
+	if c.HTTP.Method != wire.MethodPost && c.HTTP.ContentLength != 0 {
 		return fault.BodyBesidePost
 	}
 	return nil

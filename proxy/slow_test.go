@@ -42,7 +42,7 @@ func TestSlowBodyEndsInTime(t *testing.T) {
 	}{
 		"never comes":         {"POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100\r\n\r\n{", 408, 30 * time.Second},
 		"chunk never comes":   {"POST /mcp HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n5\r\n{", 408, 30 * time.Second},
-		"of a GET":            {"GET /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100\r\n\r\n", 408, 30 * time.Second},
+		"of a GET":            {"GET /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100\r\n\r\n", 400, 0},
 		"to nowhere":          {"POST /nowhere HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100\r\n\r\n", 404, 0},
 		"of another method":   {"PUT /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100\r\n\r\n", 405, 0},
 		"from a foreign page": {"POST /mcp HTTP/1.1\r\nHost: localhost\r\nOrigin: null\r\nTransfer-Encoding: chunked\r\n\r\n", 403, 0},
@@ -130,7 +130,7 @@ func TestStreamOutlivesTheBodysDeadline(t *testing.T) {
 			}
 		}),
 	})
-	for _, r := range []reply{b.modern("tools/call", "x", `"name":"x"`), b.send(http.MethodGet, "/mcp", "{}", "Mcp-Protocol-Version", "2026-07-28")} {
+	for _, r := range []reply{b.modern("tools/call", "x", `"name":"x"`), b.send(http.MethodGet, "/mcp", "", "Mcp-Protocol-Version", "2026-07-28")} {
 		if r.status != http.StatusAccepted {
 			t.Errorf("got %v, want 202", r)
 		}

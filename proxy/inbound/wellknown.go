@@ -11,9 +11,9 @@ import (
 const wellKnown = "/.well-known/"
 
 // isWellKnown reports whether path lies under wellKnown, without detours: an
-// upstream that resolves "..", as many do, must not be led elsewhere.
+// upstream that resolves "..", as many do, must not be led elsewhere. Some read "..;" so, or "..\", or decode twice.
 func isWellKnown(path string) bool {
-	return strings.HasPrefix(path, wellKnown) && pathpkg.Clean(path) == path
+	return strings.HasPrefix(path, wellKnown) && pathpkg.Clean(path) == path && !strings.ContainsAny(path, `;\%`)
 }
 
 // BeforeAuthorization reports whether the request lies beside the MCP endpoint, where
