@@ -56,6 +56,7 @@ type Bridge struct {
 	name    string // of this berth, in what clients carry
 	metrics metrics
 	records storage.Engine // of tasks
+	near    nearNotes
 
 	mu    sync.Mutex // guards faces
 	faces map[string]*face
@@ -67,7 +68,7 @@ func New(o Options) *Bridge {
 	if o.Relay != nil {
 		name = o.Relay.Name()
 	}
-	b := &Bridge{name: name, faces: map[string]*face{}, records: o.Store}
+	b := &Bridge{name: name, faces: map[string]*face{}, records: o.Store, near: newNearNotes()}
 	b.Change(o)
 	if o.Store == nil {
 		b.records, _ = storage.Open("memory:", storage.Options{}) // it fails for URLs that are none

@@ -34,7 +34,7 @@
 //	tasks.go, tasksmade.go             the server's own tasks, as the Tasks extension has them
 //	taskskept.go                       the sessions that they live in
 //	tasksasked.go, taskstold.go        what they ask: shown, heard
-//	tasksnoted.go                      what they ask, for other berths
+//	tasksnoted.go, tasksnear.go        what they ask, for other berths, and for a store that forgets
 //	taskswatched.go                    subscriptions to them
 //	metrics.go, errors.go              what is measured; what is refused
 package bridge

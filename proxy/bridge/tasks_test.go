@@ -5,11 +5,14 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"berth/internal/mcp"
+	"berth/internal/storage"
 	"berth/proxy/bridge"
 )
 
@@ -279,6 +282,78 @@ func TestQuestionsAreNotTakenWhileTheStoreIsAway(t *testing.T) {
 		}
 		if len(r.queue) != 1 {
 			t.Errorf("%d questions wait at the server, want 1", len(r.queue))
+		}
+	})
+}
+
+// unwritten is a store that takes no writes while it is full, and can be emptied.
+type unwritten struct {
+	*storage.Store
+
+	full atomic.Bool
+	keys sync.Map
+}
+
+func (u *unwritten) PutIfAbsent(ctx context.Context, key string, value []byte, ttl time.Duration) (storage.Record, bool, error) {
+	if u.full.Load() {
+		return storage.Record{}, false, storage.ErrFull
+	}
+	u.keys.Store(key, true)
+	return u.Store.PutIfAbsent(ctx, key, value, ttl)
+}
+
+func (u *unwritten) Swap(ctx context.Context, key string, version uint64, value []byte, ttl time.Duration) (storage.Record, error) {
+	if u.full.Load() {
+		return storage.Record{}, storage.ErrFull
+	}
+	return u.Store.Swap(ctx, key, version, value, ttl)
+}
+
+func (u *unwritten) flush(t *testing.T) {
+	u.keys.Range(func(key, _ any) bool {
+		if err := u.Delete(t.Context(), key.(string)); err != nil {
+			t.Error(err)
+		}
+		return true
+	})
+}
+
+// A server tells a question once: the berth that has heard it keeps it for as long as the store does not take it, and when that has lost it.
+func TestAQuestionOutlivesAStoreThatDoesNotTakeIt(t *testing.T) {
+	store := new(unwritten)
+	withTasks(t, func(o *bridge.Options) {
+		store.Store = o.Store.(*storage.Store)
+		o.Store = store
+	}, func(r *taskRig) {
+		id := r.make()
+		r.becomes("input_required", "", fmt.Sprintf(taskQuestion, 4, "elicitation/create"), fmt.Sprintf(taskQuestion, 5, "elicitation/create"))
+		both := func(when, here, there string) {
+			t.Helper()
+			for _, want := range []string{here, there} {
+				if got := r.about("tasks/get", id); got.Result.Status != want {
+					t.Errorf("%s: got %s, want %s", when, got.text, want)
+				}
+			}
+		}
+		store.full.Store(true)
+		both("while it takes nothing", "input_required", "working")
+		store.full.Store(false)
+		both("when it does again", "input_required", "input_required")
+		store.flush(t)
+		both("when it was emptied", "input_required", "input_required")
+		store.full.Store(true)
+		for _, key := range []string{"ask-4", "ask-5"} {
+			got := r.ask("alice", knowsTasks, "tasks/update", fmt.Sprintf(`"taskId":%q,"inputResponses":{%q:{"action":"decline"}},`, id, key))
+			if got.Result.ResultType != "complete" {
+				t.Errorf("an answer: got %s", got.text)
+			}
+		}
+		store.full.Store(false)
+		r.about("tasks/get", id)
+		r.about("tasks/get", id) // each tells the store what it knows
+		both("once each is answered at another berth", "working", "working")
+		if len(r.answers) != 2 || strings.Contains(fmt.Sprint(r.answers), "error") {
+			t.Errorf("the server was told %q", r.answers)
 		}
 	})
 }

@@ -45,9 +45,12 @@ const notesTime = 2 * time.Second
 
 // open returns the questions that wait for an answer.
 func (n taskNotes) open(ctx context.Context) ([]question, error) {
-	ctx, cancel := context.WithTimeout(ctx, notesTime)
+	within, cancel := context.WithTimeout(ctx, notesTime)
 	defer cancel()
-	notes, _, err := n.read(ctx)
+	notes, _, lost, err := n.read(within)
+	if err == nil && lost {
+		return n.change(ctx, unlimited, func(notes []note) []note { return notes }) // it is put back
+	}
 	return opened(notes), err
 }
 
@@ -98,12 +101,13 @@ func (n taskNotes) settle(ctx context.Context, answered []question) error {
 	return err
 }
 
-// change changes the notes by compare-and-swap, and returns the questions that wait then.
+// change changes the notes by compare-and-swap, and returns the questions that wait then. What the store does not take stays with this
+// berth, until it does.
 func (n taskNotes) change(ctx context.Context, life time.Duration, change func([]note) []note) ([]question, error) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), notesTime)
 	defer cancel()
 	for {
-		notes, version, err := n.read(ctx)
+		notes, version, _, err := n.read(ctx)
 		if err != nil {
 			return nil, err
 		}
@@ -111,8 +115,13 @@ func (n taskNotes) change(ctx context.Context, life time.Duration, change func([
 		for len(notes) > maxNotes {
 			notes = slices.Delete(notes, 0, 1)
 		}
+		near := n.f.b.near.keep(n.key, notes)
 		err = n.write(ctx, notes, version, life)
-		if !errors.Is(err, storage.ErrConflict) {
+		switch {
+		case errors.Is(err, storage.ErrConflict):
+		case err != nil && near:
+			return opened(notes), nil
+		default:
 			return opened(notes), err
 		}
 	}
@@ -121,19 +130,19 @@ func (n taskNotes) change(ctx context.Context, life time.Duration, change func([
 // notesPurpose is what notes are sealed for.
 const notesPurpose = "questions of a bridged task"
 
-// read returns the notes; none if nobody can read them any more.
-func (n taskNotes) read(ctx context.Context) (notes []note, version uint64, err error) {
+// read returns the notes, of which none are there that nobody can read any more, and whether the store has lost some.
+func (n taskNotes) read(ctx context.Context) (notes []note, version uint64, lost bool, err error) {
 	record, err := n.f.b.records.Get(ctx, n.key)
-	if errors.Is(err, storage.ErrNotFound) {
-		return nil, 0, nil
+	if err != nil && !errors.Is(err, storage.ErrNotFound) {
+		return nil, 0, false, err
 	}
-	if err != nil {
-		return nil, 0, err
+	if err == nil {
+		if text, err := n.f.b.options().Keys.Open(ctx, notesPurpose, []string{n.key}, string(record.Value)); err == nil {
+			_ = json.Unmarshal(text, &notes) // it was marshalled
+		}
 	}
-	if text, err := n.f.b.options().Keys.Open(ctx, notesPurpose, []string{n.key}, string(record.Value)); err == nil {
-		_ = json.Unmarshal(text, &notes) // it was marshalled
-	}
-	return notes, record.Version, nil
+	notes, lost = n.f.b.near.add(n.key, notes)
+	return notes, record.Version, lost, nil
 }
 
 func (n taskNotes) write(ctx context.Context, notes []note, version uint64, life time.Duration) error {
