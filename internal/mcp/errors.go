@@ -51,7 +51,7 @@ const (
 	ReasonKeysUnavailable  = "keys_unavailable"
 	ReasonHolderLost       = "holder_lost"
 	ReasonSessionLost      = "session_lost"
-	ReasonQuestionExpired  = "question_expired"
+	ReasonGivenUp          = "given_up"
 	ReasonShutdown         = "shutdown"
 	ReasonResultTooLarge   = "result_too_large"
 	ReasonEventTooLarge    = "event_too_large"

@@ -115,7 +115,7 @@ func (r *reading) open(ctx context.Context, it item) (q question, ok bool) {
 			r.c.lack(lacks)
 		}
 		answer = mcp.ErrorResponse(id, r.c.client.Declares().Refusal(request).Object())
-	case !asks(r.c.Method):
+	case !asks(r.c.Method), a.Method == mcp.MethodListRoots && r.c.f.b.options().Isolation == ForAll: // these would be others' as well
 		answer = mcp.ErrorResponse(id, errNobodyAsked.Object())
 	default:
 		r.seen = append(r.seen, key)
@@ -144,7 +144,7 @@ func (r *reading) pause(ctx context.Context, round []question, told [][]byte, ev
 	}
 	st := state{
 		Upstream: r.c.f.u.Name, Session: r.l.id, Version: r.l.version, Request: r.id, Event: event,
-		Asks: round, Seen: r.seen, Call: r.c.question(), Nonce: rand.Text(), By: r.c.f.b.name, Unsent: r.unsent,
+		Asks: round, Seen: r.seen, Call: r.c.question(false), Means: r.c.question(true), Nonce: rand.Text(), By: r.c.f.b.name, Unsent: r.unsent,
 	}
 	switch {
 	case event == "":

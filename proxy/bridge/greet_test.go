@@ -76,6 +76,17 @@ func TestAServerThatAsksAtItsStartWhatWasNotDeclared(t *testing.T) {
 			t.Errorf("the server was told %v", answers)
 		}
 	})
+	// That holds for what is asked in mid-call as well.
+	midCall := tool(kind{}, func(k *running) {
+		text, _, answer := k.question("roots/list", "{}")
+		k.say(text)
+		k.ends(k.wait(answer))
+	})
+	bridged(t, midCall, func(o *Options) { o.Isolation = ForAll }, func(r *rig) {
+		if g := r.do(asking{name: "asks"}); g.Result.Type != "complete" || !strings.Contains(g.text, "no client can be asked") {
+			t.Errorf("got %s", g.text)
+		}
+	})
 }
 
 // A client whose connection breaks when it has answered comes back to the same call.

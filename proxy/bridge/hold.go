@@ -98,7 +98,7 @@ func (h *hold) outcome(c *call, st *state) *wire.Response {
 	case a != nil:
 		return wire.Whole(a.status, mcp.WithID(a.body, c.id))
 	case h.over:
-		return exchange.Refusal(errState, c.id)
+		return exchange.Refusal(errGivenUp, c.id)
 	}
 	return nil
 }

@@ -9,6 +9,8 @@ import (
 
 	"berth/internal/mcp"
 	"berth/internal/seal"
+
+	"github.com/go-json-experiment/json/jsontext"
 )
 
 // state is what a client carries from one round to the next, sealed.
@@ -23,7 +25,8 @@ type state struct {
 	Asks     []question      `json:"q"`           // what is open
 	Requests []string        `json:"x,omitempty"` // what each of Asks asks, to ask it again
 	Seen     []string        `json:"o,omitempty"` // keys of all that was asked so far
-	Call     []byte          `json:"c"`           // digest of what the call asks for
+	Call     []byte          `json:"c"`           // digest of what the call asks for, byte for byte
+	Means    []byte          `json:"k,omitempty"` // digest of the same, however it is written; none: a berth up to 0.10.1 asked
 	Nonce    string          `json:"n"`           // of the round
 	Unsent   bool            `json:"w,omitempty"` // the call is sent when this is answered
 	By       string          `json:"b"`           // the berth that asked
@@ -60,7 +63,7 @@ func (c *call) opened(ctx context.Context) (*state, error) {
 	switch {
 	case err != nil:
 		return nil, err
-	case string(st.Call) != string(c.question()):
+	case !c.repeats(st):
 		return nil, errState
 	case st.Until > 0 && time.Now().UnixMilli() > st.Until:
 		return nil, errExpired
@@ -87,10 +90,19 @@ func (c *call) state(ctx context.Context) (*state, error) {
 	return st, nil
 }
 
-// question is a digest of what the call asks for, the same in all its rounds.
-func (c *call) question() []byte {
+// repeats reports whether the call asks for what the one did that a state is of. Clients need not write it as they did before.
+func (c *call) repeats(st *state) bool {
+	return string(st.Call) == string(c.question(false)) || len(st.Means) > 0 && string(st.Means) == string(c.question(true))
+}
+
+// question is a digest of what the call asks for, the same in all its rounds: of its bytes, or of its JSON in the form that RFC 8785 gives
+// it, in which numbers that a double does not tell apart are one. The call that goes on is the first one's in any case.
+func (c *call) question(canonical bool) []byte {
 	body, err := mcp.LegacyForm(c.out.Body, []byte("0"), nil)
 	if err != nil {
+		return nil
+	}
+	if canonical && (*jsontext.Value)(&body).Canonicalize() != nil {
 		return nil
 	}
 	sum := sha256.Sum256(mcp.AppendQuestion(nil, body))
