@@ -11,10 +11,11 @@ import (
 
 // What a modern server refuses a request with (2026-07-28, basic, "Error Codes").
 var (
-	errNoMethod = mcp.ErrNoSuchMethod
-	errMeta     = &mcp.Error{Status: wire.StatusBadRequest, Code: mcp.CodeInvalidParams, Message: "Invalid params: _meta must say protocolVersion and clientCapabilities"}
-	errNoHeader = &mcp.Error{Status: wire.StatusBadRequest, Code: mcp.CodeHeaderMismatch, Message: "Header mismatch: Mcp-Method or Mcp-Name is missing"}
-	errState    = &mcp.Error{Status: wire.StatusBadRequest, Code: mcp.CodeInvalidParams, Message: "Invalid params: this requestState is not good, or not any more, for this request"}
+	errNoMethod  = mcp.ErrNoSuchMethod
+	errPostAlone = &mcp.Error{Status: wire.StatusMethodNotAllowed, Code: mcp.CodeInvalidRequest, Message: "Invalid Request: this revision knows POST alone"}
+	errMeta      = &mcp.Error{Status: wire.StatusBadRequest, Code: mcp.CodeInvalidParams, Message: "Invalid params: _meta must say protocolVersion and clientCapabilities"}
+	errNoHeader  = &mcp.Error{Status: wire.StatusBadRequest, Code: mcp.CodeHeaderMismatch, Message: "Header mismatch: Mcp-Method or Mcp-Name is missing"}
+	errState     = &mcp.Error{Status: wire.StatusBadRequest, Code: mcp.CodeInvalidParams, Message: "Invalid params: this requestState is not good, or not any more, for this request"}
 )
 
 // What a bridged call fails with.

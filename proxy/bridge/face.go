@@ -75,7 +75,9 @@ func (f *face) Send(ctx context.Context, out *exchange.Request, wait time.Durati
 		return f.b.options().Endpoint.Client.Send(ctx, out, wait)
 	}
 	if out.Method != wire.MethodPost {
-		return exchange.Refusal(errNoMethod, nil), nil
+		response := exchange.Refusal(errPostAlone, nil)
+		response.Header.Set("Allow", wire.MethodPost)
+		return response, nil
 	}
 	c, refusal := f.read(out)
 	if refusal != nil {

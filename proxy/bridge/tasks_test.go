@@ -11,8 +11,10 @@ import (
 	"testing/synctest"
 	"time"
 
+	"berth/internal/exchange"
 	"berth/internal/mcp"
 	"berth/internal/storage"
+	"berth/internal/wire"
 	"berth/proxy/bridge"
 )
 
@@ -354,6 +356,23 @@ func TestAQuestionOutlivesAStoreThatDoesNotTakeIt(t *testing.T) {
 		both("once each is answered at another berth", "working", "working")
 		if len(r.answers) != 2 || strings.Contains(fmt.Sprint(r.answers), "error") {
 			t.Errorf("the server was told %q", r.answers)
+		}
+	})
+}
+
+// The modern era has no streams and no ends of sessions to ask for.
+func TestOnlyPostIsBridged(t *testing.T) {
+	withTasks(t, nil, func(r *taskRig) {
+		for _, method := range []string{wire.MethodGet, wire.MethodDelete} {
+			out := &exchange.Request{Method: method, URL: r.berths[0].at.URL, Header: wire.NewHeader(mcp.HeaderVersion, "2026-07-28")}
+			response, err := r.berths[0].To(r.berths[0].at).Send(t.Context(), out, 0)
+			if err != nil {
+				t.Fatal(err)
+			}
+			response.Body.Close()
+			if response.Status != wire.StatusMethodNotAllowed || response.Header.Get("Allow") != "POST" {
+				t.Errorf("%s: got %d, Allow %q", method, response.Status, response.Header.Get("Allow"))
+			}
 		}
 	})
 }
