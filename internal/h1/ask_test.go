@@ -102,6 +102,7 @@ func sendOne(t testing.TB, sender exchange.Sender, request *exchange.Request) (e
 		return e
 	}
 	body, err := io.ReadAll(response.Body)
+	response.Header.Del("Connection") // net/http's takes it away where it closes, whatever it names besides
 	e = exchanged{
 		status: response.Status, header: lines(response.Header), length: response.ContentLength,
 		proto: wire.Version(response.ProtoMajor, response.ProtoMinor), body: string(body), whole: err == nil,

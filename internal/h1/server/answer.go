@@ -160,6 +160,9 @@ func (a *answer) abort() {
 	if a.framing != undecided && a.framing != bodiless {
 		a.send(nil, nil)
 	}
+	if a.framing == untilClose {
+		a.conn.breakOff()
+	}
 }
 
 // put adds some of the body.
@@ -195,7 +198,7 @@ func (a *answer) join(b, tail []byte) {
 func (a *answer) send(b, tail []byte) {
 	if a.err == nil {
 		if a.err = a.sendAll(b, tail); a.err != nil && a.departure != nil {
-			a.departure.end()
+			a.conn.cut() // the handler may take long to notice
 		}
 	}
 	a.out.release()

@@ -146,6 +146,13 @@ func (c *conn) cut() {
 	}
 }
 
+// breakOff has the connection end with a reset: an end without one would be that of the answer. Over TLS the end of a record tells.
+func (c *conn) breakOff() {
+	if tcp, ok := buffer.Plain(c.net).(*net.TCPConn); ok {
+		_ = tcp.SetLinger(0)
+	}
+}
+
 // end closes the connection, come what may. caught is what its goroutine has panicked with; nil: it has not.
 func (c *conn) end(caught any) {
 	if caught != nil {

@@ -2,10 +2,12 @@ package server
 
 import (
 	"context"
+	"errors"
 	"io"
 	"net"
 	"runtime"
 	"strings"
+	"syscall"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -127,6 +129,46 @@ func TestBoundsOfHandlers(t *testing.T) {
 			t.Errorf("with one: took %v", took)
 		}
 	})
+}
+
+// A client that took nothing for too long finds its connection closed when it comes back, however long its handler goes on.
+func TestAClientThatComesBackLateFindsTheEnd(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := memnet.Listen("berth")
+		serveOn(t, Options{Handler: serves(func(w wire.Client, r *wire.Request) bool {
+			w.SetWriteDeadline(time.Now().Add(30 * time.Second))
+			w.Write([]byte("x"))
+			w.Flush()
+			time.Sleep(time.Hour)
+			return false
+		})}, l)
+		conn, _ := l.Dial(t.Context())
+		defer conn.Close()
+		began := time.Now()
+		io.WriteString(conn, get("/"))
+		time.Sleep(40 * time.Second)
+		if b, err := io.ReadAll(conn); time.Since(began) > time.Minute {
+			t.Errorf("got %q, %v after %v", b, err, time.Since(began))
+		}
+		time.Sleep(2 * time.Hour)
+	})
+}
+
+// An answer that its end alone bounds is broken off by a reset: else a part of it were all of it.
+func TestAnAnswerUntilTheEndIsBrokenOffByAReset(t *testing.T) {
+	for whole, want := range map[bool]error{true: nil, false: syscall.ECONNRESET} {
+		_, addr := listen(t, Options{Handler: serves(func(w wire.Client, r *wire.Request) bool {
+			w.Write([]byte("half"))
+			w.Flush()
+			<-time.After(10 * time.Millisecond)
+			return whole
+		})})
+		conn := dial(t, addr)
+		io.WriteString(conn, "GET / HTTP/1.0\r\nHost: a\r\n\r\n")
+		if b, err := io.ReadAll(conn); !errors.Is(err, want) {
+			t.Errorf("whole %v: got %q, %v", whole, b, err)
+		}
+	}
 }
 
 // A client that takes nothing ends the answer.
