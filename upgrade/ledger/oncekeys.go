@@ -118,8 +118,33 @@ func (k OnceKeys) Free(ctx context.Context, t *task.Task) error {
 	if errors.Is(err, storage.ErrNotFound) || errors.Is(err, storage.ErrConflict) {
 		return nil
 	}
-	return err
+	if err != nil {
+		return err
+	}
+	return k.awaitEnd(ctx, key, t.ID)
 }
 
-// shortestKey is the life of a key that is given back.
-const shortestKey = time.Nanosecond
+// shortestKey is the life of a key that is given back: a millisecond or two, as stores count.
+const shortestKey = time.Millisecond
+
+// awaitEnd waits until a key that was given back is no more the task's: who is told so may use it at once.
+func (k OnceKeys) awaitEnd(ctx context.Context, key, id string) error {
+	for range 10 {
+		standing, err := k.store.Get(ctx, key)
+		if errors.Is(err, storage.ErrNotFound) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		if used, err := readKey(standing); err != nil || used.Task != id {
+			return err
+		}
+		select {
+		case <-time.After(shortestKey):
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	}
+	return nil
+}
