@@ -5,6 +5,8 @@ import (
 	"errors"
 	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"berth/internal/seal"
 	"berth/internal/storage"
@@ -85,6 +87,47 @@ func TestIDsOfTheSecretBeforeAreStillKnown(t *testing.T) {
 			t.Errorf("made %s the loss: got %v, %v", name, ours, err)
 		}
 	}
+}
+
+// shared is a store that other berths see.
+type shared struct{ *storage.Store }
+
+func (shared) Shared() bool { return true }
+
+// A berth that starts right after a flush may make another secret than the one that live tasks were named by: until others had their time
+// to say that, nobody's id is called foreign.
+func TestIDsOfABerthThatStartsAfterAFlush(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := shared{memory(t)}
+		keys := seal.NewStoredKeyring(store)
+		i := task.NewIDs(keys)
+		id, err := i.Fresh(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := store.Delete(t.Context(), "seal:key"); err != nil {
+			t.Fatal(err)
+		}
+		started := task.NewIDs(seal.NewStoredKeyring(store))
+		if err := started.Refresh(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := started.Ours(t.Context(), id); !errors.Is(err, storage.ErrUnavailable) {
+			t.Errorf("at first: %v", err)
+		}
+		time.Sleep(5 * time.Second)
+		if err := errors.Join(i.Refresh(t.Context()), started.Refresh(t.Context())); err != nil {
+			t.Fatal(err)
+		}
+		if ours, err := started.Ours(t.Context(), id); !ours || err != nil {
+			t.Errorf("once it has heard: %v, %v", ours, err)
+		}
+		time.Sleep(5 * time.Second)
+		foreign := "T" + strings.Repeat("A", task.IDLength-1)
+		if ours, err := started.Ours(t.Context(), foreign); ours || err != nil {
+			t.Errorf("nobody's: %v, %v", ours, err)
+		}
+	})
 }
 
 // While the deployment's secret is not known nobody can say whose an id is; what has not

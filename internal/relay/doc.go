@@ -17,7 +17,7 @@
 //   - The store sees neither requests nor answers in plain, unless it keeps the deployment's secret
 //     as well ([seal.Keyring.Given]). It sees names of berths, how much is passed on and when.
 //   - An outage of the store is waited out for as long as a lease lives.
-//   - Nothing is left in the store: what cannot be removed at once is removed later, and what a berth
+//   - Nothing is left in the store but since when it has kept what it holds: what cannot be removed at once is removed later, and what a berth
 //     that died has left expires, [exchangeLife] after its last sign of life.
 //   - Notices are hints. Both sides look by themselves, each second at first, and each five seconds
 //     once nothing has come for a while.
@@ -25,8 +25,7 @@
 // # What it does not promise
 //
 //   - Exchanges do not outlive the store's memory: who had one under way when the store was flushed
-//     gets ErrLost. Until the addressee has put its lease back, who passes it another one waits. A berth that
-//     has started since may take it for gone.
+//     gets ErrLost. Until the addressee has put its lease back, who passes it another one waits.
 //   - An answer is kept for who reads it for [exchangeLife]: a longer pause loses it, with an error.
 //   - Where the store loses writes that it has acknowledged, a request may have been executed that its
 //     sender takes for taken back.

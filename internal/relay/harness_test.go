@@ -34,6 +34,9 @@ func inWorld(t *testing.T, f func(t *testing.T, w *world)) {
 			t.Fatal(err)
 		}
 		defer store.Close()
+		if _, _, err := store.PutIfAbsent(t.Context(), sinceKey, []byte("0"), 0); err != nil { // it is old
+			t.Fatal(err)
+		}
 		w := &world{t: t, store: store, keys: givenKeys(t), seen: map[string]bool{}}
 		func() {
 			defer func() {

@@ -6,6 +6,9 @@ import (
 	"strings"
 )
 
+// sinceKey is since when the store has kept what it holds, by its clock.
+const sinceKey = "relay:since"
+
 func leaseKey(name string) string     { return "relay:lease:" + name }
 func inboxKey(name string) string     { return "relay:inbox:" + name }
 func recordKey(id string) string      { return "relay:exchange:" + id }

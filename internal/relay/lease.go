@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strconv"
 	"time"
 
 	"berth/internal/storage"
@@ -34,12 +35,16 @@ func (m *Mailbox) renew(ctx context.Context) error {
 	m.mu.Unlock()
 	until, key, value := time.Now().Add(m.life), leaseKey(m.name), []byte("stands")
 	standing, err := m.store.Swap(ctx, key, version, value, m.life)
-	if errors.Is(err, storage.ErrConflict) { // the last renewal was not acknowledged
+	if errors.Is(err, storage.ErrConflict) { // the last renewal was not acknowledged, or another one is under way
 		standing, err = m.store.Swap(ctx, key, standing.Version, value, m.life)
+	}
+	if errors.Is(err, storage.ErrConflict) {
+		err = nil // another one was done meanwhile
 	}
 	missing := errors.Is(err, storage.ErrNotFound)
 	if missing {
 		standing, _, err = m.store.PutIfAbsent(ctx, key, value, m.life)
+		_, _ = m.isYoung(ctx) // so that others hear of it
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -120,8 +125,29 @@ func (m *Mailbox) doubted(ctx context.Context) (bool, error) {
 		return false, err
 	}
 	m.mu.Lock()
-	defer m.mu.Unlock()
-	return !m.lost.IsZero() && time.Since(m.lost) < beatsToRenew*m.life/3, nil
+	lately := !m.lost.IsZero() && time.Since(m.lost) < beatsToRenew*m.life/3
+	m.mu.Unlock()
+	if lately {
+		return true, nil
+	}
+	return m.isYoung(ctx)
+}
+
+// isYoung reports whether the store was empty lately: a berth that has started since has lost nothing itself.
+func (m *Mailbox) isYoung(ctx context.Context) (bool, error) {
+	now, err := m.store.Now(ctx)
+	if err != nil {
+		return false, err
+	}
+	record, err := m.store.Get(ctx, sinceKey)
+	if errors.Is(err, storage.ErrNotFound) {
+		record, _, err = m.store.PutIfAbsent(ctx, sinceKey, []byte(strconv.FormatInt(now.UnixMilli(), 10)), 0)
+	}
+	if err != nil {
+		return false, err
+	}
+	since, _ := strconv.ParseInt(string(record.Value), 10, 64) // what is none is long ago
+	return now.Sub(time.UnixMilli(since)) < beatsToRenew*m.life/3, nil
 }
 
 // errDoubted says that a berth has no lease, and may live.

@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"io"
+	"log/slog"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -161,6 +163,53 @@ func TestAFlushMakesNobodyGone(t *testing.T) {
 				t.Errorf("for whom there is no time to wait: %+v", e)
 			}
 			time.Sleep(leaseLife)
+		})
+	}
+}
+
+// Many pass something on at once, before the lease was ever renewed.
+func TestManyMayPassOnAtOnce(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		there := w.start(saying("there"))
+		here := &berth{Mailbox: New(&line{Store: w.store, world: w, slow: time.Millisecond}, "", w.keys, slog.New(slog.DiscardHandler))}
+		var all sync.WaitGroup
+		for n := range 50 {
+			all.Go(func() {
+				time.Sleep(time.Duration(n) * 100 * time.Microsecond)
+				response, err := here.Pass(t.Context(), there.Name(), request(), time.Minute)
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				_, _ = io.Copy(io.Discard, response.Body)
+				_ = response.Body.Close()
+			})
+		}
+		all.Wait()
+		time.Sleep(2 * leaseLife)
+	})
+}
+
+// A berth that starts right after a flush, or before those who live have noticed it, has lost nothing itself: the store tells how old it is.
+func TestABerthThatStartsAfterAFlushTakesNobodyForGone(t *testing.T) {
+	for _, after := range []time.Duration{0, time.Millisecond, leaseLife/3 - time.Millisecond} {
+		inWorld(t, func(t *testing.T, w *world) {
+			there := w.start(saying("there"))
+			time.Sleep(leaseLife + time.Second)
+			w.flush()
+			time.Sleep(after)
+			here := w.start(nobody)
+			response, err := here.Pass(t.Context(), there.Name(), request(), time.Minute)
+			if err != nil {
+				t.Fatalf("%v after the flush: %v", after, err)
+			}
+			_, _ = io.Copy(io.Discard, response.Body)
+			_ = response.Body.Close()
+			time.Sleep(leaseLife)
+			began := time.Now()
+			if _, err := here.Pass(t.Context(), "nobody", request(), time.Minute); !errors.Is(err, ErrGone) || time.Since(began) > 0 {
+				t.Errorf("one that is gone: %v after %v", err, time.Since(began))
+			}
 		})
 	}
 }

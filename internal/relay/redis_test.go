@@ -99,7 +99,7 @@ func TestOnRedis(t *testing.T) {
 	onlyLeases(t, server)
 	leaveHere()
 	leaveThere()
-	if keys := server.Keys("berth:relay:*"); len(keys) > 0 {
+	if keys := server.Keys("berth:relay:*"); len(keys) != 1 || keys[0] != "berth:"+sinceKey {
 		t.Errorf("left in the store: %v", keys)
 	}
 }
@@ -135,9 +135,9 @@ func onlyLeases(t *testing.T, server *redistest.Server) {
 	var keys []string
 	if !realtest.Until(realtest.Within, func() bool {
 		keys = server.Keys("berth:relay:*")
-		return len(keys) == 2
+		return len(keys) == 3
 	}) {
-		t.Errorf("got keys %v, want two leases", keys)
+		t.Errorf("got keys %v, want two leases, and since when they are kept", keys)
 	}
 }
 

@@ -37,6 +37,9 @@ func (w *world) left() (left []string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for key := range w.seen {
+		if key == sinceKey {
+			continue // it stays
+		}
 		_, err := w.store.Get(context.Background(), key)
 		members, _ := w.store.Members(context.Background(), key)
 		if err == nil || len(members) > 0 {
@@ -59,6 +62,7 @@ func (w *world) count(prefix string) (n int) {
 
 // flush empties the store.
 func (w *world) flush() {
+	_ = w.store.Delete(context.Background(), sinceKey)
 	for _, key := range w.left() {
 		_ = w.store.Delete(context.Background(), key)
 		members, _ := w.store.Members(context.Background(), key)
@@ -97,6 +101,7 @@ func (w *world) keep(prefix string) *kept {
 type line struct {
 	*storage.Store
 	world *world
+	slow  time.Duration // of each operation
 
 	dead   atomic.Bool  // the process is
 	cut    atomic.Bool  // nothing reaches the store
@@ -128,6 +133,9 @@ func (l *line) do(ctx context.Context, f func() error) error {
 		<-*c
 	}
 	l.ops.Add(1)
+	if l.slow > 0 {
+		<-time.After(l.slow)
+	}
 	switch {
 	case ctx.Err() != nil:
 		return ctx.Err()

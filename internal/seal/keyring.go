@@ -97,20 +97,20 @@ func (k *Keyring) Open(ctx context.Context, purpose string, about []string, toke
 		return nil, err
 	}
 	text, ok := openWith(added(known, k.known()), purpose, about, raw)
-	if !ok && k.mayBeAnothers() {
-		return nil, errNew
+	if !ok && k.IsNew() {
+		return nil, ErrNew
 	}
 	return text, invalidUnless(ok)
 }
 
-// errNew says that a token may be good where there was another secret before a flush, of which this berth may hear.
-var errNew = fmt.Errorf("seal: the secret is new: %w", storage.ErrUnavailable)
+// ErrNew says that a token may be good where there was another secret before a flush, of which this berth may hear.
+var ErrNew = fmt.Errorf("seal: the secret is new: %w", storage.ErrUnavailable)
 
-// mayBeAnothers reports whether other berths may know another secret, and had no time yet to say so.
-func (k *Keyring) mayBeAnothers() bool {
+// IsNew reports whether this berth has made the secret itself, while other berths may know another one, and had no time yet to say so.
+func (k *Keyring) IsNew() bool {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	return k.store.Shared() && !k.made.IsZero() && time.Since(k.made) < 2*refreshEvery
+	return k.store != nil && k.store.Shared() && !k.made.IsZero() && time.Since(k.made) < 2*refreshEvery
 }
 
 func openWith(sealers []*sealer, purpose string, about []string, raw []byte) (text []byte, ok bool) {

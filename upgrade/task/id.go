@@ -95,7 +95,7 @@ func (i *IDs) current(ctx context.Context) (*secret, error) {
 }
 
 // Ours reports whether the deployment made id. It fails if the secret is not known yet
-// and the store cannot be asked for it; what has not the form of an id needs neither.
+// and the store cannot be asked for it, and while there may be another one; what has not the form of an id needs neither.
 func (i *IDs) Ours(ctx context.Context, id string) (bool, error) {
 	if len(id) != IDLength || id[:len(idMark)] != idMark {
 		return false, nil
@@ -107,10 +107,14 @@ func (i *IDs) Ours(ctx context.Context, id string) (bool, error) {
 	if err := i.Known(ctx); err != nil {
 		return false, err
 	}
-	return slices.ContainsFunc(i.secrets(), func(s *secret) bool {
+	ours := slices.ContainsFunc(i.secrets(), func(s *secret) bool {
 		var own [sha256.Size]byte
 		return hmac.Equal(s.tag(own[:0], raw[:idRandom])[:idTag], raw[idRandom:])
-	}), nil
+	})
+	if !ours && i.keys.IsNew() {
+		return false, fmt.Errorf("upgrade: whose id it is: %w", seal.ErrNew)
+	}
+	return ours, nil
 }
 
 func (i *IDs) secrets() []*secret {
