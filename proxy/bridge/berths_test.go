@@ -217,6 +217,51 @@ func TestARoundThatIsLostOnItsWayIsTakenAgain(t *testing.T) {
 	})
 }
 
+// astray is a way to two upstreams of which the second has never heard of anything.
+type astray struct {
+	exchange.Sender
+
+	strayed []string
+}
+
+func (a *astray) Send(ctx context.Context, request *exchange.Request, wait time.Duration) (*wire.Response, error) {
+	if request.URL.Host != "a:80" || request.Host != "a:80" {
+		a.strayed = append(a.strayed, request.URL.Host+" as "+request.Host)
+		return wire.Whole(404, nil), nil
+	}
+	return a.Sender.Send(ctx, request, wait)
+}
+
+// A round goes to the upstream that has asked, wherever it was routed to: while the store is away nobody knows better than the state.
+func TestARoundGoesToTheUpstreamThatHasAsked(t *testing.T) {
+	for name, of := range map[string]kind{"with event ids": {}, "without": {plain: true}} {
+		t.Run(name, func(t *testing.T) {
+			bridged(t, tool(of, func(k *running) { k.ends(k.ask()) }), nil, func(r *rig) {
+				way := &astray{Sender: r.client}
+				b := r.another(func(o *Options) { o.Endpoint.Client, o.Endpoint.Host = way, "upstream" })
+				pool := b.options().Endpoint.Router.Pool
+				a := &routing.Upstream{Name: "a", URL: &url.URL{Scheme: "http", Host: "a:80", Path: "/mcp"}, Era: routing.SpokenLegacy}
+				other := &routing.Upstream{Name: "other", URL: &url.URL{Scheme: "http", Host: "other:80", Path: "/mcp"}, Era: routing.SpokenLegacy}
+				pool.Replace([]*routing.Upstream{a, other})
+				at := func(u *routing.Upstream, asked asking) got {
+					out := asked.request(u.URL)
+					out.Host = u.URL.Host
+					response, err := b.To(u).Send(r.t.Context(), out, 0)
+					if err != nil {
+						r.t.Fatal(err)
+					}
+					defer response.Body.Close()
+					return r.read(response)
+				}
+				first := at(a, asking{name: "asks"})
+				if g := at(other, asking{name: "asks", params: first.answers(accepted)}); len(g.Result.Got) != 1 || len(way.strayed) > 0 {
+					t.Errorf("got %s, went to %v", g.text, way.strayed)
+				}
+			})
+		})
+	}
+}
+
 // own is a sender to upstreams that berth runs itself: their sessions live in one process.
 type own struct {
 	exchange.Sender

@@ -53,9 +53,8 @@ func (c *call) turnPage(ctx context.Context) error {
 	if u == nil {
 		return mcp.ErrInvalidCursor
 	}
-	own := *c.out
-	own.Body = mcp.WithCursor(c.out.Body, p.Cursor)
-	c.f, c.out, c.prefers = c.f.b.faceOf(u), &own, p.Session
+	c.goTo(c.f.b.faceOf(u))
+	c.out.Body, c.prefers = mcp.WithCursor(c.out.Body, p.Cursor), p.Session
 	return nil
 }
 

@@ -66,7 +66,7 @@ func (c *call) takeOn(ctx context.Context, st *state) (h *hold, elsewhere *wire.
 	if u == nil {
 		return nil, nil, errState
 	}
-	c.f = c.f.b.faceOf(u)
+	c.goTo(c.f.b.faceOf(u))
 	if h, err = c.f.holds.take(ctx, c, st); h != nil || err != nil {
 		return h, nil, err
 	}
@@ -76,6 +76,13 @@ func (c *call) takeOn(ctx context.Context, st *state) (h *hold, elsewhere *wire.
 		h, err = c.f.holds.take(ctx, c, st)
 	}
 	return h, elsewhere, err
+}
+
+// goTo has the call be one at another upstream than it was routed to, as where nobody could say which one that is.
+func (c *call) goTo(f *face) {
+	own := *c.out
+	own.URL, own.Host = outbound.WithQuery(f.u.URL, c.out.URL.RawQuery), f.b.options().Endpoint.HostFor(f.u, c.out.Host)
+	c.f, c.out = f, &own
 }
 
 // answer gives the upstream the answers that the client has brought, and returns what is open.
