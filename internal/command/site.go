@@ -82,6 +82,7 @@ func newSite(store *storage.Store, cfg config.Config, o observers) (*site, error
 		Meter:       o.meter,
 	})}
 	s.mailbox = relay.New(store, "", keys, o.log)
+	store.OnRecover(s.mailbox.Recovered)
 	s.drains = s.newDrains()
 	s.board = s.newBoard()
 	s.certs, err = openCerts(cfg.TLS, o)

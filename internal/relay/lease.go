@@ -57,6 +57,15 @@ func (m *Mailbox) renew(ctx context.Context) error {
 	return err
 }
 
+// Recovered is told when the store is back after an outage: it may have lost leases, or let them run out.
+func (m *Mailbox) Recovered() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if !m.until.IsZero() {
+		m.lost = time.Now()
+	}
+}
+
 // stayAlive sees to it that others take this berth to be there.
 func (m *Mailbox) stayAlive(ctx context.Context) error {
 	m.mu.Lock()

@@ -214,6 +214,24 @@ func TestABerthThatStartsAfterAFlushTakesNobodyForGone(t *testing.T) {
 	}
 }
 
+// Of several servers one may come back without what it held, the lease of one berth alone: after an outage no lease that is missing counts.
+func TestALeaseThatIsMissingAfterAnOutageCountsForNothing(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		there, here := w.start(saying("there")), w.start(nobody)
+		time.Sleep(leaseLife + time.Second)
+		if err := w.store.Delete(t.Context(), leaseKey(there.Name())); err != nil {
+			t.Fatal(err)
+		}
+		here.Recovered()
+		response, err := here.Pass(t.Context(), there.Name(), request(), time.Minute)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, _ = io.Copy(io.Discard, response.Body)
+		_ = response.Body.Close()
+	})
+}
+
 // A store that takes no writes has leases run out that nobody could renew: those who live are not taken for gone, then or when it takes
 // them again.
 func TestAFullStoreMakesNobodyGone(t *testing.T) {
