@@ -17,6 +17,9 @@ import (
 // ErrNoBerth says that nothing that is berth answers at an admin address.
 var ErrNoBerth = errors.New("no berth answers")
 
+// ErrTLS says, beside [ErrNoBerth], that somebody answers, by other terms of TLS than those that were given.
+var ErrTLS = errors.New("TLS is not as it was given")
+
 const (
 	callTimeout = 30 * time.Second
 	maxReply    = 64 << 20 // bytes
@@ -109,9 +112,21 @@ func (c *Client) send(ctx context.Context, method, path string, body io.Reader) 
 		if ctx.Err() != nil {
 			return nil, context.Cause(ctx)
 		}
+		if isOfTLS(err) {
+			return nil, fmt.Errorf("%w at %s: %w: %w", ErrNoBerth, c.address, ErrTLS, err)
+		}
 		return nil, fmt.Errorf("%w at %s: %w", ErrNoBerth, c.address, err)
 	}
 	return response, nil
+}
+
+// isOfTLS reports whether an error is a handshake's: of a certificate, of either side's, or of who does not speak TLS.
+func isOfTLS(err error) bool {
+	_, unverified := errors.AsType[*tls.CertificateVerificationError](err)
+	_, refused := errors.AsType[tls.AlertError](err)
+	_, plain := errors.AsType[tls.RecordHeaderError](err)
+	// The client of net/http words the last one, and what a server alerts to, itself.
+	return unverified || refused || plain || strings.Contains(err.Error(), "HTTP response to HTTPS client") || strings.Contains(err.Error(), "remote error: tls:")
 }
 
 func (c *Client) read(response *http.Response, reply []byte, out any) error {
@@ -136,6 +151,9 @@ func (c *Client) refusal(response *http.Response, reply []byte) error {
 	}
 	if response.StatusCode == http.StatusUnauthorized {
 		return &Fault{Status: response.StatusCode, Code: "unauthorized", Message: "the admin listener at " + c.address + " wants its token"}
+	}
+	if response.StatusCode == http.StatusBadRequest && bytes.Contains(reply, []byte("HTTPS server")) { // as servers of Go's say it
+		return fmt.Errorf("%w at %s: %w: it is https://", ErrNoBerth, c.address, ErrTLS)
 	}
 	// In plain text berth refuses what it does not even look at: it may be another's word, too.
 	if text := plain(reply); text != "" && strings.HasPrefix(response.Header.Get("Content-Type"), "text/plain") {

@@ -58,9 +58,12 @@ func TestOperatorsReachABerthByTLS(t *testing.T) {
 		t.Errorf("with authority and certificate: %v, %q", err, out)
 	}
 	for name, args := range map[string][]string{"the system's authorities": {client}, "no certificate": {ca}} {
-		if out, err := ask(args...); err == nil {
-			t.Errorf("with %s: %q", name, out)
+		if out, err := ask(args...); err == nil || !strings.Contains(err.Error(), "--admin-ca for who has signed") {
+			t.Errorf("with %s: %q, %v", name, out, err)
 		}
+	}
+	if _, err := ask("--admin=" + strings.TrimPrefix(url, "https://")); err == nil || !strings.Contains(err.Error(), "it is https://") {
+		t.Errorf("without TLS: %v", err)
 	}
 	var coded interface{ ExitCode() int }
 	if _, err := ask("--admin=127.0.0.1:1", ca); !errors.As(err, &coded) || coded.ExitCode() != verbs.CodeUsage {

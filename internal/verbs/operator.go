@@ -112,6 +112,8 @@ func coded(err error) error {
 		return nil
 	case errors.Is(err, admin.ErrNoBerth) && strings.Contains(err.Error(), "HTTP 404"):
 		return cli.Exit(fmt.Errorf("%w (it is no berth's admin listener, or that of a berth which does not have this)", err), codeUnreachable)
+	case errors.Is(err, admin.ErrTLS):
+		return cli.Exit(fmt.Errorf("%w (--admin https://ADDR, --admin-ca for who has signed the listener's certificate, --admin-cert where it asks for one)", err), codeUnreachable)
 	case errors.Is(err, admin.ErrNoBerth):
 		return cli.Exit(fmt.Errorf("%w (berth serve --admin ADDR opens a listener for it)", err), codeUnreachable)
 	}
