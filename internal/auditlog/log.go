@@ -1,8 +1,12 @@
 package auditlog
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
 	"log/slog"
+	"os"
+	"path/filepath"
 	"strings"
 	"time"
 
@@ -60,6 +64,30 @@ func Open(o Options) (*Log, error) {
 	l.told, _ = lru.New[string, struct{}](mostTold) // it fails on a size below 1 only
 	l.lines = l.journal.Patient(slog.LevelInfo).Handler().(journal.Liner)
 	return l, nil
+}
+
+// Check reports why a log could not be opened at where, and writes nothing: a file that is not there yet needs a directory to stand in.
+func Check(where string) error {
+	path, isFile := strings.CutPrefix(where, File)
+	if !isFile {
+		return nil
+	}
+	file, err := os.OpenFile(path, os.O_WRONLY|os.O_APPEND, 0)
+	switch {
+	case err == nil:
+		return file.Close()
+	case !errors.Is(err, fs.ErrNotExist):
+		return fmt.Errorf("audit log: %w", err)
+	}
+	directory := filepath.Dir(path)
+	stands, err := os.Stat(directory)
+	switch {
+	case err != nil:
+		return fmt.Errorf("audit log: %w", err)
+	case !stands.IsDir():
+		return fmt.Errorf("audit log: %s is no directory", directory)
+	}
+	return nil
 }
 
 // Begin begins a line, which its End has go out.

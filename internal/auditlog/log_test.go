@@ -160,3 +160,26 @@ func TestFirstIsFirst(t *testing.T) {
 		t.Error("memory is not bounded")
 	}
 }
+
+// What can be opened is found out without a file being made.
+func TestWhereALogCanBeOpened(t *testing.T) {
+	dir := t.TempDir()
+	there := filepath.Join(dir, "there")
+	if err := os.WriteFile(there, []byte("a line"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for where, fails := range map[string]bool{
+		"off": false, "stderr": false, "file:" + there: false, "file:" + filepath.Join(dir, "new"): false,
+		"file:" + filepath.Join(dir, "none", "new"): true, "file:" + filepath.Join(there, "new"): true, "file:" + dir: true,
+	} {
+		if err := Check(where); (err != nil) != fails {
+			t.Errorf("%s: %v", where, err)
+		}
+	}
+	if entries, _ := os.ReadDir(dir); len(entries) != 1 {
+		t.Errorf("%d files are there", len(entries))
+	}
+	if text, _ := os.ReadFile(there); string(text) != "a line" {
+		t.Errorf("the file says %q", text)
+	}
+}

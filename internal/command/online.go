@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"berth/internal/auditlog"
 	"berth/internal/config"
 	"berth/internal/relay"
 	"berth/internal/storage"
@@ -49,6 +50,9 @@ func (g *generation) openFiles(cfg config.Config) (found []finding, looks []look
 	}
 	if _, err := cfg.Admin.ReadToken(); err != nil {
 		found = append(found, fault("admin.token_file", err))
+	}
+	if err := auditlog.Check(cfg.Log.Audit); err != nil {
+		found = append(found, fault("log.audit", err))
 	}
 	found = append(found, lookAtCerts(cfg.TLS)...)
 	if _, err := g.newReceivers(cfg); err != nil {

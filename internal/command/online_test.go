@@ -87,12 +87,13 @@ func TestOneFindingHidesNoOther(t *testing.T) {
 	cfg.TLS.Cert, cfg.TLS.Key = nowhere, nowhere
 	cfg.Admin.TokenFile, cfg.Store.SealKeyFile, cfg.Store.URL = nowhere, nowhere, config.Secret("file:"+nowhere)
 	cfg.Auth.Principal, cfg.Auth.JWT.JWKS = config.PrincipalJWT, nowhere
+	cfg.Log.Audit = "file:" + nowhere
 	pool := config.DefaultPool()
 	pool.Authorization, pool.AuthorizationValueFile = config.AuthorizationReplace, nowhere
 	pool.Upstreams = []config.Upstream{{URL: "http://127.0.0.1:1/mcp"}}
 	cfg.Pools = []config.Pool{pool, pool}
 	got := findings(lookAround(t.Context(), cfg)).Error()
-	for _, key := range []string{"store.url", "store.seal_key_file", "admin.token_file", "tls", "auth.jwt.jwks", "pools[0]", "pools[0].upstreams[0].url", "pools[1]", "pools[1].upstreams[0].url"} {
+	for _, key := range []string{"store.url", "store.seal_key_file", "admin.token_file", "log.audit", "tls", "auth.jwt.jwks", "pools[0]", "pools[0].upstreams[0].url", "pools[1]", "pools[1].upstreams[0].url"} {
 		if !strings.Contains("\n"+got, "\n"+key+": ") {
 			t.Errorf("got\n%s\nwant a line of %s", got, key)
 		}
