@@ -190,7 +190,7 @@ func (k *Keyring) take(secret []byte, place int) ([]*sealer, error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	at := slices.IndexFunc(k.sealers, func(known *sealer) bool { return bytes.Equal(known.secret, secret) })
-	if at == place || at > 0 && place > 0 {
+	if at == place || at >= 0 && place > 0 { // what is sealed with now may have been an earlier one before
 		return k.sealers, nil
 	}
 	known := slices.Clone(k.sealers)

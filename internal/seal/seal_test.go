@@ -219,6 +219,18 @@ func TestSecretsOfBeforeAFlushOpen(t *testing.T) {
 		if _, err := b.Open(ctx, "list", nil, mustSeal(t, newKeyring(t, secret), "list", nil, "text")); !errors.Is(err, ErrInvalid) {
 			t.Errorf("of nobody: %v", err)
 		}
+		// An earlier one may come to stand there again.
+		if err := errors.Join(store.Delete(ctx, keyName), a.Refresh(ctx)); err != nil {
+			t.Fatal(err)
+		}
+		standing, err := store.Get(ctx, keyName)
+		c := NewStoredKeyring(store)
+		if err := errors.Join(err, store.AddMember(ctx, formerName, base64.RawURLEncoding.EncodeToString(standing.Value), 0, 0), c.Refresh(ctx)); err != nil {
+			t.Fatal(err)
+		}
+		if got := c.known()[0].secret; !bytes.Equal(got, standing.Value) {
+			t.Errorf("it seals with %x, and %x stands", got, standing.Value)
+		}
 	})
 }
 

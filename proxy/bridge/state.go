@@ -102,8 +102,12 @@ func (c *call) question(canonical bool) []byte {
 	if err != nil {
 		return nil
 	}
-	if canonical && (*jsontext.Value)(&body).Canonicalize() != nil {
-		return nil
+	if canonical {
+		value := jsontext.Value(body).Clone()
+		if value.Canonicalize() != nil {
+			return nil
+		}
+		body = value
 	}
 	sum := sha256.Sum256(mcp.AppendQuestion(nil, body))
 	return sum[:12]
