@@ -48,7 +48,7 @@ func (m *Mailbox) renew(ctx context.Context) error {
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if (missing || err != nil) && !m.until.IsZero() {
+	if err != nil || missing && !m.until.IsZero() {
 		m.lost = time.Now()
 	}
 	if err == nil {

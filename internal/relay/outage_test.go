@@ -214,6 +214,31 @@ func TestABerthThatStartsAfterAFlushTakesNobodyForGone(t *testing.T) {
 	}
 }
 
+// The same holds of a berth that started while the store took none.
+func TestABerthThatStartsAtAFullStoreTakesNobodyForGone(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		there := w.start(saying("there"))
+		time.Sleep(leaseLife + time.Second)
+		l := &line{Store: w.store, world: w}
+		l.full.Store(true)
+		here := New(l, "", w.keys, slog.New(slog.DiscardHandler))
+		if err := here.renew(t.Context()); err == nil {
+			t.Fatal("the store is not full")
+		}
+		l.full.Store(false)
+		if err := w.store.Delete(t.Context(), leaseKey(there.Name())); err != nil {
+			t.Fatal(err)
+		}
+		response, err := here.Pass(t.Context(), there.Name(), request(), time.Minute)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, _ = io.Copy(io.Discard, response.Body)
+		_ = response.Body.Close()
+		time.Sleep(2 * leaseLife)
+	})
+}
+
 // Of several servers one may come back without what it held, the lease of one berth alone: after an outage no lease that is missing counts.
 func TestALeaseThatIsMissingAfterAnOutageCountsForNothing(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
