@@ -115,6 +115,13 @@ func TestIDsOfABerthThatStartsAfterAFlush(t *testing.T) {
 		if _, err := started.Ours(t.Context(), id); !errors.Is(err, storage.ErrUnavailable) {
 			t.Errorf("at first: %v", err)
 		}
+		own, err := started.Fresh(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if ours, err := started.Ours(t.Context(), own[:len(own)-2]+"AA"); ours || err != nil {
+			t.Errorf("one that was changed: %v, %v", ours, err)
+		}
 		time.Sleep(5 * time.Second)
 		if err := errors.Join(i.Refresh(t.Context()), started.Refresh(t.Context())); err != nil {
 			t.Fatal(err)

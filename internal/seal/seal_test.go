@@ -253,6 +253,9 @@ func TestWhoHasMadeTheSecretHearsOthersFirst(t *testing.T) {
 		if _, err := b.Open(ctx, "list", nil, token); !errors.Is(err, storage.ErrUnavailable) {
 			t.Errorf("before others could say anything: %v", err)
 		}
+		if _, err := b.Open(ctx, "list", []string{"another"}, mustSeal(t, b, "list", nil, "text")); !errors.Is(err, ErrInvalid) {
+			t.Errorf("its own, of another caller: %v", err)
+		}
 		time.Sleep(refreshEvery)
 		if err := a.Refresh(ctx); err != nil {
 			t.Fatal(err)

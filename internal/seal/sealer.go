@@ -1,9 +1,11 @@
 package seal
 
 import (
+	"bytes"
 	"crypto/aes"
 	"crypto/cipher"
 	"crypto/hkdf"
+	"crypto/hmac"
 	"crypto/rand"
 	"crypto/sha256"
 	"encoding/base64"
@@ -24,7 +26,8 @@ const MinSecret = 32
 // Layout of a token: version, salt, sealed text, which begins with the expiry in Unix milliseconds.
 const (
 	version    = 1
-	saltSize   = 24
+	saltSize   = 24 // its end hints at the secret; up to 0.10.1 all of it was random
+	hintSize   = 2
 	expirySize = 8
 	shortest   = 1 + saltSize + expirySize + tagSize
 )
@@ -41,10 +44,24 @@ func newSealer(secret []byte) (*sealer, error) {
 func (s *sealer) seal(purpose string, about []string, text []byte, life time.Duration) string {
 	token := make([]byte, 1+saltSize, shortest+len(text))
 	token[0] = version
-	_, _ = rand.Read(token[1:]) // never fails: it crashes the process instead
+	_, _ = rand.Read(token[1 : 1+saltSize-hintSize]) // never fails: it crashes the process instead
+	copy(token[1+saltSize-hintSize:], s.hint(token))
 	aead, nonce := s.cipher(purpose, token[1:])
 	plain := binary.BigEndian.AppendUint64(nil, uint64(time.Now().Add(life).UnixMilli()))
 	return base64.RawURLEncoding.EncodeToString(aead.Seal(token, nonce, append(plain, text...), associated(about)))
+}
+
+// hint is what tells the secret that a token is of from nearly all others.
+func (s *sealer) hint(token []byte) []byte {
+	mac := hmac.New(sha256.New, s.secret)
+	mac.Write([]byte("berth hint"))
+	mac.Write(token[:1+saltSize-hintSize])
+	return mac.Sum(nil)[:hintSize]
+}
+
+// isOf reports whether a token hints at this secret.
+func (s *sealer) isOf(token []byte) bool {
+	return bytes.Equal(token[1+saltSize-hintSize:1+saltSize], s.hint(token))
 }
 
 func (s *sealer) open(purpose string, about []string, token []byte) ([]byte, error) {

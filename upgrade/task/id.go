@@ -14,12 +14,14 @@ import (
 	"berth/internal/seal"
 )
 
-// Layout of a task id: a letter, then base64url of random bytes and their tag. 128
+// Layout of a task id: a letter, then base64url of random bytes and their tag. 112
 // random bits cannot be guessed; the tag tells a deployment's own ids from all others,
-// those of another berth in the chain too, without a look-up.
+// those of another berth in the chain too, without a look-up. The random bytes end with a hint at the secret that the
+// tag is by; up to 0.10.1 they were random to the end.
 const (
 	idMark   = "T"
 	idRandom = 16
+	idHint   = 2
 	idTag    = 12
 	idKey    = 32
 )
@@ -70,7 +72,9 @@ func (i *IDs) Fresh(ctx context.Context) (string, error) {
 		return "", err
 	}
 	raw := make([]byte, idRandom, idRandom+sha256.Size)
-	_, _ = rand.Read(raw) // never fails: it crashes the process instead
+	_, _ = rand.Read(raw[:idRandom-idHint]) // never fails: it crashes the process instead
+	var hint [sha256.Size]byte
+	copy(raw[idRandom-idHint:], key.tag(hint[:0], raw[:idRandom-idHint]))
 	var text [IDLength]byte
 	return string(base64.RawURLEncoding.AppendEncode(append(text[:0], idMark...), key.tag(raw, raw)[:idRandom+idTag])), nil
 }
@@ -111,10 +115,18 @@ func (i *IDs) Ours(ctx context.Context, id string) (bool, error) {
 		var own [sha256.Size]byte
 		return hmac.Equal(s.tag(own[:0], raw[:idRandom])[:idTag], raw[idRandom:])
 	})
-	if !ours && i.keys.IsNew() {
+	if !ours && i.keys.IsNew() && !i.hasMade(raw) {
 		return false, fmt.Errorf("upgrade: whose id it is: %w", seal.ErrNew)
 	}
 	return ours, nil
+}
+
+// hasMade reports whether what is random in an id hints at a secret that is known: then it was changed since, or is another's by chance.
+func (i *IDs) hasMade(raw []byte) bool {
+	return slices.ContainsFunc(i.secrets(), func(s *secret) bool {
+		var own [sha256.Size]byte
+		return hmac.Equal(s.tag(own[:0], raw[:idRandom-idHint])[:idHint], raw[idRandom-idHint:idRandom])
+	})
 }
 
 func (i *IDs) secrets() []*secret {
