@@ -217,7 +217,7 @@ func TestNothingBecomesATunnel(t *testing.T) {
 func TestConnectionCannotRemoveWhatACallMeans(t *testing.T) {
 	b := start(t, setup{principals: true})
 	for _, name := range []string{"Mcp-Name", "mcp-session-id", "MCP-Protocol-Version", "Authorization", "Cookie", "Host", "Content-Type", "Origin", "Last-Event-ID", userHeader,
-		"X-Forwarded-For", "X-Forwarded-User", "Forwarded", "X-Real-IP", "X_Forwarded_For", "X-Auth-Request-User", "X-Api-Key", "X-Functions-Key"} {
+		"X-Forwarded-For", "X-Forwarded-User", "Forwarded", "X-Real-IP", "X_Forwarded_For", "X-Auth-Request-User", "Remote-User", "X-Amzn-Oidc-Identity", "X-Amzn-Oidc-Data", "X-Api-Key", "X-Functions-Key"} {
 		r := b.raw("POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Length: 0\r\nConnection: close, " + name + "\r\n\r\n")
 		if r.status != 400 || r.code() != -32600 {
 			t.Errorf("Connection: %s: got %v, want 400 -32600", name, r)

@@ -26,7 +26,8 @@ func (x *Call) namesCriticalHop() bool {
 	for _, name := range ConnectionNames(x.HTTP.Header) {
 		meant := meantBy(name)
 		if strings.HasPrefix(name, "Mcp-") || strings.EqualFold(name, x.Endpoint.PrincipalHeader()) ||
-			IsForwarding(meant) || strings.HasPrefix(meant, oauthProxys) || isCredential(meant) || slices.Contains(x.Table.CredentialHeaders, meant) {
+			IsForwarding(meant) || strings.HasPrefix(meant, oauthProxys) || slices.Contains(namingHeaders, meant) ||
+			isCredential(meant) || slices.Contains(x.Table.CredentialHeaders, meant) {
 			return true
 		}
 		switch name {
