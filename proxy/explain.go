@@ -195,10 +195,10 @@ func (e *explaining) key(keys []sticky.Key) {
 func (e *explaining) refuse(err error) {
 	if errors.Is(err, routing.ErrWouldAsk) {
 		e.told.Why = "the map does not know the id: the fleet is asked, and the upstream that knows it gets the request"
-		refusal := e.x.Word(routing.ErrUnknownTask)
-		if e.x.Session != "" && !e.x.AboutTask {
-			refusal = e.x.Word(routing.ErrUnknownSession)
+		if errors.Is(err, routing.ErrOwnerGone) {
+			e.told.Why = "the map has an owner that is not in the pool: the fleet is asked, and the upstream that knows the id gets the request"
 		}
+		refusal := e.x.Word(err)
 		e.told.Answer = api.Answer{Action: "ask", Status: refusal.Status, Code: codeOf(refusal), Detail: "if all deny it: " + refusal.Message}
 		return
 	}

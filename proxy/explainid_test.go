@@ -31,6 +31,29 @@ func TestAnIDIsExplained(t *testing.T) {
 	}
 }
 
+// What it means that all deny an id depends on why they are asked: one whose owner this berth does not have is not unknown. So it is told, as
+// it happens.
+func TestAnIDWhoseOwnerIsNotInThePoolIsExplained(t *testing.T) {
+	f := newRig(t, rigOptions{})
+	id := f.newTask(60)
+	key := f.router.TaskKey("", "elsewhere")
+	if err := f.router.Bind(t.Context(), key, sticky.Binding{Upstream: "not here", Dialect: "extension"}, 0); err != nil {
+		t.Fatal(err)
+	}
+	for id, want := range map[string]struct {
+		action, code string
+		status       int
+	}{id: {"forward", "", 0}, "elsewhere": {"ask", "owner_unavailable", 503}, "nobodys": {"ask", "-32602", 200}} {
+		told, err := f.proxy.ExplainID(t.Context(), id, "", nil)
+		if got := told.Answer; err != nil || got.Action != want.action || got.Code != want.code || got.Status != want.status {
+			t.Errorf("%s: got %+v, %v", id, told, err)
+		}
+		if got := f.poll(id); want.status > 0 && got.status != want.status {
+			t.Errorf("%s: it was polled to %v", id, got)
+		}
+	}
+}
+
 // Whose an id is need not be said where a claim or a record tells.
 func TestAnIDIsExplainedForItsOwner(t *testing.T) {
 	f := newRig(t, rigOptions{principals: true})

@@ -5,7 +5,6 @@ import (
 	"errors"
 
 	"berth/internal/mcp"
-	"berth/internal/storage"
 	"berth/sticky"
 )
 
@@ -23,7 +22,7 @@ type Step struct {
 	Detail string
 }
 
-// ErrWouldAsk says that the fleet would be asked for what the map does not know.
+// ErrWouldAsk says that the fleet would be asked for what the map does not know. It comes with what it would mean that all deny it.
 var ErrWouldAsk = errors.New("routing: the fleet would be asked")
 
 func (t *Trail) note(what, result, detail string) {
@@ -97,13 +96,5 @@ func (r *Router) wouldAsk(q *Query, key sticky.Key, call *mcp.Call, missing erro
 		return denied(key.Kind, missing)
 	}
 	q.Trail.note("fleet", "would be asked", "each upstream of the pool, whether it knows the id")
-	return errors.Join(ErrWouldAsk, unavailable(missing))
-}
-
-// unavailable is missing if it is that the store is away.
-func unavailable(missing error) error {
-	if errors.Is(missing, storage.ErrUnavailable) {
-		return missing
-	}
-	return nil
+	return errors.Join(ErrWouldAsk, denied(key.Kind, missing))
 }
