@@ -44,14 +44,15 @@ func fileOf(t testing.TB, n int) []byte {
 	return content
 }
 
-// openContent opens the file of that path, which nobody holds, with this content; says is what was logged.
+// openContent opens the file of that path with this content; says is what was logged. Nobody holds it but, until it is another
+// program, a process that a test beside starts.
 func openContent(t testing.TB, path string, content []byte) (s *storage.Store, says string, err error) {
 	t.Helper()
 	if err := os.WriteFile(path, content, 0o600); err != nil {
 		t.Fatal(err)
 	}
 	var journal realtest.Journal
-	s, err = storage.Open("file:"+path, storage.Options{Logger: logger(&journal)})
+	s, err = storage.Open("file:"+path, storage.Options{Logger: logger(&journal), Wait: realtest.Within})
 	return s, journal.String(), err
 }
 
