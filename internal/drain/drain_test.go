@@ -12,6 +12,7 @@ import (
 	"berth/internal/mcp"
 	"berth/internal/seal"
 	"berth/internal/storage"
+	"berth/internal/storage/storagetest"
 	"berth/routing"
 	"berth/sticky"
 )
@@ -51,16 +52,6 @@ func start(t *testing.T, store *storage.Store, name string) *berth {
 	}
 	t.Cleanup(b.end)
 	return b
-}
-
-func inMemory(t *testing.T) *storage.Store {
-	t.Helper()
-	store, err := storage.Open("memory:", storage.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = store.Close() })
-	return store
 }
 
 // pass lets time go by.
@@ -112,7 +103,7 @@ func (b *berth) takesWork(t *testing.T) bool {
 // A mark keeps new work away at every berth, those that begin later too, until it is taken off.
 func TestAMarkIsEveryBerthsAndOutlivesThem(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		store := inMemory(t)
+		store := storagetest.OpenMemory(t)
 		one, two := start(t, store, "one"), start(t, store, "two")
 		pass(time.Second)
 		one.drain(t, false)
@@ -151,7 +142,7 @@ func TestAMarkIsEveryBerthsAndOutlivesThem(t *testing.T) {
 // It is drained once each berth says that it heeds the mark and has nothing there, and nothing is owned.
 func TestDrainedIsWhatCostsNobodyAnything(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		store := inMemory(t)
+		store := storagetest.OpenMemory(t)
 		one, two := start(t, store, "one"), start(t, store, "two")
 		pass(time.Second)
 		if one.status(t).Drained {
@@ -191,7 +182,7 @@ func TestDrainedIsWhatCostsNobodyAnything(t *testing.T) {
 // A berth that has not said that it heeds the mark may be giving new work: nothing is drained before.
 func TestABerthThatHasNotHeardCounts(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		store := inMemory(t)
+		store := storagetest.OpenMemory(t)
 		one := start(t, store, "one")
 		start(t, store, "two")
 		pass(10 * time.Second)
@@ -209,7 +200,7 @@ func TestABerthThatHasNotHeardCounts(t *testing.T) {
 // What a berth that died had under way counts for a while: whoever goes on with it has it by then.
 func TestADeadBerthsCallsCountForAWhile(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		store := inMemory(t)
+		store := storagetest.OpenMemory(t)
 		one, two := start(t, store, "one"), start(t, store, "two")
 		one.drain(t, false)
 		held := two.pool.Own(two.pool.Find("a"))
@@ -230,7 +221,7 @@ func TestADeadBerthsCallsCountForAWhile(t *testing.T) {
 // Sessions that can be opened elsewhere are in nobody's way where they move, and only there.
 func TestMovableSessionsAreInNobodysWay(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		store := inMemory(t)
+		store := storagetest.OpenMemory(t)
 		one := start(t, store, "one")
 		one.bind(t, sticky.Session, "kept", sticky.Binding{Kept: time.Now().Add(time.Hour), Session: "digest"})
 		one.drain(t, false)
@@ -253,7 +244,7 @@ func TestMovableSessionsAreInNobodysWay(t *testing.T) {
 // Sessions cannot move where nobody else takes them.
 func TestSessionsOfTheLastUpstreamStay(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		one := start(t, inMemory(t), "one")
+		one := start(t, storagetest.OpenMemory(t), "one")
 		one.bind(t, sticky.Session, "kept", sticky.Binding{Kept: time.Now().Add(time.Hour)})
 		one.drain(t, true)
 		if _, err := one.Set(t.Context(), "p", "b", routing.Drain{Since: time.Now()}); err != nil {
@@ -275,7 +266,7 @@ func TestSessionsOfTheLastUpstreamStay(t *testing.T) {
 // A store that was emptied says that nothing is owned, and does not know.
 func TestAStoreThatLostTheMarkLeavesNothingDrained(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		store := inMemory(t)
+		store := storagetest.OpenMemory(t)
 		one := start(t, store, "one")
 		one.drain(t, false)
 		pass(5 * time.Second)
@@ -298,7 +289,7 @@ func TestAStoreThatLostTheMarkLeavesNothingDrained(t *testing.T) {
 // A mark outlives its upstream, and can be taken off then.
 func TestAMarkOnOneThatIsGoneIsTakenOff(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		one := start(t, inMemory(t), "one")
+		one := start(t, storagetest.OpenMemory(t), "one")
 		one.drain(t, false)
 		one.pool.Replace(one.pool.Upstreams()[1:])
 		if _, err := one.Set(t.Context(), "p", "a", routing.Drain{}); err != nil {
@@ -312,7 +303,7 @@ func TestAMarkOnOneThatIsGoneIsTakenOff(t *testing.T) {
 
 // Whoever reads the store learns no task's id.
 func TestIDsAreHidden(t *testing.T) {
-	store := inMemory(t)
+	store := storagetest.OpenMemory(t)
 	one, other := drain.NewIDs(seal.NewStoredKeyring(store)), drain.NewIDs(seal.NewStoredKeyring(store))
 	hidden := one.Hide("786512e2")
 	if hidden == "" || hidden == one.Hide("786512e2") || other.Show(hidden) != "786512e2" {

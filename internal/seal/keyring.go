@@ -86,21 +86,18 @@ func (k *Keyring) Open(ctx context.Context, purpose string, about []string, toke
 		return nil, err
 	}
 	known := k.known()
-	if text, ok := openWith(known, purpose, about, raw); ok || k.store == nil {
-		return text, invalidUnless(ok)
+	if text, err := openWith(known, purpose, about, raw); err == nil || k.store == nil {
+		return text, err
 	}
 	// The store may have been flushed, and another berth may have made a new secret.
-	if _, err := k.fetch(ctx); err != nil {
+	if err := k.reread(ctx); err != nil {
 		return nil, err
 	}
-	if err := k.learnFormer(ctx); err != nil {
-		return nil, err
-	}
-	text, ok := openWith(added(known, k.known()), purpose, about, raw)
-	if !ok && k.IsNew() && !slices.ContainsFunc(k.known(), func(s *sealer) bool { return s.isOf(raw) }) {
+	text, err := openWith(added(known, k.known()), purpose, about, raw)
+	if err != nil && k.IsNew() && !slices.ContainsFunc(k.known(), func(s *sealer) bool { return s.isOf(raw) }) {
 		return nil, ErrNew
 	}
-	return text, invalidUnless(ok)
+	return text, err
 }
 
 // ErrNew says that a token may be good where there was another secret before a flush, of which this berth may hear.
@@ -113,20 +110,14 @@ func (k *Keyring) IsNew() bool {
 	return k.store != nil && k.store.Shared() && !k.made.IsZero() && time.Since(k.made) < 2*refreshEvery
 }
 
-func openWith(sealers []*sealer, purpose string, about []string, raw []byte) (text []byte, ok bool) {
+// openWith opens a token by one of these; the error is ErrInvalid.
+func openWith(sealers []*sealer, purpose string, about []string, raw []byte) ([]byte, error) {
 	for _, s := range sealers {
 		if text, err := s.open(purpose, about, raw); err == nil {
-			return text, true
+			return text, nil
 		}
 	}
-	return nil, false
-}
-
-func invalidUnless(ok bool) error {
-	if ok {
-		return nil
-	}
-	return ErrInvalid
+	return nil, ErrInvalid
 }
 
 // added are those of now that were not there before.
@@ -165,6 +156,14 @@ func (k *Keyring) fetch(ctx context.Context) ([]*sealer, error) {
 		_ = k.store.AddMember(ctx, formerName, base64.RawURLEncoding.EncodeToString(former.secret), 0, keptKeys) // else with the next refresh
 	}
 	return known, nil
+}
+
+// reread takes over all that the store has.
+func (k *Keyring) reread(ctx context.Context) error {
+	if _, err := k.fetch(ctx); err != nil {
+		return err
+	}
+	return k.learnFormer(ctx)
 }
 
 // learnFormer takes over secrets that other berths knew before.
@@ -244,10 +243,7 @@ func (k *Keyring) Refresh(ctx context.Context) error {
 			return fmt.Errorf("seal: the secret in the store: %w", err)
 		}
 	}
-	if _, err := k.fetch(ctx); err != nil {
-		return err
-	}
-	return k.learnFormer(ctx)
+	return k.reread(ctx)
 }
 
 // Given reports whether the secret stands in no store: only then is what it seals safe from those

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"berth/internal/storage"
+	"berth/internal/storage/storagetest"
 )
 
 var secret = bytes.Repeat([]byte{7}, MinSecret)
@@ -25,16 +26,6 @@ func newKeyring(t *testing.T, secret []byte) *Keyring {
 		t.Fatal(err)
 	}
 	return k
-}
-
-func openStore(t *testing.T) *storage.Store {
-	t.Helper()
-	store, err := storage.Open("memory:", storage.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = store.Close() })
-	return store
 }
 
 func mustSeal(t *testing.T, k *Keyring, purpose string, about []string, text string) string {
@@ -64,7 +55,7 @@ func TestTokenOpensOnlyWhereItWasSealedFor(t *testing.T) {
 		"one part more":          {"list", append(slices.Clone(about), ""), k},
 		"nothing":                {"list", nil, k},
 		"another deployment":     {"list", about, newKeyring(t, bytes.Repeat([]byte{8}, MinSecret))},
-		"a store's own secret":   {"list", about, NewStoredKeyring(openStore(t))},
+		"a store's own secret":   {"list", about, NewStoredKeyring(storagetest.OpenMemory(t))},
 		"purpose and part moved": {"listpool", []string{"alice"}, k},
 	} {
 		if text, err := place.key.Open(t.Context(), place.purpose, place.about, token); !errors.Is(err, ErrInvalid) {
@@ -125,7 +116,7 @@ func TestShortSecretIsRefused(t *testing.T) {
 
 // TestBerthsOfAStoreShareASecret: also once the store has lost it, whoever is first.
 func TestBerthsOfAStoreShareASecret(t *testing.T) {
-	store := openStore(t)
+	store := storagetest.OpenMemory(t)
 	a, b := NewStoredKeyring(store), NewStoredKeyring(store)
 	before := mustSeal(t, a, "list", nil, "text")
 	check := func(name string, k *Keyring, token string) {
@@ -156,7 +147,7 @@ func TestBerthsOfAStoreShareASecret(t *testing.T) {
 // A flush changes nothing: each berth keeps the secret that it has heard of, whether it has used it or not, and puts it back.
 func TestAFlushKeepsTheSecret(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		store := openStore(t)
+		store := storagetest.OpenMemory(t)
 		a, b := NewStoredKeyring(store), NewStoredKeyring(store)
 		ctx, cancel := context.WithCancel(t.Context())
 		var running sync.WaitGroup
@@ -190,7 +181,7 @@ func TestAFlushKeepsTheSecret(t *testing.T) {
 // and ids that either has made are known.
 func TestSecretsOfBeforeAFlushOpen(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		store := openStore(t)
+		store := storagetest.OpenMemory(t)
 		a, ctx := NewStoredKeyring(store), t.Context()
 		before := mustSeal(t, a, "list", nil, "text")
 		first, _ := a.Keys(ctx, "ids", 8)
@@ -243,7 +234,7 @@ func (shared) Shared() bool { return true }
 // say what they knew, what does not open may be good.
 func TestWhoHasMadeTheSecretHearsOthersFirst(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		store := shared{openStore(t)}
+		store := shared{storagetest.OpenMemory(t)}
 		a, ctx := NewStoredKeyring(store), t.Context()
 		token := mustSeal(t, a, "list", nil, "text")
 		if err := store.Delete(ctx, keyName); err != nil {
@@ -274,7 +265,7 @@ func TestWhoHasMadeTheSecretHearsOthersFirst(t *testing.T) {
 }
 
 func TestStoreAwayIsNoInvalidToken(t *testing.T) {
-	store := openStore(t)
+	store := storagetest.OpenMemory(t)
 	k := NewStoredKeyring(store)
 	foreign := mustSeal(t, newKeyring(t, secret), "list", nil, "text")
 	away, cancel := context.WithCancel(t.Context())

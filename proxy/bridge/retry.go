@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 
+	"berth/internal/exchange"
 	"berth/internal/mcp"
 	"berth/internal/relay"
 	"berth/internal/wire"
@@ -80,9 +81,14 @@ func (c *call) takeOn(ctx context.Context, st *state) (h *hold, elsewhere *wire.
 
 // goTo has the call be one at another upstream than it was routed to, as where nobody could say which one that is.
 func (c *call) goTo(f *face) {
-	own := *c.out
-	own.URL, own.Host = outbound.WithQuery(f.u.URL, c.out.URL.RawQuery), f.b.options().Endpoint.HostFor(f.u, c.out.Host)
-	c.f, c.out = f, &own
+	c.f, c.out = f, f.addressed(c.out)
+}
+
+// addressed is a request as it goes to this upstream.
+func (f *face) addressed(request *exchange.Request) *exchange.Request {
+	own := *request
+	own.URL, own.Host = outbound.WithQuery(f.u.URL, request.URL.RawQuery), f.b.options().Endpoint.HostFor(f.u, request.Host)
+	return &own
 }
 
 // answer gives the upstream the answers that the client has brought, and returns what is open.
@@ -137,10 +143,9 @@ func (c *call) pass(ctx context.Context, to string) (*wire.Response, error) {
 	if b.options().Relay == nil || to == b.name {
 		return nil, errHolderLost
 	}
-	target := *c.came
-	target.URL = outbound.WithQuery(c.f.u.URL, c.out.URL.RawQuery)
+	target := c.f.addressed(c.came)
 	for again := false; ; again = true {
-		response, err := b.options().Relay.Pass(ctx, to, resident.Addressed(&target, c.f.pool().Name()), 0)
+		response, err := b.options().Relay.Pass(ctx, to, resident.Addressed(target, c.f.pool().Name()), 0)
 		switch {
 		case errors.Is(err, relay.ErrLost) && !again:
 		case errors.Is(err, relay.ErrGone), errors.Is(err, relay.ErrLost):

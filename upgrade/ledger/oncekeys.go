@@ -101,43 +101,41 @@ func (k OnceKeys) Free(ctx context.Context, t *task.Task) error {
 	if t.Once == (task.Once{}) {
 		return nil
 	}
-	key := OnceKey(t.Once)
-	standing, err := k.store.Get(ctx, key)
-	switch {
-	case errors.Is(err, storage.ErrNotFound):
-		return nil
-	case err != nil:
-		return err
-	}
-	used, err := readKey(standing)
-	if err != nil || used.Task != t.ID {
+	standing, held, err := k.holds(ctx, t)
+	if err != nil || !held {
 		return err
 	}
 	// Not deleted: it may have expired meanwhile, and be another task's.
-	_, err = k.store.Swap(ctx, key, standing.Version, standing.Value, shortestKey)
+	_, err = k.store.Swap(ctx, OnceKey(t.Once), standing.Version, standing.Value, shortestKey)
 	if errors.Is(err, storage.ErrNotFound) || errors.Is(err, storage.ErrConflict) {
 		return nil
 	}
 	if err != nil {
 		return err
 	}
-	return k.awaitEnd(ctx, key, t.ID)
+	return k.awaitEnd(ctx, t)
+}
+
+// holds reports whether a task's key is still its own, and what stands there.
+func (k OnceKeys) holds(ctx context.Context, t *task.Task) (standing storage.Record, held bool, err error) {
+	standing, err = k.store.Get(ctx, OnceKey(t.Once))
+	if errors.Is(err, storage.ErrNotFound) {
+		return standing, false, nil
+	}
+	if err != nil {
+		return standing, false, err
+	}
+	used, err := readKey(standing)
+	return standing, err == nil && used.Task == t.ID, err
 }
 
 // shortestKey is the life of a key that is given back: a millisecond or two, as stores count.
 const shortestKey = time.Millisecond
 
 // awaitEnd waits until a key that was given back is no more the task's: who is told so may use it at once.
-func (k OnceKeys) awaitEnd(ctx context.Context, key, id string) error {
+func (k OnceKeys) awaitEnd(ctx context.Context, t *task.Task) error {
 	for range 10 {
-		standing, err := k.store.Get(ctx, key)
-		if errors.Is(err, storage.ErrNotFound) {
-			return nil
-		}
-		if err != nil {
-			return err
-		}
-		if used, err := readKey(standing); err != nil || used.Task != id {
+		if _, held, err := k.holds(ctx, t); err != nil || !held {
 			return err
 		}
 		select {

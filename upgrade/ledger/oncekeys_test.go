@@ -8,26 +8,16 @@ import (
 	"time"
 
 	"berth/internal/storage"
+	"berth/internal/storage/storagetest"
 	"berth/upgrade/task"
 )
-
-// openMemory returns a store that ends with the test.
-func openMemory(t *testing.T) *storage.Store {
-	t.Helper()
-	store, err := storage.Open("memory:", storage.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = store.Close() })
-	return store
-}
 
 // A process that stood still after it had claimed a key finds that another one claimed it
 // meanwhile: one of the two goes on, whichever comes to it first.
 func TestClaimThatRanOutHasOneWinner(t *testing.T) {
 	for _, first := range []int{0, 1} {
 		synctest.Test(t, func(t *testing.T) {
-			store := openMemory(t)
+			store := storagetest.OpenMemory(t)
 			keys, ctx := OnceKeys{store}, t.Context()
 			claimants := []task.Task{
 				{ID: "a", Once: task.Once{Name: "name", Question: "question"}}, {ID: "b", Once: task.Once{Name: "name", Question: "question"}},
@@ -80,7 +70,7 @@ func (a amid) Get(ctx context.Context, key string) (storage.Record, error) {
 // A key that runs out as it is given back, and is another task's by then, stays that one's.
 func TestKeyThatIsAnothersMeanwhileIsNotFreed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		store := openMemory(t)
+		store := storagetest.OpenMemory(t)
 		keys, ctx := OnceKeys{store}, t.Context()
 		slow, next := task.Task{ID: "a", Once: task.Once{Name: "name", Question: "q"}}, task.Task{ID: "b", Once: task.Once{Name: "name", Question: "q"}}
 		if err := keys.Claim(ctx, &slow); err != nil {
