@@ -23,10 +23,10 @@ type Relay struct {
 	// TLS is spoken towards the client; nil: none is.
 	TLS *tls.Config
 
-	// LoseEvery has the relay close the connection in place of every so-manieth piece of an
-	// answer: what was asked for is done, and nobody hears of it. It may be set at any
-	// time; 0: never.
-	LoseEvery atomic.Int64
+	// LoseOneIn has the relay close the connection in place of one in so many pieces of an
+	// answer, by chance: in turn, the same step of a recovery might be hit each time. What was
+	// asked for is done, and nobody hears of it. It may be set at any time; 0: never.
+	LoseOneIn atomic.Int64
 
 	// LateEvery has every so-manieth piece of an answer be late by 0.1 to 0.6 s, and what
 	// comes after it on its connection. It may be set at any time; 0: never.
@@ -48,9 +48,8 @@ type Relay struct {
 	addr     string
 	muting   sync.Once    // by MuteAfter
 	accepted atomic.Int64 // connections
-	answers  atomic.Int64 // pieces, of which LoseEvery counts
 	timely   atomic.Int64 // pieces, of which LateEvery counts
-	lost     atomic.Int64 // of these
+	lost     atomic.Int64 // pieces, by LoseOneIn
 	running  sync.WaitGroup
 	mu       sync.Mutex // guards the fields below
 	upstream string
@@ -97,7 +96,7 @@ func (r *Relay) Addr() string { return r.addr }
 // Accepted is how many connections were made so far.
 func (r *Relay) Accepted() int64 { return r.accepted.Load() }
 
-// Lost is how many pieces of answers LoseEvery has cost so far.
+// Lost is how many pieces of answers LoseOneIn has cost so far.
 func (r *Relay) Lost() int64 { return r.lost.Load() }
 
 func (r *Relay) serve(listener net.Listener) {
@@ -181,7 +180,7 @@ func (r *Relay) answer(piece []byte) fate {
 	if r.Mute.Load() || r.Drop.Load() {
 		return vanishes
 	}
-	if every := r.LoseEvery.Load(); every > 0 && r.answers.Add(1)%every == 0 {
+	if many := r.LoseOneIn.Load(); many > 0 && rand.N(many) == 0 {
 		r.lost.Add(1)
 		return endsAll
 	}
