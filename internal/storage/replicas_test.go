@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
+	"sync"
 	"testing"
 	"time"
 
@@ -128,6 +129,32 @@ func TestForgottenScriptIsConfirmedToo(t *testing.T) {
 	replica.Stop()
 	unavailable(t, s.Put(t.Context(), "k", []byte("w"), longLife), "unreplicated")
 	replica.Cont()
+}
+
+// Replicas that do not follow keep a connection for moments: writes that wait for them would stand in line for it.
+func TestReplicasThatDoNotFollowAreNotWaitedForByAll(t *testing.T) {
+	t.Parallel()
+	master, replica := withReplica(t)
+	s := waiting(t, master)
+	replica.Stop()
+	for range refusals {
+		unavailable(t, s.Put(t.Context(), "first", []byte("w"), longLife), "unreplicated")
+	}
+	said := master.Monitor()
+	const writers = 8
+	var running sync.WaitGroup
+	for i := range writers {
+		running.Go(func() {
+			unavailable(t, s.Put(t.Context(), fmt.Sprint(i), []byte("v"), longLife), "unreplicated")
+		})
+	}
+	running.Wait()
+	short := regexp.MustCompile(`"wait" "1" "37"`)
+	if got := len(short.FindAllString(said.String(), -1)); got < writers/2 {
+		t.Errorf("got %d of %d writes that waited shortly, want most", got, writers)
+	}
+	replica.Cont()
+	realtest.Eventually(t, "all wait again", func() bool { return s.Put(t.Context(), "first", []byte("x"), longLife) == nil })
 }
 
 // Without any replica every write is refused, and reads go on.

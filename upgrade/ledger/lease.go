@@ -26,12 +26,19 @@ type Lease struct {
 	lost     bool      // it was begun anew, and nobody was told
 	resigned bool      // it is not renewed any more
 	taken    time.Time // when the renewal began that the store took last
+	last     renewal
 	chain    time.Time // since when it was taken again and again, by the store's clock
 
 	mu    sync.Mutex // guards the fields below
 	until time.Time  // when it runs out, at the earliest
 	tried time.Time  // when it was renewed last, or was to be
 	woke  time.Time  // when it was for the first time in longer than it lives
+}
+
+// renewal is one that was tried, and what came of it.
+type renewal struct {
+	began time.Time
+	err   error
 }
 
 func newLease(l Lists, holder string, life time.Duration, w func(context.Context) (Word, error)) *Lease {
@@ -67,10 +74,11 @@ func (l *Lease) Slept(since time.Time) bool {
 }
 
 // Renew keeps the lease. It fails with ErrLeaseLost if others may have taken this process
-// for dead meanwhile, and with ErrDraining once it was given up.
+// for dead meanwhile, and with ErrDraining once it was given up. Of those that wait for their turn one renews it for all.
 func (l *Lease) Renew(ctx context.Context) error {
 	ctx, cancel := Bounded(ctx)
 	defer cancel()
+	came := time.Now()
 	select {
 	case l.turn <- struct{}{}:
 	case <-ctx.Done():
@@ -80,12 +88,19 @@ func (l *Lease) Renew(ctx context.Context) error {
 	if l.resigned {
 		return ErrDraining
 	}
-	until := l.try().Add(l.life)
+	if l.last.began.After(came) {
+		return l.last.err
+	}
+	began := l.try()
 	if err := l.write(ctx); err != nil {
+		if ctx.Err() == nil { // else it says less of the store than of who asked
+			l.last = renewal{began, err}
+		}
 		return err
 	}
+	l.last = renewal{began, nil}
 	l.mu.Lock()
-	l.until = until
+	l.until = began.Add(l.life)
 	l.mu.Unlock()
 	if l.lost {
 		l.lost = false
