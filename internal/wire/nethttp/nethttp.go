@@ -30,7 +30,11 @@ func Serve(h Handler, w http.ResponseWriter, r *http.Request) {
 		RemoteAddr: r.RemoteAddr, TLS: r.TLS,
 	}
 	c := &client{w: w, control: *http.NewResponseController(w), request: *request.WithContext(r.Context()), header: wire.FromLists(w.Header())}
-	if !h.Serve(c, &c.request) {
+	whole := h.Serve(c, &c.request)
+	if r.Context().Err() != nil {
+		_ = c.control.SetWriteDeadline(time.Time{}) // net/http stops no timer that was begun behind a stream's end
+	}
+	if !whole {
 		panic(http.ErrAbortHandler)
 	}
 	c.begin(http.StatusOK)
