@@ -179,6 +179,19 @@ func TestIDsOfTasksAreBounded(t *testing.T) {
 	})
 }
 
+// What an id lets its server ask is packed where there is no room for it as it is: berths up to 0.10.1 do not read what is packed.
+func TestIDsOfTasksArePackedWhereTheyHaveTo(t *testing.T) {
+	long := 0
+	withTasks(t, func(o *bridge.Options) { o.TaskID = 256 }, func(r *taskRig) { long = len(r.make()) })
+	withTasks(t, func(o *bridge.Options) { o.TaskID = long - 1 }, func(r *taskRig) {
+		id := r.make()
+		if len(id) >= long || strings.HasPrefix(id, "task.") {
+			t.Errorf("got %s, want one that stands for itself in less than %d bytes", id, long)
+		}
+		r.wantStatus(id, "working")
+	})
+}
+
 // A session stays open while a task of it lives, and not for longer than that does.
 func TestSessionIsKeptForItsTask(t *testing.T) {
 	for _, tt := range []struct {

@@ -79,17 +79,26 @@ const taskPurpose = "bridged task"
 func (c *call) aboutTasks() []string { return []string{c.f.pool().Name(), c.f.u.Name, c.caller} }
 
 // idOf is a task's id as the client knows it. It leads back to the session, and to what that lets
-// its server ask, at any berth. Where it would be longer than ids may be, it is a name by which the
-// store has it.
+// its server ask, at any berth. Where it would be longer than ids may be, what it lets ask is packed, which berths up to 0.10.1 do not
+// read; and where that is too long as well it is a name by which the store has it.
 func (c *call) idOf(ctx context.Context, core string, life time.Duration) (string, error) {
-	text := binary.AppendUvarint(nil, uint64(c.tasks.place))
-	text = appendPart(appendPart(text, []byte(c.tasks.id)), packed(c.client.AsksClient()))
-	id, err := c.f.b.options().Keys.Seal(ctx, taskPurpose, c.aboutTasks(), append(text, core...), life)
+	declared := c.client.AsksClient()
+	id, err := c.sealTask(ctx, declared, core, life)
 	if err != nil || len(id) <= c.f.b.options().TaskID {
 		return id, err
 	}
+	short, err := c.sealTask(ctx, packed(declared), core, life)
+	if err != nil || len(short) <= c.f.b.options().TaskID {
+		return short, err
+	}
 	name := shortTask + rand.Text()
 	return name, c.f.b.records.Put(ctx, nameKey(name), []byte(id), life)
+}
+
+func (c *call) sealTask(ctx context.Context, declared []byte, core string, life time.Duration) (string, error) {
+	text := binary.AppendUvarint(nil, uint64(c.tasks.place))
+	text = appendPart(appendPart(text, []byte(c.tasks.id)), declared)
+	return c.f.b.options().Keys.Seal(ctx, taskPurpose, c.aboutTasks(), append(text, core...), life)
 }
 
 // declarations are the words of which most declarations consist, each with what it is packed as: a byte that no JSON has.
