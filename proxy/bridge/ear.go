@@ -15,7 +15,8 @@ import (
 // ear reads a session's GET stream. There servers tell what belongs to no call, and many ask there
 // what a call of theirs wants to know.
 type ear struct {
-	stop context.CancelFunc
+	stop  context.CancelFunc
+	alone time.Duration // for which the server wants to be left alone before it is read again; of who reads
 
 	// stock.mu guards these.
 	last   string            // id of the last event
@@ -135,7 +136,7 @@ func (l *loan) run(ctx context.Context, e *ear) {
 		}
 		select {
 		case <-ctx.Done():
-		case <-time.After(pause):
+		case <-time.After(max(pause, e.alone)):
 		}
 	}
 }
@@ -217,6 +218,7 @@ func (l *loan) hearOnce(ctx context.Context, e *ear) error {
 			e.last = id
 			l.f.mu.Unlock()
 		}
+		leaveAlone(&e.alone, &next)
 		if next.Ends && !next.Cut && mcp.MayBeMessage(next.Data) {
 			l.hears(ctx, l.earOf(e), bytes.Clone(next.Data))
 		}

@@ -21,7 +21,7 @@ var (
 // What a bridged call fails with.
 var (
 	errTooManySessions = fault.Unavailable(mcp.ReasonOverloaded, "too many sessions are open at the server")
-	errSessionLost     = lost(mcp.ReasonSessionLost, "the server has lost the session in which it had asked")
+	errSessionLost     = lost(mcp.ReasonSessionLost, "the server has lost the session of the call")
 	errHolderLost      = lost(mcp.ReasonHolderLost, "the berth that held the call between its rounds is gone")
 	errExpired         = lost(mcp.ReasonGivenUp, "the call was given up: its client was asked, and did not answer in time")
 	errGivenUp         = lost(mcp.ReasonGivenUp, "the call is over, or was given up since its client had left")

@@ -49,7 +49,8 @@ type flow struct {
 	stop   context.CancelFunc // ends it; the call goes on at the upstream
 	event  atomic.Value       // string: id of the last event so far
 	before atomic.Value       // string: id of the one before
-	pause  time.Duration      // before it is resumed; of who reads
+	pause  time.Duration      // before it is resumed; of who reads, as the next one
+	alone  time.Duration      // for which the upstream wants to be left alone before
 
 	mu    sync.Mutex // guards the fields below
 	rests bool       // nobody reads on
@@ -221,6 +222,7 @@ func (fl *flow) readAll(ctx context.Context, stream io.ReadCloser, event string)
 			event = id
 			fl.event.Store(id)
 		}
+		leaveAlone(&fl.alone, &e)
 		if !mcp.MayBeMessage(e.Data) {
 			continue
 		}

@@ -1,6 +1,7 @@
 package bridge
 
 import (
+	"cmp"
 	"net/http"
 	"strings"
 	"testing"
@@ -98,6 +99,38 @@ func TestAStreamThatEndsAgainAndAgainIsResumedWithPauses(t *testing.T) {
 	})
 }
 
+// A server that says for how long it wants to be left alone is.
+func TestAStreamIsLeftAloneForAsLongAsItsServerWants(t *testing.T) {
+	for _, of := range []string{"c", "own"} {
+		t.Run(of, func(t *testing.T) {
+			var asked []time.Time
+			u := tool(kind{}, func(k *running) {
+				time.Sleep(time.Second)
+				k.breakOff()
+				time.Sleep(20 * time.Second)
+			})
+			u.faults = func(w http.ResponseWriter, q *http.Request, m message) bool {
+				last := q.Header.Get("Last-Event-Id")
+				if q.Method != http.MethodGet || !strings.HasPrefix(last, "c") == (of == "c") || len(asked) == 3 {
+					return false
+				}
+				asked = append(asked, time.Now())
+				w.Header().Set("Content-Type", "text/event-stream")
+				_, _ = w.Write([]byte("id: " + cmp.Or(last, "own/0") + "\nretry: 5000\n\n"))
+				return true
+			}
+			bridged(t, u, nil, func(r *rig) {
+				if g := r.do(asking{name: "asks"}); g.Result.Type != "complete" {
+					t.Fatalf("got %s", g.text)
+				}
+				if len(asked) != 3 || asked[1].Sub(asked[0]) < 5*time.Second || asked[2].Sub(asked[1]) < 5*time.Second {
+					t.Errorf("asked at %v", asked)
+				}
+			})
+		})
+	}
+}
+
 // Without event ids it is lost, and nothing is sent again.
 func TestAStreamWithoutEventIDsIsLost(t *testing.T) {
 	u := tool(kind{plain: true}, func(k *running) {
@@ -129,6 +162,7 @@ func TestHowLongAStreamIsResumed(t *testing.T) {
 		"not well":         {503, time.Hour, "stream", [2]time.Duration{resumeFor, resumeFor + 4*time.Second}},
 		"too many":         {429, 5 * time.Second, "", [2]time.Duration{5 * time.Second, 8 * time.Second}},
 		"no session":       {404, time.Hour, "session_lost", [2]time.Duration{time.Second, 2 * time.Second}},
+		"no such event":    {400, time.Hour, "stream", [2]time.Duration{time.Second, 2 * time.Second}},
 		"no resumption":    {405, time.Hour, "stream", [2]time.Duration{time.Second, 2 * time.Second}},
 		"not implemented":  {501, time.Hour, "stream", [2]time.Duration{time.Second, 2 * time.Second}},
 	} {
@@ -138,8 +172,8 @@ func TestHowLongAStreamIsResumed(t *testing.T) {
 				k.breakOff()
 			})
 			var since time.Time
-			u.faults = func(w http.ResponseWriter, q *http.Request, _ message) bool {
-				resumes := strings.HasPrefix(q.Header.Get("Last-Event-Id"), "c")
+			u.faults = func(w http.ResponseWriter, q *http.Request, m message) bool {
+				resumes := strings.HasPrefix(q.Header.Get("Last-Event-Id"), "c") || tc.ends == "session_lost" && m.Method == "ping"
 				if resumes && since.IsZero() {
 					since = time.Now()
 				}

@@ -17,7 +17,18 @@ const (
 	resumeFor   = 30 * time.Second
 	resumeFirst = 20 * time.Millisecond
 	resumeMost  = 2 * time.Second
+
+	// maxAlone bounds for how long a server may want to be left alone before a stream of its is resumed.
+	maxAlone = time.Minute
 )
+
+// leaveAlone notes for how long a server wants to be left alone, if an event says so (2025-11-25, transports: "The client MUST
+// respect the retry field").
+func leaveAlone(alone *time.Duration, e *mcp.Event) {
+	if d := e.Retry(); d > 0 {
+		*alone = min(d, maxAlone)
+	}
+}
 
 // resume asks for what came after an event. While another one reads (409), it is waited for. The
 // pause before grows for as long as nothing comes: some servers end their streams as they like.
@@ -27,7 +38,7 @@ func (fl *flow) resume(ctx context.Context, event string) (*wire.Response, error
 		select {
 		case <-ctx.Done():
 			return nil, context.Cause(ctx)
-		case <-time.After(fl.pause):
+		case <-time.After(max(fl.pause, fl.alone)):
 		}
 		fl.pause = min(max(2*fl.pause, resumeFirst), resumeMost)
 		response, err := fl.tryResume(ctx, event)
@@ -61,8 +72,8 @@ func (fl *flow) tryResume(ctx context.Context, event string) (*wire.Response, er
 	switch status := response.Status; {
 	case status == wire.StatusConflict:
 		return nil, errStands
-	case outbound.DeniesSession(status):
-		return nil, errSessionLost
+	case outbound.DeniesSession(status) && fl.l.isDenied(ctx, fl.out):
+		return nil, errSessionLost // else it knows the event no more
 	case outbound.MayPass(status):
 		return nil, fmt.Errorf("bridge: a stream is not resumed yet: HTTP %d", status)
 	}
