@@ -136,6 +136,12 @@ func InputResponses(body []byte) ([]Input, error) {
 	return inputs, nil
 }
 
+// HasInputResponses reports whether a message has params.inputResponses, whatever that is.
+func HasInputResponses(body []byte) bool {
+	responses, err := responsesOf(body)
+	return responses != nil || err != nil
+}
+
 func responsesOf(body []byte) (jsontext.Value, error) {
 	params := memberAt(body, "params")
 	if params.Kind() != '{' {

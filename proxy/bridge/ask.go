@@ -109,6 +109,8 @@ func (r *reading) open(ctx context.Context, it item) (q question, ok bool) {
 		answer = mcp.Response(id, []byte("{}"))
 	case !mcp.AsksClient(request):
 		answer = mcp.ErrorResponse(id, errNoMethod.Object())
+	case !mcp.IsClear(request):
+		answer = mcp.ErrorResponse(id, errUnclear.Object())
 	case lacks != nil:
 		r.c.f.b.metrics.asked(wasUndeclared, 1)
 		if !(it.aside || resident.Is(r.c.f.u.URL)) || !r.l.isGreeting(a.Method) {

@@ -2,6 +2,7 @@ package bridge
 
 import (
 	"errors"
+	"strconv"
 
 	"berth/internal/exchange"
 	"berth/internal/mcp"
@@ -40,6 +41,7 @@ func lost(reason, message string) *mcp.Error {
 // What a server's request is refused with.
 var (
 	errNobodyAnswers = &mcp.Error{Code: mcp.CodeInternal, Message: "the client does not answer any more"}
+	errUnclear       = &mcp.Error{Code: mcp.CodeInvalidParams, Message: "Invalid params: no client could read what is asked"}
 	errNobodyAsked   = &mcp.Error{Code: mcp.CodeInternal, Message: "no client can be asked in this call"}
 )
 
@@ -52,6 +54,11 @@ func timedOut(err error) error {
 		late.Sent = failed.Sent
 	}
 	return late
+}
+
+// errNoAnswer refuses what a client has brought under this key.
+func errNoAnswer(key string) *mcp.Error {
+	return &mcp.Error{Status: wire.StatusOK, Code: mcp.CodeInvalidParams, Message: "Invalid params: inputResponses has no answer to what was asked under " + strconv.Quote(key)}
 }
 
 // errVersion refuses a version that is not spoken (2026-07-28, versioning, "Protocol Version

@@ -1,6 +1,7 @@
 package bridge
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -60,7 +61,7 @@ func TestSeveralQuestionsAreOneRound(t *testing.T) {
 				if len(round.Result.Requests) != 2 {
 					r.t.Fatalf("got %s", round.text)
 				}
-				part := r.do(asking{name: "asks", params: round.with(`"ask-1":{"role":"assistant"},"other":{},"ask-0":5`)})
+				part := r.do(asking{name: "asks", params: round.with(`"ask-1":{"role":"assistant"},"other":5`)})
 				if q, left := part.Result.Requests["ask-0"]; !left || len(part.Result.Requests) != 1 || string(q.Params) != formAsk {
 					r.t.Fatalf("got %s", part.text)
 				}
@@ -173,7 +174,7 @@ func TestWhatAClientDidNotDeclareIsRefused(t *testing.T) {
 	}
 	bridged(t, u, nil, func(r *rig) { // nobody lacks anything
 		round := r.do(asking{name: "asks", params: `"fails":true,`})
-		failed := r.do(asking{name: "asks", params: `"fails":true,` + round.answers(`{}`)})
+		failed := r.do(asking{name: "asks", params: `"fails":true,` + round.answers(`{"role":"assistant"}`)})
 		if failed.status != 200 || failed.Result.Type != "complete" || !strings.Contains(failed.text, `"isError":true`) {
 			t.Errorf("got %d %s", failed.status, failed.text)
 		}
@@ -296,18 +297,61 @@ func TestACallEndsBeforeItsQuestionIsAsked(t *testing.T) {
 
 // What is no question for a client is answered in its place, and shown to nobody.
 func TestWhatIsNoQuestionIsNotShown(t *testing.T) {
-	u := tool(kind{}, func(k *running) {
-		text, _, answer := k.question("foo/bar", `{"secret":1}`)
-		k.say(text)
-		k.ends(k.wait(answer))
-	})
-	bridged(t, u, nil, func(r *rig) {
-		got := r.do(asking{name: "asks"})
-		if got.Result.Type != "complete" {
-			t.Errorf("got %s", got.text)
+	for name, tc := range map[string]struct{ method, params, refusal string }{
+		"of no method":              {"foo/bar", `{"secret":1}`, "-32601"},
+		"that nobody can read":      {"elicitation/create", `{"secret":1}`, "-32602"},
+		"in a mode that is not one": {"elicitation/create", `{"mode":"future","message":"m","requestedSchema":{}}`, "-32602"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			u := tool(kind{}, func(k *running) {
+				text, _, answer := k.question(tc.method, tc.params)
+				k.say(text)
+				k.ends(k.wait(answer))
+			})
+			bridged(t, u, nil, func(r *rig) {
+				got := r.do(asking{name: "asks"})
+				if got.Result.Type != "complete" {
+					t.Errorf("got %s", got.text)
+				}
+				if told := r.told(); len(told) != 1 || !strings.Contains(told[0], tc.refusal) {
+					t.Errorf("told %v", told)
+				}
+			})
+		})
+	}
+}
+
+// What answers no question is told to who brings it, and to nobody else: the question stays open.
+func TestWhatIsNoAnswerIsRefused(t *testing.T) {
+	for name, of := range map[string]kind{"with event ids": {}, "without": {plain: true}} {
+		t.Run(name, func(t *testing.T) {
+			u := tool(of, func(k *running) { k.ends(k.ask()) })
+			bridged(t, u, nil, func(r *rig) {
+				round := r.do(asking{name: "asks"})
+				for _, given := range []string{round.with(`"ask-0":null`), round.with(`"ask-0":{"result":{"action":"accept"}}`), fmt.Sprintf(`"inputResponses":null,"requestState":%q,`, round.Result.State)} {
+					if got := r.do(asking{name: "asks", params: given}); got.status != 200 || got.Error == nil || got.Error.Code != -32602 {
+						t.Errorf("%s: got %d %s", given, got.status, got.text)
+					}
+				}
+				if told := r.told(); len(told) != 0 {
+					t.Errorf("the server was told %v", told)
+				}
+				if again := r.do(asking{name: "asks", params: fmt.Sprintf(`"requestState":%q,`, round.Result.State)}); len(again.Result.Requests) != 1 {
+					t.Errorf("without an answer: got %s", again.text)
+				}
+				if last := r.do(asking{name: "asks", params: round.answers(accepted)}); last.Result.Type != "complete" || len(last.Result.Got) != 1 || r.ran() != 1 {
+					t.Errorf("got %s", last.text)
+				}
+			})
+		})
+	}
+}
+
+// Questions whose ids differ are shown under keys that differ.
+func TestKeysOfQuestions(t *testing.T) {
+	for id, want := range map[string]string{`7`: "ask-7", `"7"`: `ask-"7"`, `"e-7"`: "ask-e-7", `"a\u0062"`: "ask-ab", `1.0`: "ask-1", `"-1"`: `ask-"-1"`, `"true"`: `ask-"true"`} {
+		if got := keyOf([]byte(id)); got != want {
+			t.Errorf("%s: got %s, want %s", id, got, want)
 		}
-		if told := r.told(); len(told) != 1 || !strings.Contains(told[0], "-32601") {
-			t.Errorf("told %v", told)
-		}
-	})
+	}
 }

@@ -91,10 +91,16 @@ func (f *face) addressed(request *exchange.Request) *exchange.Request {
 	return &own
 }
 
-// answer gives the upstream the answers that the client has brought, and returns what is open.
-// What is no answer is none (2026-07-28, multi round-trip requests, "Error Handling").
+// answer gives the upstream the answers that the client has brought, and returns what is open. Where one is none the upstream gets none of
+// them (2026-07-28, multi round-trip requests, "Error Handling").
 func (c *call) answer(ctx context.Context, l *loan, st *state) (open []question, err error) {
-	given, _ := mcp.InputResponses(c.out.Body)
+	given, err := mcp.InputResponses(c.out.Body)
+	if err != nil && mcp.HasInputResponses(c.out.Body) {
+		return nil, err
+	}
+	if err := checkAnswers(given, st.Asks); err != nil {
+		return nil, err
+	}
 	for _, q := range st.Asks {
 		value := find(given, q.Key)
 		if value == nil {
@@ -115,10 +121,20 @@ func (c *call) answer(ctx context.Context, l *loan, st *state) (open []question,
 	return open, nil
 }
 
-// find returns the answer under a key, nil if that is no object.
+// checkAnswers refuses what a client has brought for questions where that is no answer to them.
+func checkAnswers(given []mcp.Input, asked []question) error {
+	for _, q := range asked {
+		if value := find(given, q.Key); value != nil && !mcp.IsAnswer(q.request, value) {
+			return errNoAnswer(q.Key)
+		}
+	}
+	return nil
+}
+
+// find returns what was given under a key; nil: nothing.
 func find(given []mcp.Input, key string) []byte {
 	for _, in := range given {
-		if in.Key == key && len(in.Value) > 0 && in.Value[0] == '{' {
+		if in.Key == key {
 			return in.Value
 		}
 	}

@@ -84,6 +84,9 @@ func (t *task) update(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	if err := checkAnswers(given, known); err != nil {
+		return err
+	}
 	var answered []question
 	for _, q := range known {
 		value := find(given, q.Key)

@@ -15,6 +15,8 @@ import (
 	"berth/internal/mcp"
 	"berth/internal/storage"
 	"berth/proxy/inbound"
+
+	"github.com/go-json-experiment/json/jsontext"
 )
 
 // taskNotes are what a task has asked, as berths tell each other: a server tells it once, and the
@@ -165,8 +167,15 @@ func (n taskNotes) write(ctx context.Context, notes []note, version uint64, life
 	return err
 }
 
-// keyOf is what a client is shown a question under: the server does not use its id for another one.
-func keyOf(id []byte) string { return "ask-" + strings.Trim(mcp.IDKey(id), `"`) }
+// keyOf is what a client is shown a question under: the server does not use its id for another one. A text that could be
+// a number stays in quotes: 7 and "7" are two ids.
+func keyOf(id []byte) string {
+	key := mcp.IDKey(id)
+	if bare := jsontext.Value(strings.Trim(key, `"`)); len(bare) != len(key) && !bare.IsValid() {
+		key = string(bare)
+	}
+	return "ask-" + key
+}
 
 // noteAsked notes what a task asks on its session's own stream ("Input Required Status").
 func (l *loan) noteAsked(ctx context.Context, out *exchange.Request, id, message []byte) {
