@@ -24,14 +24,14 @@ func (h *hold) leave(r *reading) {
 // favour of another that finds no place.
 const unanswered = 30 * time.Second
 
-// giveUpOldest gives up the call on a shelf whose client was asked first of those that have not
-// answered, if that was a while ago.
-func (hs *holds) giveUpOldest(key string) {
+// giveUpOldest gives up the call on one of these shelves whose client was asked first of those that have not
+// answered, if that was a while ago. It reports whether there is one.
+func (hs *holds) giveUpOldest(on func(s *shelf) bool) bool {
 	hs.mu.Lock()
 	var oldest *hold
 	var since time.Time
 	for _, h := range hs.calls {
-		if h.l.shelf == nil || h.l.shelf.key != key {
+		if h.l.shelf == nil || !on(h.l.shelf) {
 			continue
 		}
 		h.mu.Lock()
@@ -41,9 +41,11 @@ func (hs *holds) giveUpOldest(key string) {
 		h.mu.Unlock()
 	}
 	hs.mu.Unlock()
-	if oldest != nil && time.Until(since) < hs.life()-unanswered {
-		oldest.expire()
+	if oldest == nil || time.Until(since) >= hs.life()-unanswered {
+		return false
 	}
+	oldest.expire()
+	return true
 }
 
 // expire gives the call up, unless somebody has it, here or at another berth.

@@ -52,13 +52,17 @@ func (c *call) tryLend(ctx context.Context, alone bool) (l *loan, wait chan stru
 	case !alone && s.opening && c.among != PerCall:
 		f.mu.Unlock()
 		return nil, s.changed, nil
-	case f.open >= f.b.options().Sessions:
+	case f.open >= f.b.options().Sessions && !f.endIdle():
 		s.settle()
+		greedy := f.greediest(c.whose())
 		f.mu.Unlock()
+		if greedy != "" && f.holds.giveUpOldest(func(s *shelf) bool { return s.whose == greedy }) {
+			return nil, s.changed, nil
+		}
 		return nil, nil, errTooManySessions
 	case !free && resident.Is(f.u.URL):
 		f.mu.Unlock()
-		f.holds.giveUpOldest(key) // whoever is asked may not come back
+		f.holds.giveUpOldest(func(s *shelf) bool { return s.key == key }) // whoever is asked may not come back
 		return nil, s.changed, nil
 	}
 	f.open++
@@ -66,7 +70,31 @@ func (c *call) tryLend(ctx context.Context, alone bool) (l *loan, wait chan stru
 	pending := &loan{f: f, shelf: s, place: place, users: 1, alone: true}
 	s.loans = append(s.loans, pending) // its place is taken
 	f.mu.Unlock()
-	l, err = c.openSession(ctx, s, place)
+	done := make(chan newLoan, 1)
+	go func() { done <- c.open(ctx, pending, alone) }()
+	select {
+	case o := <-done:
+		return o.l, nil, o.err
+	case <-ctx.Done():
+		go func() { // what the server opens nobody else can end
+			if o := <-done; o.l != nil {
+				o.l.giveBack(false)
+			}
+		}()
+		return nil, nil, &exchange.SendError{Err: context.Cause(ctx)}
+	}
+}
+
+// newLoan is what has come of opening a session.
+type newLoan struct {
+	l   *loan
+	err error
+}
+
+// open puts a session in the place of one that is to be opened, be its caller there still or not.
+func (c *call) open(ctx context.Context, pending *loan, alone bool) newLoan {
+	f, s := c.f, pending.shelf
+	l, err := c.openSession(context.WithoutCancel(ctx), s, pending.place)
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	defer s.tell()
@@ -76,14 +104,14 @@ func (c *call) tryLend(ctx context.Context, alone bool) (l *loan, wait chan stru
 		f.open--
 		s.loans = slices.Delete(s.loans, i, i+1)
 		s.settle()
-		return nil, nil, err
+		return newLoan{nil, err}
 	}
 	l.users, l.alone = 1, alone
 	s.loans[i] = l
 	if len(f.listeners[s.whose]) > 0 {
 		go l.listen(context.WithoutCancel(ctx), c.out, "")
 	}
-	return l, nil, nil
+	return newLoan{l, nil}
 }
 
 // fit returns the session that was used last of those that may be lent; nil if there is none.

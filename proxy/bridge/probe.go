@@ -31,7 +31,7 @@ func (f *face) needsBridge(ctx context.Context, out *exchange.Request) bool {
 	if speaks, known := f.u.SpeaksModern(); known { // meanwhile
 		return !speaks
 	}
-	ctx, cancel := context.WithTimeout(ctx, probeTime)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), probeTime) // what the server opens nobody else can end
 	defer cancel()
 	switch speaks, refuses := f.askModern(ctx, out); {
 	case speaks:

@@ -138,18 +138,74 @@ func TestSessionsAreBounded(t *testing.T) {
 		if refused != 1 {
 			t.Errorf("%d of 3 were refused", refused)
 		}
-		if g := r.do(asking{name: "asks", caller: "other"}); g.status != http.StatusServiceUnavailable || r.b.has().shelves != 1 {
-			t.Errorf("got %s, %+v", g.text, r.b.has())
-		}
 		if g := r.do(asking{name: "asks"}); g.status != 200 {
 			t.Errorf("got %s", g.text)
 		}
-		// One that nobody uses counts no more once it is ended.
-		time.Sleep(r.b.options().Idle + 2*sweepInterval)
+		if n := r.b.has(); n != (stands{sessions: 2, shelves: 1}) {
+			t.Errorf("%+v", n)
+		}
+		// The one that nobody has used for the longest time gives way.
 		if g := r.do(asking{name: "asks", caller: "other"}); g.status != 200 {
 			t.Errorf("got %s", g.text)
 		}
+		if n := r.b.has(); n != (stands{sessions: 2, shelves: 2}) || len(r.open()) != 2 {
+			t.Errorf("%+v, at the server %v", n, r.open())
+		}
 	})
+}
+
+// Of a caller with more than half of the sessions the oldest question gives way to others, once it was not answered for a while.
+func TestTheQuestionsOfOneCallerLeaveRoom(t *testing.T) {
+	u := tool(kind{}, func(k *running) { k.ends(k.ask()) })
+	bridged(t, u, func(o *Options) { o.Sessions = 4 }, func(r *rig) {
+		ask := func(caller string) got { return r.do(asking{name: "asks", caller: caller}) }
+		other, first, second, third := ask("other"), ask("many"), ask("many"), ask("many")
+		if g := ask("new"); g.status != http.StatusServiceUnavailable || !strings.Contains(string(g.Error.Data), "overloaded") {
+			t.Errorf("at once: got %d %s", g.status, g.text)
+		}
+		time.Sleep(unanswered + time.Second)
+		if g := ask("many"); g.status != http.StatusServiceUnavailable {
+			t.Errorf("who has the most: got %d %s", g.status, g.text)
+		}
+		newer := ask("new")
+		if newer.Result.Type != "input_required" {
+			t.Fatalf("later: got %s", newer.text)
+		}
+		if g := r.do(asking{name: "asks", caller: "many", params: first.answers(accepted)}); g.Error == nil || !strings.Contains(string(g.Error.Data), "given_up") {
+			t.Errorf("the oldest: got %s", g.text)
+		}
+		for caller, round := range map[string]got{"other": other, "many": second, "new": newer} {
+			if g := r.do(asking{name: "asks", caller: caller, params: round.answers(accepted)}); len(g.Result.Got) != 1 {
+				t.Errorf("%s: got %s", caller, g.text)
+			}
+		}
+		if g := r.do(asking{name: "asks", caller: "many", params: third.answers(accepted)}); len(g.Result.Got) != 1 {
+			t.Errorf("the third: got %s", g.text)
+		}
+	})
+}
+
+// A client that leaves while its session is opened leaves none behind that nobody knows of.
+func TestAClientLeavesWhileItsSessionIsOpened(t *testing.T) {
+	for _, isolation := range []Isolation{PerPrincipal, PerCall} {
+		u := tool(kind{}, where)
+		u.faults = func(_ http.ResponseWriter, _ *http.Request, m message) bool {
+			if m.Method == "initialize" {
+				time.Sleep(300 * time.Millisecond)
+			}
+			return false
+		}
+		bridged(t, u, func(o *Options) { o.Isolation = isolation }, func(r *rig) {
+			r.do(asking{name: "asks"})
+			for range 3 {
+				r.goneAfter(100*time.Millisecond, asking{name: "asks", caller: "other"})
+			}
+			time.Sleep(time.Second)
+			if left, known := len(r.open()), r.b.has().sessions; left != known || isolation == PerCall && left > 0 {
+				t.Errorf("%s: %d sessions at the server, %d known", isolation, left, known)
+			}
+		})
+	}
 }
 
 // A session that nobody uses is ended, and not before.
@@ -387,12 +443,11 @@ func TestSessionsOutliveThePoolsList(t *testing.T) {
 			t.Errorf("first in %s, then in %s", before, after)
 		}
 		<-done
-		if g := r.do(asking{name: "asks", caller: "third"}); g.status != 503 {
-			t.Errorf("got %d %s", g.status, g.text)
-		}
-		time.Sleep(r.b.options().Idle + 2*sweepInterval)
 		if g := r.do(asking{name: "asks", caller: "third"}); g.status != 200 {
 			t.Errorf("got %d %s", g.status, g.text)
+		}
+		if n := r.b.has().sessions; n != 2 {
+			t.Errorf("got %d sessions, want no more than there may be", n)
 		}
 	})
 }

@@ -46,6 +46,8 @@ func (c *call) openSession(ctx context.Context, s *shelf, place int) (*loan, err
 		f: c.f, shelf: s, opened: ownPost(as, nil), declares: c.client.Declares(), place: place, level: -1,
 		subscribing: make(chan struct{}, 1), subscribed: map[string]int{},
 	}
+	ctx, cancel := context.WithTimeout(ctx, session.Limit(c.f.b.options().Endpoint))
+	defer cancel()
 	_, err := c.f.opener(as).Open(ctx, c.f.u, session.Opening{
 		Initialize: mcp.InitializeFor([]byte(outbound.OwnID), legacyVersion, c.client.AsksClient(), c.client.Info),
 		Accept: func(opened *session.Session) error {
