@@ -1,6 +1,7 @@
 package bridge
 
 import (
+	"cmp"
 	"net/http"
 	"strings"
 	"testing"
@@ -25,6 +26,7 @@ func TestTheEraIsToldByAnswers(t *testing.T) {
 	for name, tc := range map[string]struct {
 		discover, initialize func(w http.ResponseWriter) // nil: as a legacy server does
 		legacy, modern       bool
+		within               time.Duration // 0: any time
 	}{
 		"a legacy server":          {legacy: true},
 		"-32601":                   {discover: says(200, fails("-32601")), legacy: true},
@@ -41,6 +43,10 @@ func TestTheEraIsToldByAnswers(t *testing.T) {
 		"an error to initialize":   {initialize: says(200, fails("-32602"))},
 		"no era at all":            {initialize: says(400, fails("-32022"))},
 		"silence after initialize": {initialize: silent},
+		"a version of the modern era": {initialize: func(w http.ResponseWriter) {
+			w.Header().Set(mcp.HeaderSession, "odd")
+			respond(w, 200, `{"jsonrpc":"2.0","id":"berth","result":{"protocolVersion":"2099-01-01","capabilities":{},"serverInfo":{"name":"x","version":"1"}}}`)
+		}, within: time.Second},
 	} {
 		t.Run(name, func(t *testing.T) {
 			u := tool(kind{}, where)
@@ -59,8 +65,11 @@ func TestTheEraIsToldByAnswers(t *testing.T) {
 			bridged(t, u, nil, func(r *rig) {
 				began := time.Now()
 				g := r.do(asking{name: "asks"})
-				if took := time.Since(began); took > probeTime+time.Second {
+				if took := time.Since(began); took > cmp.Or(tc.within, probeTime+time.Second) {
 					t.Errorf("took %v", took)
+				}
+				if ended := r.sent("DELETE"); name == "a version of the modern era" && (len(ended) != 1 || ended[0].session != "odd") {
+					t.Errorf("ended %v", ended)
 				}
 				if speaks, known := r.at.SpeaksModern(); known != (tc.legacy || tc.modern) || speaks != tc.modern {
 					t.Errorf("modern: %v, known: %v", speaks, known)

@@ -83,7 +83,7 @@ func (s *Session) initialize(ctx context.Context, request []byte) error {
 	if err != nil {
 		return refused(err)
 	}
-	if a.Version == "" {
+	if a.Version == "" || mcp.IsModern(a.Version) { // what follows would be of the other era
 		return ErrRefused
 	}
 	s.Version, s.Result = a.Version, bytes.Clone(a.Result)
