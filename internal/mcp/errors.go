@@ -20,6 +20,7 @@ const (
 	CodeHeaderMismatch     = -32020 // 2026-07-28, Streamable HTTP, "Server Validation"
 	CodeMissingCapability  = -32021 // 2026-07-28, basic, "Error Codes"
 	CodeUnsupportedVersion = -32022 // 2026-07-28, basic, "Error Codes"
+	CodeElicitFirst        = -32042 // 2025-11-25, elicitation, "URL Elicitation Required Error"
 	CodeRateLimited        = -31429 // the caller takes more than its share; try again later
 	CodeUnavailable        = -31503 // nothing is known to be wrong with the request; try again
 	CodeTimeout            = -31504 // the upstream did not answer in time

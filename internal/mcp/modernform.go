@@ -3,6 +3,7 @@ package mcp
 import (
 	"bytes"
 	"encoding/json"
+	"strconv"
 
 	"github.com/go-json-experiment/json/jsontext"
 )
@@ -18,11 +19,22 @@ func ModernForm(message, id []byte, cacheable bool) []byte {
 		return Response(id, modernResult(result, cacheable))
 	}
 	object := ErrorObject(message)
-	if code := memberAt(object, "code"); string(code) == "-32002" { // no such resource (2025-11-25, resources, "Error Handling")
-		object = replace(object, []byte("-32602"), "code")
+	switch code, _ := strconv.Atoi(string(memberAt(object, "code"))); {
+	case code == codeNoResource:
+		object = replace(object, []byte(strconv.Itoa(CodeInvalidParams)), "code")
+	case code <= CodeHeaderMismatch && code >= lastReserved:
+		object = replace(object, []byte(strconv.Itoa(CodeInternal)), "code")
 	}
 	return ErrorResponse(id, object)
 }
+
+const (
+	codeNoResource = -32002 // 2025-11-25, resources, "Error Handling"
+
+	// lastReserved ends the codes from CodeHeaderMismatch on, which mean in the modern era what that says alone (2026-07-28, basic, "Error
+	// Codes"): those of a legacy server are its own.
+	lastReserved = -32099
+)
 
 func modernResult(result []byte, cacheable bool) []byte {
 	lead := []byte(`"resultType":"complete"`)

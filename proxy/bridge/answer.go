@@ -59,6 +59,8 @@ func (c *call) conclude(ctx context.Context, l *loan, a *mcp.Answer, message []b
 	case len(c.lacks) > 0 && (a.IsError || a.ToolFailed):
 		refusal := mcp.ErrLacks(c.lacks)
 		return refusal.Status, refusal.Body(c.id)
+	case a.IsError && a.ErrorCode == mcp.CodeElicitFirst:
+		return c.askFirst(ctx, message)
 	case a.IsError && a.ErrorCode == mcp.CodeMethodNotFound:
 		status = wire.StatusNotFound
 	default:

@@ -26,6 +26,7 @@ var (
 	errHolderLost      = lost(mcp.ReasonHolderLost, "the berth that held the call between its rounds is gone")
 	errExpired         = lost(mcp.ReasonGivenUp, "the call was given up: its client was asked, and did not answer in time")
 	errGivenUp         = lost(mcp.ReasonGivenUp, "the call is over, or was given up since its client had left")
+	errNotThere        = &mcp.Error{Status: wire.StatusOK, Code: mcp.CodeInternal, Message: "the tool needs its user at a URL first, which the client has declined", Outcome: mcp.NotExecuted}
 	errAnswerTooLarge  = fault.AnswerTooLarge
 	errUnusable        = fault.BadUpstream
 	errNoCursor        = fault.Unavailable(mcp.ReasonKeysUnavailable, "no cursor can be sealed")

@@ -88,6 +88,9 @@ func (c *call) giveUp(ctx context.Context) (*wire.Response, error) {
 	if err != nil {
 		return nil, err
 	}
+	if st.First { // nothing waits
+		return accepted, nil
+	}
 	h, elsewhere, err := c.takeOn(ctx, st)
 	switch {
 	case errors.Is(err, errState), errors.Is(err, errHolderLost):

@@ -21,6 +21,9 @@ func (c *call) retry(ctx context.Context) (*wire.Response, error) {
 	if err != nil {
 		return nil, err
 	}
+	if st.First {
+		return c.beginAgain(ctx, st)
+	}
 	h, elsewhere, err := c.takeOn(ctx, st)
 	switch {
 	case st.Unsent && errors.Is(err, errHolderLost):
@@ -94,11 +97,8 @@ func (f *face) addressed(request *exchange.Request) *exchange.Request {
 // answer gives the upstream the answers that the client has brought, and returns what is open. Where one is none the upstream gets none of
 // them (2026-07-28, multi round-trip requests, "Error Handling").
 func (c *call) answer(ctx context.Context, l *loan, st *state) (open []question, err error) {
-	given, err := mcp.InputResponses(c.out.Body)
-	if err != nil && mcp.HasInputResponses(c.out.Body) {
-		return nil, err
-	}
-	if err := checkAnswers(given, st.Asks); err != nil {
+	given, err := c.given(st.Asks)
+	if err != nil {
 		return nil, err
 	}
 	for _, q := range st.Asks {
@@ -119,6 +119,15 @@ func (c *call) answer(ctx context.Context, l *loan, st *state) (open []question,
 	}
 	c.f.b.metrics.asked(wasSettled, len(st.Asks)-len(open))
 	return open, nil
+}
+
+// given is what the client has brought for what it was asked, if anything.
+func (c *call) given(asked []question) ([]mcp.Input, error) {
+	given, err := mcp.InputResponses(c.out.Body)
+	if err != nil && mcp.HasInputResponses(c.out.Body) {
+		return nil, err
+	}
+	return given, checkAnswers(given, asked)
 }
 
 // checkAnswers refuses what a client has brought for questions where that is no answer to them.

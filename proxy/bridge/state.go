@@ -29,6 +29,7 @@ type state struct {
 	Means    []byte          `json:"k,omitempty"` // digest of the same, however it is written; none: a berth up to 0.10.1 asked
 	Nonce    string          `json:"n"`           // of the round
 	Unsent   bool            `json:"w,omitempty"` // the call is sent when this is answered
+	First    bool            `json:"f,omitempty"` // the call was refused until this is answered, and is made anew then
 	By       string          `json:"b"`           // the berth that asked
 	Until    int64           `json:"t,omitempty"` // when the client has to have answered, in Unix milliseconds; 0: a berth up to 0.10.1 asked
 }

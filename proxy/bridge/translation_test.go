@@ -24,11 +24,12 @@ func TestAnswersAreTranslated(t *testing.T) {
 		result, want string
 		status       int
 	}{
-		"a result":         {`"result":{"content":[ 1.0 ]}`, `"result":{"resultType":"complete","content":[ 1.0 ]}`, 200},
-		"an error":         {`"error":{"code":-32603,"message":"m"}`, `"error":{"code":-32603,"message":"m"}`, 200},
-		"no such resource": {`"error":{"code":-32002,"message":"m","data":{"uri":"u"}}`, `"error":{"code":-32602,"message":"m","data":{"uri":"u"}}`, 200},
-		"no such method":   {`"error":{"code":-32601,"message":"m"}`, `"error":{"code":-32601,"message":"m"}`, 404},
-		"a big result":     {`"result":` + big, `"result":{"resultType":"complete",` + big[1:], 200},
+		"a result":          {`"result":{"content":[ 1.0 ]}`, `"result":{"resultType":"complete","content":[ 1.0 ]}`, 200},
+		"an error":          {`"error":{"code":-32603,"message":"m"}`, `"error":{"code":-32603,"message":"m"}`, 200},
+		"no such resource":  {`"error":{"code":-32002,"message":"m","data":{"uri":"u"}}`, `"error":{"code":-32602,"message":"m","data":{"uri":"u"}}`, 200},
+		"no such method":    {`"error":{"code":-32601,"message":"m"}`, `"error":{"code":-32601,"message":"m"}`, 404},
+		"a code of its own": {`"error":{"code":-32021,"message":"m","data":{"mine":1}}`, `"error":{"code":-32603,"message":"m","data":{"mine":1}}`, 200},
+		"a big result":      {`"result":` + big, `"result":{"resultType":"complete",` + big[1:], 200},
 	} {
 		for way, of := range map[string]kind{"streamed": {}, "whole": {whole: true}} {
 			t.Run(name+", "+way, func(t *testing.T) {

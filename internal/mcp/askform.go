@@ -1,0 +1,85 @@
+package mcp
+
+import (
+	"berth/internal/jsonscan"
+
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// IsClear reports whether clients can read what a server asks them by a request of [AsksClient] (2026-07-28, schema, "ElicitRequestParams",
+// "CreateMessageRequestParams"): of its members the ones that say what is asked, and how.
+func IsClear(request []byte) bool {
+	members, _ := loose(request, "method", "params")
+	method, _ := text(members[0])
+	if method == MethodListRoots {
+		return true
+	}
+	if members[1].Kind() != '{' {
+		return false
+	}
+	params, _ := loose(members[1], "message", "mode", "requestedSchema", "url", "messages")
+	if method == methodSample {
+		return params[4].Kind() == '['
+	}
+	return params[0].Kind() == '"' && isMode(params[1], params[2], params[3])
+}
+
+// isMode reports whether an elicitation has a mode that there is, with what belongs to it.
+func isMode(mode, schema, url jsontext.Value) bool {
+	if mode == nil {
+		return schema.Kind() == '{'
+	}
+	switch name, _ := text(mode); name {
+	case "form":
+		return schema.Kind() == '{'
+	case "url":
+		return url.Kind() == '"'
+	}
+	return false
+}
+
+// RequiredElicitations are what a response with CodeElicitFirst requires, each as the request that a server would make.
+func RequiredElicitations(message []byte) (requests [][]byte) {
+	list := memberAt(ErrorObject(message), "data", "elicitations")
+	if list.Kind() != '[' {
+		return nil
+	}
+	s := jsonscan.New(list)
+	for s.Open('['); s.Element(); {
+		if s.Kind() != '{' {
+			continue
+		}
+		params, err := (patch{{name: "elicitationId"}, {name: "mode", value: []byte(`"url"`)}}).apply(s.Value())
+		request := append(append([]byte(`{"method":"`+methodElicit+`","params":`), params...), '}')
+		if err == nil && IsClear(request) {
+			requests = append(requests, request)
+		}
+	}
+	return requests
+}
+
+// Accepts reports whether an answer to an elicitation says that the user agrees.
+func Accepts(value []byte) bool {
+	says, _ := loose(value, "action")
+	action, _ := text(says[0])
+	return action == "accept"
+}
+
+// IsAnswer reports whether value is an answer of a client's to what such a request asks (2026-07-28, schema, "ElicitResult",
+// "CreateMessageResult", "ListRootsResult").
+func IsAnswer(request, value []byte) bool {
+	if jsontext.Value(value).Kind() != '{' {
+		return false
+	}
+	members, _ := loose(request, "method")
+	method, _ := text(members[0])
+	says, _ := loose(value, "action", "role", "roots")
+	switch method {
+	case methodElicit:
+		action, _ := text(says[0])
+		return action == "accept" || action == "decline" || action == "cancel"
+	case methodSample:
+		return says[1].Kind() == '"'
+	}
+	return says[2].Kind() == '['
+}

@@ -1,0 +1,50 @@
+package mcp
+
+import "testing"
+
+func TestWhatIsAskedIsClear(t *testing.T) {
+	t.Parallel()
+	for request, want := range map[string]bool{
+		`{"method":"roots/list"}`: true,
+		`{"method":"elicitation/create","params":{"message":"m","requestedSchema":{}}}`:                 true,
+		`{"method":"elicitation/create","params":{"mode":"form","message":"m","requestedSchema":{}}}`:   true,
+		`{"method":"elicitation/create","params":{"mode":"url","message":"m","url":"u"}}`:               true,
+		`{"method":"elicitation/create","params":{"mode":"url","message":"m"}}`:                         false,
+		`{"method":"elicitation/create","params":{"mode":"future","message":"m","requestedSchema":{}}}`: false,
+		`{"method":"elicitation/create","params":{"mode":null,"message":"m","requestedSchema":{}}}`:     false,
+		`{"method":"elicitation/create","params":{"message":"m"}}`:                                      false,
+		`{"method":"elicitation/create","params":{"nothing":1}}`:                                        false,
+		`{"method":"elicitation/create"}`:                                                               false,
+		`{"method":"sampling/createMessage","params":{"messages":[],"maxTokens":1}}`:                    true,
+		`{"method":"sampling/createMessage","params":{"maxTokens":1}}`:                                  false,
+	} {
+		if got := IsClear([]byte(request)); got != want {
+			t.Errorf("%s: got %v", request, got)
+		}
+	}
+}
+
+func TestWhatIsAnAnswer(t *testing.T) {
+	t.Parallel()
+	const form, sample, roots = `{"method":"elicitation/create"}`, `{"method":"sampling/createMessage"}`, `{"method":"roots/list"}`
+	for _, tc := range []struct {
+		request, value string
+		want           bool
+	}{
+		{form, `{"action":"accept","content":{}}`, true},
+		{form, `{"action":"cancel"}`, true},
+		{form, `{"action":"maybe"}`, false},
+		{form, `{}`, false},
+		{form, `{"jsonrpc":"2.0","id":1,"result":{"action":"accept"}}`, false},
+		{form, `null`, false},
+		{form, `["accept"]`, false},
+		{sample, `{"role":"assistant","content":{}}`, true},
+		{sample, `{"action":"accept"}`, false},
+		{roots, `{"roots":[]}`, true},
+		{roots, `{"roots":"x"}`, false},
+	} {
+		if got := IsAnswer([]byte(tc.request), []byte(tc.value)); got != tc.want {
+			t.Errorf("%s to %s: got %v", tc.value, tc.request, got)
+		}
+	}
+}

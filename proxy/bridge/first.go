@@ -1,0 +1,61 @@
+package bridge
+
+import (
+	"context"
+	"crypto/rand"
+	"strconv"
+
+	"berth/internal/mcp"
+	"berth/internal/wire"
+	"berth/proxy/fault"
+)
+
+// A legacy tool may refuse its call until the user was at a URL (2025-11-25, elicitation, "URL Elicitation Required Error"). A modern
+// server asks for that, and is called anew when the client has answered.
+
+// askFirst is the response that asks the client for what the call was refused for.
+func (c *call) askFirst(ctx context.Context, message []byte) (status int, body []byte) {
+	st := state{Upstream: c.f.u.Name, Call: c.question(false), Means: c.question(true), Nonce: rand.Text(), By: c.f.b.name, First: true}
+	for i, request := range mcp.RequiredElicitations(message) {
+		if lacks := c.client.Declares().Lacks(request); lacks != nil {
+			c.f.b.metrics.asked(wasUndeclared, 1)
+			refusal := mcp.ErrLacks(lacks)
+			return refusal.Status, refusal.Body(c.id)
+		}
+		if len(st.Asks) < mcp.MaxInputs {
+			st.Asks = append(st.Asks, question{Key: "first-" + strconv.Itoa(i), request: request})
+		}
+	}
+	if len(st.Asks) == 0 || !asks(c.Method) {
+		return wire.StatusOK, errUnusable.Body(c.id)
+	}
+	body, err := c.asking(ctx, &st)
+	if err != nil {
+		worded := fault.Word(err, false)
+		return worded.Status, worded.Body(c.id)
+	}
+	c.f.b.metrics.asked(wasAsked, len(st.Asks))
+	return wire.StatusOK, body
+}
+
+// beginAgain makes the call anew whose client has answered all of what askFirst has asked for.
+func (c *call) beginAgain(ctx context.Context, st *state) (*wire.Response, error) {
+	given, err := c.given(st.Asks)
+	if err != nil {
+		return nil, err
+	}
+	var open []question
+	for _, q := range st.Asks {
+		switch value := find(given, q.Key); {
+		case value == nil:
+			open = append(open, q)
+		case !mcp.Accepts(value):
+			return nil, errNotThere
+		}
+	}
+	c.f.b.metrics.asked(wasSettled, len(st.Asks)-len(open))
+	if len(open) > 0 {
+		return c.askAgain(ctx, st, open)
+	}
+	return c.begin(ctx)
+}
