@@ -72,6 +72,12 @@ func (a *Answer) HasID() bool { return len(a.ID) > 0 && string(a.ID) != "null" }
 // CreatesTask reports whether the message hands out a task.
 func (a *Answer) CreatesTask() bool { return a.Dialect != DialectNone && a.Task.ID != "" }
 
+// SaysLessThanPoll reports whether a message that hands out a task tells a state of which polls tell more: the extension's handles have
+// neither outcomes nor questions (ext-tasks, "Task Creation", "Response").
+func (a *Answer) SaysLessThanPoll() bool {
+	return a.Dialect == DialectExtension && slices.Contains([]string{"completed", "failed", "input_required"}, a.Task.Status)
+}
+
 // PeekAnswer reads one message of an answer, or with cut its beginning. An error means that it is
 // malformed, or names a member twice that berth reads; the Answer then holds what stood before.
 func PeekAnswer(data []byte, cut bool) (a Answer, err error) {

@@ -85,7 +85,7 @@ func (s *StaleCache) Put(c *inbound.Call, lead *Poll, task *sticky.Key, a *mcp.A
 	s.end(at, before)
 }
 
-// PutNew keeps the task that the answer to c creates. What was kept under its id was another's.
+// PutNew keeps the task that the answer to c creates, unless polls say more of one in its state. What was kept under its id was another's.
 func (s *StaleCache) PutNew(c *inbound.Call, task *sticky.Key, a *mcp.Answer) {
 	key, now := keyFor(c, task), c.Now()
 	hash := key.hash(hashOf(task))
@@ -94,7 +94,9 @@ func (s *StaleCache) PutNew(c *inbound.Call, task *sticky.Key, a *mcp.Answer) {
 	at, before := s.begin(&key, hash, now)
 	t := s.tasks.At(at)
 	*t = staleTask{credential: key.credential, since: s.moment(now)}
-	t.tell(&key, a, t.since)
+	if !a.SaysLessThanPoll() {
+		t.tell(&key, a, t.since)
+	}
 	s.end(at, before)
 }
 

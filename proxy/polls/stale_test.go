@@ -58,6 +58,19 @@ func TestWhatIsKeptOfTasksStaysWithinItsBounds(t *testing.T) {
 	})
 }
 
+// A handle that has ended says nothing of the outcome: it is not told in the place of an owner that has that.
+func TestAHandleStandsInForNoOutcome(t *testing.T) {
+	for status, want := range map[string]bool{"working": true, "cancelled": true, "completed": false, "failed": false, "input_required": false} {
+		s, c, key := NewStaleCache(0, 0), pollBy(t.Context(), "a"), numbered(1)
+		s.Put(c, nil, key, &mcp.Answer{Result: []byte(`{"of":"another"}`)}, time.Now())
+		s.PutNew(c, key, &mcp.Answer{Dialect: mcp.DialectExtension, Task: mcp.Task{ID: "1", Status: status}, Result: []byte(`{"status":"` + status + `"}`)})
+		k := keyFor(c, key)
+		if _, _, known := s.get(&k); known != want {
+			t.Errorf("%s: kept %v", status, known)
+		}
+	}
+}
+
 // With less room the tasks stay that were told of last, in memory that has no room for the others. All is at one moment.
 func TestLessRoomKeepsWhatWasToldLast(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
