@@ -78,7 +78,10 @@ func (r *rig) join(question time.Duration) (f *fleet, a, b, c *Bridge) {
 // has taken on.
 func TestAnotherBerthGoesOn(t *testing.T) {
 	u := tool(kind{}, func(k *running) {
-		first, second := k.ask(), k.askAside()
+		first := k.ask()
+		k.say(`{"jsonrpc":"2.0","method":"notifications/message","params":{"level":"info","data":1}}`)
+		time.Sleep(time.Second)
+		second := k.askAside()
 		select {
 		case <-k.ctx.Done():
 		case <-time.After(3 * time.Minute):

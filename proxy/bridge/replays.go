@@ -25,14 +25,17 @@ const (
 	replayTime = 500 * time.Millisecond
 )
 
-// known is what was found out. look says that the caller is to find it out, and to note it.
-func (r *replays) known() (does, look bool) {
+// known is what was found out. look says that the caller, who can, is to find it out, and to note it.
+func (r *replays) known(can bool) (does, look bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if look = !time.Now().Before(r.until); look {
+	switch {
+	case time.Now().Before(r.until):
+		return r.does, false
+	case can:
 		r.does, r.until = false, time.Now().Add(replaysFor)
 	}
-	return r.does, look
+	return false, can
 }
 
 func (r *replays) note(does bool) {
@@ -42,24 +45,22 @@ func (r *replays) note(does bool) {
 }
 
 // isReplayed reports whether the upstream is known to replay, so that the flow can be let go of. It is asked for
-// what has come already: one that replays tells it, or that somebody else reads the stream.
+// what has come already: one that replays tells it, or that somebody else reads the stream. Where nothing came before the last event
+// it has nothing to tell: it is not asked, for some servers give a stream to nobody but who has asked last.
 func (fl *flow) isReplayed(ctx context.Context) bool {
-	does, look := fl.f.replays.known()
+	from, _ := fl.before.Load().(string)
+	does, look := fl.f.replays.known(from != "")
 	if look {
-		does = fl.tryReplay(ctx)
+		does = fl.tryReplay(ctx, from)
 		fl.f.replays.note(does)
 	}
 	return does
 }
 
-func (fl *flow) tryReplay(ctx context.Context) bool {
+func (fl *flow) tryReplay(ctx context.Context, from string) bool {
 	ctx, cancel := context.WithTimeout(ctx, replayTime)
 	defer cancel()
 	last, _ := fl.event.Load().(string)
-	from, _ := fl.before.Load().(string)
-	if from == "" {
-		from = last
-	}
 	response, err := fl.tryResume(ctx, from)
 	if err != nil {
 		return errors.Is(err, errStands)

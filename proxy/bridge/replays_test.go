@@ -71,6 +71,24 @@ func TestACallKeepsItsStreamWhereNothingIsReplayed(t *testing.T) {
 	}
 }
 
+// A server whose first event asks is not asked to replay it: one that gave the stream to who has asked last would say what follows there.
+func TestAFirstEventIsNotReplayed(t *testing.T) {
+	u := tool(kind{bare: true}, func(k *running) { k.ends(k.ask(), k.ask()) })
+	bridged(t, u, nil, func(r *rig) {
+		first := r.do(asking{name: "asks"})
+		if n := r.resumptions(); n != 0 || r.b.Tied() != 1 {
+			t.Errorf("asked %d times, %d tied", n, r.b.Tied())
+		}
+		second := r.do(asking{name: "asks", params: first.answers(accepted)})
+		if n := r.resumptions(); n != 1 || r.b.Tied() != 0 {
+			t.Errorf("with an event before it: asked %d times, %d tied", n, r.b.Tied())
+		}
+		if last := r.do(asking{name: "asks", params: second.answers(accepted)}); len(last.Result.Got) != 2 {
+			t.Errorf("got %s", last.text)
+		}
+	})
+}
+
 // A server that replays is found out, once for a while: its calls are with nobody while their clients are asked.
 func TestACallIsLetGoOfWhereItIsReplayed(t *testing.T) {
 	for name, stands := range map[string]bool{"who else reads is refused": true, "it is told again": false} {

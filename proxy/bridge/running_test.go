@@ -57,7 +57,7 @@ func (u *upstream) show(w http.ResponseWriter, r *http.Request, l *line, from in
 	}()
 	w.Header().Set("Content-Type", "text/event-stream")
 	w.WriteHeader(200)
-	if !u.plain {
+	if !u.plain && !u.bare {
 		fmt.Fprintf(w, "id: %s/%d\ndata:\n\n", l.name, from)
 	}
 	for {

@@ -15,6 +15,7 @@ import (
 // kind is what an upstream is like. The zero value gives the events of its streams ids.
 type kind struct {
 	plain bool   // events have no ids
+	bare  bool   // no event comes before the first message
 	whole bool   // calls are answered in JSON, with headers only then
 	does  string // capabilities, as JSON; "": tools, prompts, resources, logging
 	lists string // what tools/list answers with, as JSON
