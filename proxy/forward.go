@@ -19,6 +19,7 @@ import (
 // forward routes the request, sends it, and relays the answer.
 func (x *request) forward() error {
 	x.rec.StartSpan()
+	x.p.takeOver(x.Call)
 	ctx, end := x.p.detach(x.Call)
 	x.ctx = ctx
 	defer end()

@@ -1,8 +1,6 @@
 package proxy
 
 import (
-	"sync/atomic"
-
 	"berth/proxy/admission"
 	"berth/proxy/failover"
 	"berth/proxy/polls"
@@ -18,7 +16,7 @@ type lasting struct {
 	polls     *polls.Shared
 	mover     failover.Mover
 	standing  standing.Streams
-	lingering atomic.Int64 // exchanges read on without a client
+	lingering lingering
 }
 
 func newLasting(first *Proxy) *lasting {

@@ -3,7 +3,6 @@ package proxy
 import (
 	"cmp"
 	"context"
-	"errors"
 	"time"
 
 	"berth/internal/mcp"
@@ -11,13 +10,7 @@ import (
 	"berth/proxy/inbound"
 )
 
-const (
-	defaultLinger = 5 * time.Minute // Timeouts.Linger where that is 0
-	maxLingering  = 4096            // exchanges read on without a client
-)
-
-// errLingered ends an exchange that was read on for long enough.
-var errLingered = errors.New("proxy: read on without a client for long enough")
+const defaultLinger = 5 * time.Minute // Timeouts.Linger where that is 0
 
 // detach makes the context of the upstream's side. In the modern era the client's
 // departure cancels the request there (2026-07-28, "Cancellation"). In the legacy
@@ -35,22 +28,33 @@ func endsByItself() {}
 // lingers is detach of what is read on.
 func (p *Proxy) lingers(c *inbound.Call) (ctx context.Context, end func()) {
 	ctx, cancel := context.WithCancelCause(context.WithoutCancel(c.HTTP.Context()))
+	r := &readOn{in: clientSessionOf(c), end: cancel, ctx: ctx}
 	linger := cmp.Or(c.Endpoint.Timeouts.Linger, defaultLinger)
-	stop := context.AfterFunc(c.HTTP.Context(), func() {
-		if p.lingering.Add(1) > maxLingering {
-			cancel(errLingered)
-		}
-		timer := time.AfterFunc(linger, func() { cancel(errLingered) })
-		select {
-		case <-ctx.Done():
-		case <-p.end.cutting:
-			cancel(errCut)
-		}
-		timer.Stop()
-		p.lingering.Add(-1)
-	})
+	stop := context.AfterFunc(c.HTTP.Context(), func() { p.lingering.read(r, linger, p.end.cutting) })
 	return ctx, func() {
-		stop()
+		left := !stop()
 		cancel(nil)
+		if left {
+			p.lingering.close(r)
+		}
 	}
 }
+
+// takeOver ends the answers that are read on in the session of a client that goes on with one of their streams: servers give a stream
+// to one reader at a time, and refuse the next one (409).
+func (p *Proxy) takeOver(c *inbound.Call) {
+	if c.HTTP.Method != wire.MethodGet || c.Session == "" || c.Era() == mcp.EraModern || !c.HTTP.Header.Has(mcp.HeaderLastEvent) {
+		return
+	}
+	ctx := c.HTTP.Context()
+	if !p.lingering.end(ctx, clientSessionOf(c)) {
+		return
+	}
+	select {
+	case <-time.After(aMoment):
+	case <-ctx.Done():
+	}
+}
+
+// aMoment is what a server may take to see that a reader has left.
+const aMoment = 20 * time.Millisecond

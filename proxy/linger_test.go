@@ -137,3 +137,43 @@ func TestLegacyCallIsNotReadOnForEver(t *testing.T) {
 		}
 	})
 }
+
+// A client that was cut off goes on with its stream: servers let one reader at a time have that, so that berth does not read on.
+func TestAClientTakesItsStreamOver(t *testing.T) {
+	for _, own := range []bool{true, false} {
+		synctest.Test(t, func(t *testing.T) {
+			f := newRig(t, rigOptions{})
+			session, other := f.initialize(), f.initialize()
+			var left time.Time
+			f.servers[0].inject(streams(func(ctx context.Context, write func(string)) {
+				write("id: 1\n" + progressEvent)
+				<-ctx.Done()
+				left = time.Now()
+			}))
+			ctx, leave := context.WithTimeout(t.Context(), 3*time.Second)
+			defer leave()
+			if resp, err := f.client.Do(f.legacyRequest(ctx, session, "tools/call", `"name":"work"`)); err == nil {
+				_, _ = io.ReadAll(resp.Body)
+				resp.Body.Close()
+			}
+			time.Sleep(2 * time.Second)
+			in := other
+			if own {
+				in = session
+			}
+			var came time.Time
+			f.servers[0].inject(func(w http.ResponseWriter, r *http.Request, _ []byte) bool {
+				if r.Method == http.MethodGet {
+					came = time.Now()
+					w.Header().Set("Content-Type", eventsType)
+				}
+				return r.Method == http.MethodGet
+			})
+			f.do(f.request(t.Context(), http.MethodGet, "", append(legacyHeader(in), "Last-Event-Id", "1")...))
+			synctest.Wait()
+			if came.IsZero() || own != !left.IsZero() || own && !came.After(left) {
+				t.Errorf("in its own session %v: the server was left at %v, and asked at %v", own, left, came)
+			}
+		})
+	}
+}
