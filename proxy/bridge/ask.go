@@ -153,7 +153,7 @@ func (r *reading) pause(ctx context.Context, round []question, told [][]byte, ev
 	case r.flow.isReplayed(ctx):
 		st.Heard = r.l.stopListening() // whoever goes on hears the session's own stream as well
 	default:
-		st.Held, st.Heard = true, r.l.lastHeard()
+		st.Event, st.Else, st.Heard = "", event, r.l.lastHeard()
 	}
 	body, err := r.c.asking(ctx, &st)
 	if err != nil {

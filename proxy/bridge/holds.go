@@ -44,7 +44,7 @@ func (hs *holds) ask(r *reading, st *state) {
 	} else {
 		defer h.release()
 	}
-	if h.flow = r.flow; st.Event != "" && !st.Held {
+	if h.flow = r.flow; st.Event != "" {
 		r.flow.leave()
 		h.flow = nil
 	}
@@ -59,7 +59,7 @@ func (hs *holds) newHold(id string, out *exchange.Request, l *loan) *hold {
 // on, if that does not hold it itself; if it does, there is no hold here: nil.
 func (hs *holds) take(ctx context.Context, c *call, st *state) (*hold, error) {
 	h := hs.of(string(st.Request), func() *hold {
-		if st.Event == "" || st.Held {
+		if st.Event == "" {
 			return nil
 		}
 		l := &loan{f: c.f, id: st.Session, version: st.Version, opened: ownPost(c.out, nil), level: -1, users: 1, alone: true, gone: true, adopted: st.By != hs.name}

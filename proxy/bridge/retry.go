@@ -75,8 +75,8 @@ func (c *call) takeOn(ctx context.Context, st *state) (h *hold, elsewhere *wire.
 		return h, nil, err
 	}
 	elsewhere, err = c.pass(ctx, st.By)
-	if st.Held && errors.Is(err, errHolderLost) {
-		st.Held = false
+	if st.Else != "" && errors.Is(err, errHolderLost) {
+		st.Event, st.Else = st.Else, ""
 		h, err = c.f.holds.take(ctx, c, st)
 	}
 	return h, elsewhere, err

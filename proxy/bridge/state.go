@@ -20,7 +20,7 @@ type state struct {
 	Version  string          `json:"v"`
 	Request  json.RawMessage `json:"r"`           // id of the call in the session
 	Event    string          `json:"e,omitempty"` // from which on its answer goes on; "": a berth holds it, or nobody
-	Held     bool            `json:"h,omitempty"` // By holds it, and goes on as long as it stands
+	Else     string          `json:"y,omitempty"` // likewise, if By is lost, which holds it as long as it stands
 	Heard    string          `json:"g,omitempty"` // the last event of the session's GET stream
 	Asks     []question      `json:"q"`           // what is open
 	Requests []string        `json:"x,omitempty"` // what each of Asks asks, to ask it again
