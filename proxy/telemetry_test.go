@@ -87,6 +87,11 @@ func TestSpansTellOfFailures(t *testing.T) {
 	if got["error.type"] != "-32602" || got["rpc.response.status_code"] != "-32602" || got["gen_ai.prompt.name"] != "p" {
 		t.Errorf("protocol's error: got %v", got)
 	}
+	answer = `{"jsonrpc":"2.0","id":1,"error":{"code":123456,"message":"m"}}`
+	b.modern("tools/call", "own", `"name":"own"`)
+	if got := attributes(b.span("server", "tools/call own")); got["error.type"] != "other" || got["rpc.response.status_code"] != "123456" {
+		t.Errorf("a server's own error: got %v", got)
+	}
 	b.modern("tools/call", "broken", `"name":"broken"`, "Break", "1")
 	client := b.span("client", "tools/call broken")
 	if attributes(client)["error.type"] != "broken_off" || client.Status().Code != codes.Error {

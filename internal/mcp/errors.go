@@ -26,6 +26,11 @@ const (
 	CodeTimeout            = -31504 // the upstream did not answer in time
 )
 
+// IsUsual reports whether a code of JSON-RPC is one that it, a published revision, an SDK or berth itself has: servers may have any others.
+func IsUsual(code int) bool {
+	return JudgesRequest(code) || slices.Contains([]int{CodeInternal, CodeBadRequest, codeNoSession, codeNoResource, CodeElicitFirst, CodeRateLimited, CodeUnavailable, CodeTimeout}, code)
+}
+
 // JudgesRequest reports whether an error with this code is about the request as such, so that what
 // it asks for was not begun.
 func JudgesRequest(code int) bool {

@@ -29,6 +29,7 @@ func ModernForm(message, id []byte, cacheable bool) []byte {
 }
 
 const (
+	codeNoSession  = -32001 // SDKs, which have it for a time-out as well
 	codeNoResource = -32002 // 2025-11-25, resources, "Error Handling"
 
 	// lastReserved ends the codes from CodeHeaderMismatch on, which mean in the modern era what that says alone (2026-07-28, basic, "Error

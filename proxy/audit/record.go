@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"time"
 
+	"berth/internal/mcp"
 	"berth/proxy/fault"
 	"berth/proxy/inbound"
 	"berth/sticky"
@@ -106,9 +107,14 @@ func (r *Record) outcome() string {
 // toolError is the error.type of a tool that reported its failure in its result.
 const toolError = "tool_error"
 
+// otherError is the error.type of a code that only servers of somebody's own have: each would be a series.
+const otherError = "other"
+
 // errorType is the JSON-RPC code, a tool's own error, or what became of the request.
 func (r *Record) errorType(outcome string) string {
 	switch {
+	case r.Code != 0 && !mcp.IsUsual(r.Code):
+		return otherError
 	case r.Code != 0:
 		return strconv.Itoa(r.Code)
 	case outcome != outcomeOK:
