@@ -106,6 +106,32 @@ func TestTaskMadeUnaskedIsFollowed(t *testing.T) {
 	}
 }
 
+// A task may have ended by the time that its handle is given out, which does not tell how.
+func TestTaskMadeUnaskedMayHaveEnded(t *testing.T) {
+	const failure = `{"code":-32099,"message":"broke","data":{"a": 1}}`
+	for status, c := range map[string]struct{ poll, outcome string }{
+		"completed": {theirs("completed", `,"result":`+done), done},
+		"failed":    {theirs("failed", `,"error":`+failure), failure},
+	} {
+		t.Run(status, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				f := newUpgraded(t, rigOptions{}, nil)
+				f.serves(map[string]faultFunc{
+					"tools/call": sayResult(strings.Replace(theirs(status, ""), `"complete"`, `"task"`, 1)),
+					"tasks/get":  sayResult(c.poll),
+				})
+				v := f.reaches(f.made(), status)
+				if string(v.Result)+string(v.Error) != c.outcome {
+					t.Errorf("got %s %s, want %s", v.Result, v.Error, c.outcome)
+				}
+				if n := len(f.seen.of("tasks/get")); n != 1 {
+					t.Errorf("%d polls, want one", n)
+				}
+			})
+		})
+	}
+}
+
 // reachesBy lets time pass until then, and wants the status at that moment.
 func (f *upgraded) reachesBy(id, status string, then time.Time) {
 	f.t.Helper()

@@ -25,7 +25,17 @@ func (rd *round) follow(ctx context.Context, u *routing.Upstream, r *reply) (aga
 	if err := rd.must(ctx, op); err != nil {
 		return false, err
 	}
+	if lacksOutcome(made) {
+		if made, err = f.poll(ctx); err != nil {
+			return false, err
+		}
+	}
 	return f.keep(ctx, made)
+}
+
+// lacksOutcome reports whether a task has ended of which it is not told how: a handle has no place for that.
+func lacksOutcome(t mcp.FollowedTask) bool {
+	return t.Status == "completed" && t.Result == nil || t.Status == "failed" && t.Error == nil
 }
 
 // rejoin goes on with a task of an upstream's: with the client's answers, or after the
