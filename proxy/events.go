@@ -209,11 +209,11 @@ func (s *stream) take(a *arrival) (done bool, err error) {
 	if !s.x.owed.isPaid() && s.x.Era() == mcp.EraLegacy && !standpointOf(&s.x.decision).left {
 		s.resumes = cmp.Or(a.piece.EventID(), s.resumes)
 	}
-	s.x.out.Early.Observe(a.piece, &says.Answer)
 	s.x.poll.Complete(&polls.Response{Status: s.x.out.Status, Header: s.x.out.Header(), Message: a.piece.Message, Cut: a.piece.Cut, Says: &says.Answer, Illegal: says.err})
 	raw := a.piece.Raw
 	if s.between {
 		raw = s.x.announced.Event(a.piece, s.x.way().Tagged(a.piece))
+		raw = s.x.out.Early.Event(a.piece, &says.Answer, raw)
 	}
 	if s.between = a.piece.Between; s.between {
 		s.x.owed.settle()

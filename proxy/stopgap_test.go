@@ -130,6 +130,39 @@ func TestProgressOfBerthsOwnGrowsAndStaysSmall(t *testing.T) {
 	})
 }
 
+// Tools begin at 0 as a rule, also where berth has told progress by then.
+func TestToolsProgressGrowsFromBerths(t *testing.T) {
+	progress := func(number, rest string) string {
+		return `{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":1,"progress":` + number + rest + `}}`
+	}
+	for name, before := range map[string]time.Duration{"in the early stream": 30 * time.Second, "in its own stream": 0} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				f := newRig(t, rigOptions{options: withRule})
+				f.servers[0].inject(after(before, streams(func(_ context.Context, write func(string)) {
+					time.Sleep(30*time.Second - before)
+					write("id: 7\ndata: " + progress("0", `,"total":5,"message":"a"`) + "\n\n")
+					write("data: " + progress("-1e400", "") + "\n\n")
+					time.Sleep(15 * time.Second)
+					for _, number := range []string{"0.0000041", "2", "0"} {
+						write("data: " + progress(number, "") + "\n\n")
+					}
+					time.Sleep(time.Minute)
+					write(doneEvent)
+				})))
+				body := f.do(plainCalls["modern"](f, "1")).body
+				want := []string{
+					progress("0.000001", ""), progress("0.000002", `,"total":5,"message":"a"`), progress("0.000003", ""),
+					progress("0.000004", ""), progress("0.0000041", ""), progress("2", ""), progress("0", ""), doneJSON,
+				}
+				if got := eventsIn(body); !slices.Equal(got, want) || !strings.Contains(body, "id: 7\ndata: "+want[1]) {
+					t.Errorf("got %s", body)
+				}
+			})
+		})
+	}
+}
+
 // Nobody else's answers change.
 func TestOnlySlowCallsThatARuleNamesAreKeptAlive(t *testing.T) {
 	modern := plainCalls["modern"]

@@ -214,6 +214,27 @@ func TestWaitThatAsksForProgressGetsSome(t *testing.T) {
 	})
 }
 
+// Tools begin at 0 as a rule, also where berth has told progress by then.
+func TestToolsProgressOfATaskGrowsFromBerths(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newCoreRig(t, rigOptions{}, nil)
+		session := f.initialize()
+		id, call := f.made(session)
+		w := f.awaits(session, id, `,"_meta":{"progressToken":"r"}`)
+		time.Sleep(16 * time.Second)
+		call.progress(`"progress":0,"message":"a"`)
+		time.Sleep(2 * time.Second)
+		call.progress(`"progress":1`)
+		time.Sleep(time.Minute)
+		told := func(token, rest string) string {
+			return `{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":` + token + `,` + rest + `,` + related(id) + `}}`
+		}
+		w.wants(t, told(`"r"`, `"progress":0.000001`),
+			told(`"mine"`, `"progress":0,"message":"a"`), told(`"r"`, `"progress":0.000002,"message":"a"`),
+			told(`"mine"`, `"progress":1`), told(`"r"`, `"progress":1`))
+	})
+}
+
 // What the tool says beside passes, once.
 func TestMessagesOfATaskPass(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

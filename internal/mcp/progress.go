@@ -91,6 +91,11 @@ func WithProgressToken(message, token []byte) []byte {
 	return replace(message, token, "params", memberProgressToken)
 }
 
+// WithProgress returns a notifications/progress with another number; every other byte stays.
+func WithProgress(message []byte, number string) []byte {
+	return replace(message, []byte(number), "params", "progress")
+}
+
 // NewProgress returns a notifications/progress of berth's own. progress is a JSON number, greater
 // than the last one; message may be "".
 func NewProgress(token []byte, progress, message string) []byte {

@@ -91,10 +91,13 @@ func TestProgressTextIsBounded(t *testing.T) {
 	}
 }
 
-func TestProgressTokenIsReplacedAlone(t *testing.T) {
+func TestProgressIsReplacedAlone(t *testing.T) {
 	message := `{"jsonrpc":"2.0", "method":"notifications/progress","params":{ "_meta":{"progressToken":1}, "progressToken" : "ours" ,"progress":1.0}}`
 	want := `{"jsonrpc":"2.0", "method":"notifications/progress","params":{ "_meta":{"progressToken":1}, "progressToken" : 7 ,"progress":1.0}}`
 	if got := string(WithProgressToken([]byte(message), []byte("7"))); got != want {
+		t.Errorf("got %s", got)
+	}
+	if got := string(WithProgress([]byte(message), "0.5")); got != strings.Replace(message, "1.0", "0.5", 1) {
 		t.Errorf("got %s", got)
 	}
 }

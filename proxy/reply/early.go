@@ -113,15 +113,19 @@ func (s *Early) Progress() []byte { return Event(s.progress.Next()) }
 // Become ends what berth says by itself: the stream is the upstream's now.
 func (s *Early) Become() { s.between = false }
 
-// Observe ends berth's own progress once the tool tells of its own.
-func (s *Early) Observe(piece exchange.Piece, says *mcp.Answer) {
-	if s == nil || s.token == nil || s.tells || piece.Cut || says.Method != mcp.MethodProgress {
-		return
+// Event returns the bytes of an event as the client is to get them; raw is what they are so far.
+func (s *Early) Event(piece exchange.Piece, says *mcp.Answer, raw []byte) []byte {
+	if s == nil || s.token == nil || s.tells || !piece.Between || says.Method != mcp.MethodProgress {
+		return raw
 	}
-	if p, ok := mcp.PeekProgress(piece.Message); ok && bytes.Equal(p.Token, s.token) {
-		s.tells = true
-		s.progress.Rest()
+	if p, ok := mcp.PeekProgress(piece.Message); !ok || !bytes.Equal(p.Token, s.token) {
+		return raw
 	}
+	if told, changed := s.progress.Heed(piece.Message); changed {
+		return mcp.WithData(raw, told)
+	}
+	s.tells = true
+	return raw
 }
 
 // release hands bytes to the client, flushed.

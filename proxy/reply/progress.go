@@ -22,7 +22,7 @@ const (
 type Progress struct {
 	token []byte           // of the request; nil: it gave none
 	due   <-chan time.Time // progress is due; nil: none is
-	told  int              // how often it was told
+	told  int              // how often it was told; 0 as well once the tool tells more
 }
 
 // Begin has progress be told from now on, if the request gave a token for it.
@@ -39,7 +39,23 @@ func (p *Progress) Rest() { p.due = nil }
 func (p *Progress) Due() <-chan time.Time { return p.due }
 
 // Next returns the next progress of berth's own, a notification.
-func (p *Progress) Next() []byte {
+func (p *Progress) Next() []byte { return mcp.NewProgress(p.token, p.next(), "") }
+
+func (p *Progress) next() string {
 	p.told++
-	return mcp.NewProgress(p.token, strconv.FormatFloat(float64(p.told)/progressSteps, 'f', -1, 64), "")
+	return strconv.FormatFloat(p.last(), 'f', -1, 64)
+}
+
+func (p *Progress) last() float64 { return float64(p.told) / progressSteps }
+
+// Heed returns what the tool tells, a notification, as the client is to get it: with berth's next number where its own
+// is not above what berth told, as the first 0 is not. Where that changes nothing, the tool tells of its own from now on.
+func (p *Progress) Heed(message []byte) (told []byte, changed bool) {
+	said, _ := mcp.PeekProgress(message)
+	if number, _ := strconv.ParseFloat(said.Progress, 64); p.told > 0 && number <= p.last() {
+		return mcp.WithProgress(message, p.next()), true
+	}
+	p.told = 0
+	p.Rest()
+	return message, false
 }

@@ -88,12 +88,13 @@ func (w *resultWait) ownProgress() []byte {
 		return nil
 	}
 	w.own = now
-	w.progress.Rest()
 	token := w.Single().ProgressToken
 	if token == nil || bytes.Equal(token, w.task.ProgressToken) {
+		w.progress.Rest()
 		return nil
 	}
-	return reply.Event(mcp.TaskProgress(now, token, w.task.ID))
+	told, _ := w.progress.Heed(mcp.TaskProgress(now, token, w.task.ID))
+	return reply.Event(told)
 }
 
 // isClosed reports whether a channel that nobody sends on was closed.
