@@ -2,6 +2,7 @@ package proxy_test
 
 import (
 	"encoding/json"
+	"strings"
 	"testing"
 )
 
@@ -83,6 +84,33 @@ func TestRoundsOfATask(t *testing.T) {
 	}
 	if len(ids) != 4 {
 		t.Errorf("%d ids for 4 rounds", len(ids))
+	}
+}
+
+// What is no response answers nothing, nor does what comes with it.
+func TestAnswerThatIsNoObjectIsRefused(t *testing.T) {
+	f := newUpgraded(t, rigOptions{}, nil)
+	f.answers(sayResult(`{"resultType":"input_required","inputRequests":{"a":{},"b":{}}}`), sayResult(done))
+	id := f.made()
+	f.reaches(id, "input_required")
+	for _, value := range []string{`null`, `"yes"`, `7`, `[{}]`, `true`} {
+		r := f.answer(id, `{"a":{"action":"accept"},"b":`+value+`}`)
+		if e := r.message(t).Error; e == nil || e.Code != -32602 || !strings.Contains(r.body, `"data":{"key":"b"}`) {
+			t.Errorf("%s: got %v", value, r)
+		}
+		if v := f.look(id); v.Status != "input_required" || len(v.InputRequests) != 2 {
+			t.Errorf("after %s: %+v", value, v)
+		}
+	}
+	for _, part := range []string{`{"nobody":null,"a":{"action":"accept"}}`, `{"a":7}`, `{"b":{}}`} {
+		if r := f.answer(id, part); r.message(t).Error != nil {
+			t.Errorf("%s: got %v", part, r)
+		}
+	}
+	f.reaches(id, "completed")
+	got := f.seen.of("tools/call")[1].msg.Params.InputResponses
+	if string(got["a"]) != `{"action":"accept"}` || string(got["b"]) != `{}` || len(got) != 2 {
+		t.Errorf("the tool was given %s", got)
 	}
 }
 

@@ -142,6 +142,18 @@ func HasInputResponses(body []byte) bool {
 	return responses != nil || err != nil
 }
 
+// CheckResponse returns an *Error, -32602, if in is no InputResponse: those are objects.
+func (in Input) CheckResponse() error {
+	if jsontext.Value(in.Value).Kind() == '{' {
+		return nil
+	}
+	refused := errParams("what " + memberInputResponses + " holds under a key is no object")
+	refused.Data = struct {
+		Key string `json:"key"`
+	}{in.Key}
+	return refused
+}
+
 func responsesOf(body []byte) (jsontext.Value, error) {
 	params := memberAt(body, "params")
 	if params.Kind() != '{' {

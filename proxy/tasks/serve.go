@@ -54,7 +54,11 @@ func (r *Request) update(ctx context.Context, id string) error {
 	if err != nil {
 		return err
 	}
-	if err := r.mayChange(ctx, id); err != nil {
+	task, err := r.mayChange(ctx, id)
+	if err != nil {
+		return err
+	}
+	if err := task.CheckAnswers(answers); err != nil {
 		return err
 	}
 	envelope := r.Envelope()
@@ -69,7 +73,7 @@ func (r *Request) update(ctx context.Context, id string) error {
 // errors are those of upgrade.Steps.Cancel, and of mayChange.
 func (r *Request) cancel(ctx context.Context) (upgrade.Task, error) {
 	id := r.Single().TaskID
-	if err := r.mayChange(ctx, id); err != nil {
+	if _, err := r.mayChange(ctx, id); err != nil {
 		return upgrade.Task{}, err
 	}
 	who, envelope := r.Asker(), r.Envelope()
@@ -90,10 +94,10 @@ func stepped(err error) error {
 	return err
 }
 
-// mayChange refuses who must not be told of the task.
-func (r *Request) mayChange(ctx context.Context, id string) error {
+// mayChange returns the task, and refuses who must not be told of it.
+func (r *Request) mayChange(ctx context.Context, id string) (upgrade.Task, error) {
 	task, err := r.Face.Tasks.Reader.Peek(ctx, id, r.Asker())
-	return r.mayHear(ctx, task, err)
+	return task, r.mayHear(ctx, task, err)
 }
 
 // mayHear returns what the caller is told in place of what was found, nil if nothing speaks

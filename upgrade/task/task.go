@@ -173,6 +173,24 @@ func (t *Task) OpenAsks() []Ask {
 	return open
 }
 
+// CheckAnswers fails with an *mcp.Error if what answers an open ask is no response. What answers nothing is none of its
+// business.
+func (t *Task) CheckAnswers(answers []mcp.Input) error {
+	if t.State != InputRequired {
+		return nil
+	}
+	for _, ask := range t.OpenAsks() {
+		given := slices.IndexFunc(answers, func(a mcp.Input) bool { return a.Key == ask.Key })
+		if given < 0 {
+			continue
+		}
+		if err := answers[given].CheckResponse(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // Answers are the client's, under the keys that the upstream gave.
 func (t *Task) Answers() []mcp.Input {
 	var given []mcp.Input
