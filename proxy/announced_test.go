@@ -50,8 +50,10 @@ func TestAnnouncedTasksAreServed(t *testing.T) {
 			f.servers[0].inject(says)
 			for _, session := range sessions {
 				for _, method := range []string{mcp.MethodGetTask, mcp.MethodTaskResult, mcp.MethodCancelTask} {
-					if r := f.as("alice", session, method, byID("nowhere")); r.status != 200 || r.message(t).Error == nil || r.message(t).Error.Code != -32602 {
-						t.Errorf("%s, principals %v, session %v: %s: got %v, want 200 -32602", name, principals, session != "", method, r)
+					for _, params := range []string{byID("nowhere"), ""} {
+						if r := f.as("alice", session, method, params); r.status != 200 || r.message(t).Error == nil || r.message(t).Error.Code != -32602 {
+							t.Errorf("%s, principals %v, session %v: %s %s: got %v, want 200 -32602", name, principals, session != "", method, params, r)
+						}
 					}
 				}
 			}
@@ -76,6 +78,27 @@ func TestUnannouncedTasksAreTheServersAffair(t *testing.T) {
 	for _, session := range []string{own, older} {
 		if r := f.legacy(session, "tasks/get", byID("nowhere")); r.code() != -32601 {
 			t.Errorf("got %v, want what the server says", r)
+		}
+	}
+}
+
+// A request about a task that names none is refused where berth has announced the extension, and nobody is sent it. Elsewhere
+// it is the servers' affair.
+func TestAnnouncedExtensionDemandsTaskIDs(t *testing.T) {
+	for _, rules := range []bool{true, false} {
+		var f *rig
+		if rules {
+			f = newUpgraded(t, rigOptions{size: 1, server: taskless}, nil).rig
+		} else {
+			f = newRig(t, rigOptions{size: 1, server: taskless})
+		}
+		f.servers[0].inject(refusesTasks(404, false))
+		for _, method := range []string{"tasks/get", "tasks/update", "tasks/cancel"} {
+			want := map[bool][3]int{true: {200, -32602, 0}, false: {404, -32601, 1}}[rules]
+			r := f.do(f.request(t.Context(), http.MethodPost, modernMessage(method, `"inputResponses":{}`), modernHeader(method, "")...))
+			if got := [3]int{r.status, r.code(), f.servers[0].Calls(method)}; got != want {
+				t.Errorf("%s, rules %v: got %v and %d requests at the server, want %v", method, rules, r, got[2], want)
+			}
 		}
 	}
 }

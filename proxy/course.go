@@ -55,6 +55,8 @@ func (p *Proxy) ownCourse(ctx context.Context, c *inbound.Call, rec *audit.Recor
 		return ownTask, nil
 	case p.tasks.Upgradable(c):
 		return newTask, nil
+	case p.tasks.NamesNone(c):
+		return 0, mcp.ErrNoTaskID
 	case p.tasks.HasNoSuchMethod(c):
 		return 0, mcp.ErrNoSuchMethod
 	}

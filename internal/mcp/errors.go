@@ -183,6 +183,9 @@ var (
 	// these must not show.
 	ErrUnknownTask = &Error{Status: 200, Code: CodeInvalidParams, Message: "Task not found"}
 
+	// ErrNoTaskID answers a request about a task that names none.
+	ErrNoTaskID = errParams("taskId is missing")
+
 	// ErrInvalidTaskID answers a request that is to become a task of an impossible id.
 	ErrInvalidTaskID = &Error{Status: 200, Code: CodeInvalidParams, Message: "Invalid task id"}
 

@@ -66,7 +66,7 @@ func (a *Announcer) Promised(at *routing.Decision) string {
 }
 
 // Serves reports whether a call asks for what the client was told of, and the upstream has no
-// method for: a task that is not berth's is one that does not exist.
+// method for: a task that is not berth's, or that is not named, is one that does not exist.
 func (a *Announcer) Serves(call *inbound.Call, at *routing.Decision) bool {
 	c := call.Single()
 	if a == nil || c == nil {
@@ -74,7 +74,7 @@ func (a *Announcer) Serves(call *inbound.Call, at *routing.Decision) bool {
 	}
 	switch c.Method {
 	case mcp.MethodGetTask, mcp.MethodTaskResult, mcp.MethodCancelTask:
-		return c.IsTask() && call.HasCoreTasks(at) && a.Promised(at) == sticky.TasksAdded
+		return call.HasCoreTasks(at) && a.Promised(at) == sticky.TasksAdded
 	}
 	return false
 }

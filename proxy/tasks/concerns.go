@@ -62,6 +62,13 @@ func hasMethod(c *mcp.Call) bool {
 	return false
 }
 
+// NamesNone reports whether the request is about a task by a method of the Tasks extension, and names none, in a pool whose
+// tasks berth makes.
+func (f *Face) NamesNone(call *inbound.Call) bool {
+	c := call.Single()
+	return c != nil && c.Era == mcp.EraModern && hasMethod(c) && !c.HasTaskID && f.Rules.In(call.PoolName())
+}
+
 // HasNoSuchMethod reports whether the request asks for what the Tasks extension does not
 // have, of a pool whose tasks berth makes: the servers behind know nothing of them.
 func (f *Face) HasNoSuchMethod(call *inbound.Call) bool {
