@@ -9,6 +9,7 @@ import (
 
 	"berth/routing"
 	"berth/sticky"
+	"berth/upgrade"
 )
 
 // pageOf answers with the name of the instance and a cursor to go on from.
@@ -51,6 +52,32 @@ func TestContinuationsPreferTheirIssuer(t *testing.T) {
 				}
 			})
 		})
+	}
+}
+
+// Of what the Tasks extension has no method for, berth says so, whichever task is named; an owner speaks for itself, and so
+// does a revision to come.
+func TestTaskMethodThatTheExtensionLacks(t *testing.T) {
+	f := newUpgraded(t, rigOptions{}, func(r *upgrade.Rule) { r.Tools = []string{"work"} })
+	theirs := f.newTask(60)
+	f.serves(map[string]faultFunc{"tools/call": sayResult(done), "tasks/pause": sayResult(`{"resultType":"complete"}`)})
+	own := f.made()
+	for _, method := range []string{"tasks/delete", "tasks/pause", "tasks/result"} {
+		for _, id := range []string{own, "nobodys", ""} {
+			for _, meta := range []string{tasksMeta, undeclaredMeta} {
+				r := f.do(f.request(t.Context(), http.MethodPost, message(method, byID(id)+","+meta), modernHeader(method, id)...))
+				if r.status != http.StatusNotFound || r.code() != -32601 {
+					t.Errorf("%s of %q: got %v, want 404 -32601", method, id, r)
+				}
+			}
+		}
+	}
+	if r := f.modern("tasks/pause", theirs, byID(theirs)); r.message(t).Result == nil {
+		t.Errorf("of a server's own task: got %v", r)
+	}
+	later := strings.ReplaceAll(modernMessage("tasks/pause", byID("nobodys")), "2026-07-28", "2027-01-01")
+	if r := f.do(f.request(t.Context(), http.MethodPost, later, "Mcp-Protocol-Version", "2027-01-01", "Mcp-Method", "tasks/pause", "Mcp-Name", "nobodys")); r.status != http.StatusOK || r.code() != -32602 {
+		t.Errorf("in a revision to come: got %v", r)
 	}
 }
 

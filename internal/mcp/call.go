@@ -74,6 +74,15 @@ func (c *Call) IsTask() bool {
 	return c.HasTaskID && isTaskMethod(c.Method) && c.Method != MethodListTasks
 }
 
+// HasNoMethod reports whether the call is about a task by a method that the Tasks extension does not have. Which methods there are
+// besides is for a revision to come to say.
+func (c *Call) HasNoMethod() bool {
+	if c.Era != EraModern || !c.IsTask() {
+		return false
+	}
+	return c.Method == MethodTaskResult || c.Version == versionModern && !namesTask(c.Method)
+}
+
 // ErrTaskID says why a task id is refused without looking for it.
 var ErrTaskID = errors.New("mcp: not a valid task id")
 

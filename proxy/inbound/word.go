@@ -18,7 +18,7 @@ func (x *Call) Word(err error) *mcp.Error {
 		}
 	}
 	e := fault.Word(err, x.ReadsOnly)
-	if c := x.Single(); (e == mcp.ErrUnknownTask || e == mcp.ErrMissingTasks) && c != nil && c.Era == mcp.EraModern && c.Method == mcp.MethodTaskResult {
+	if c := x.Single(); (e == mcp.ErrUnknownTask || e == mcp.ErrMissingTasks) && c != nil && c.HasNoMethod() {
 		return mcp.ErrNoSuchMethod
 	}
 	return e
