@@ -71,6 +71,63 @@ func TestCheckEndsItsSession(t *testing.T) {
 	}
 }
 
+// slowly has a server take so long to open sessions.
+func slowly(wait time.Duration) faultFunc {
+	return func(_ http.ResponseWriter, _ *http.Request, body []byte) bool {
+		if methodIn(body) == "initialize" {
+			time.Sleep(wait)
+		}
+		return false
+	}
+}
+
+// A session that is opened after its check has timed out is ended all the same, and no other is opened meanwhile.
+func TestCheckThatTimesOutEndsItsSession(t *testing.T) {
+	for _, name := range []string{"discover", "initialize"} {
+		synctest.Test(t, func(t *testing.T) {
+			f := newRig(t, rigOptions{size: 1})
+			s := f.servers[0]
+			s.inject(func(w http.ResponseWriter, r *http.Request, body []byte) bool {
+				return methodIn(body) == "server/discover" && legacyRefusals["Python"](w, r, body) || slowly(5*time.Second)(w, r, body)
+			})
+			for range 2 {
+				if err := f.check(kinds[name], nil); err == nil || !strings.HasSuffix(err.Error(), ": no answer within 2s") {
+					t.Errorf("%s: got %v", name, err)
+				}
+			}
+			time.Sleep(5 * time.Second)
+			synctest.Wait()
+			if opened, ended, left := s.Calls("initialize"), s.Calls(http.MethodDelete), len(s.Sessions()); opened != 1 || ended != 1 || left != 0 {
+				t.Errorf("%s: %d opened, %d ended, %d left", name, opened, ended, left)
+			}
+			s.inject(slowly(0))
+			if err := f.check(routing.CheckInitialize, nil); err != nil || len(s.Sessions()) != 0 {
+				t.Errorf("%s, fast again: got %v, %d left", name, err, len(s.Sessions()))
+			}
+		})
+	}
+}
+
+// A server that never answers is not waited for for ever.
+func TestCheckGivesUpAnOpening(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		gone := make(chan time.Duration, 1)
+		f := newRig(t, rigOptions{size: 1})
+		f.servers[0].inject(untilGone(gone))
+		if err := f.check(routing.CheckInitialize, nil); err == nil {
+			t.Error("passed")
+		}
+		if took := <-gone; took != 12*time.Second {
+			t.Errorf("given up after %v, want 12s", took)
+		}
+		f.servers[0].inject(slowly(0))
+		synctest.Wait()
+		if err := f.check(routing.CheckInitialize, nil); err != nil {
+			t.Errorf("afterwards: got %v", err)
+		}
+	})
+}
+
 // A server of the legacy era does not know server/discover, and is well all the same. Once that is known, it is
 // not asked for it again.
 func TestCheckOfALegacyServer(t *testing.T) {

@@ -31,6 +31,7 @@ type live struct {
 	owned    owned
 	answers  atomic.Int64 // so far, to probes as well
 	pinging  atomic.Bool
+	opening  atomic.Bool // a check opens a session
 	health   health
 	checked  checked
 	profile  atomic.Pointer[Profile] // nil: nothing is known
@@ -53,6 +54,13 @@ func (u *Upstream) Ping(ask func()) {
 		ask()
 	}
 }
+
+// BeginOpening reports whether a check may open a session at the upstream, where none does so already. Whoever may calls
+// EndOpening once that is over.
+func (u *Upstream) BeginOpening() bool { return u.opening.CompareAndSwap(false, true) }
+
+// EndOpening ends what BeginOpening has begun.
+func (u *Upstream) EndOpening() { u.opening.Store(false) }
 
 // InFlight returns the number of leases held on the upstream.
 func (u *Upstream) InFlight() int { return int(u.inflight.Load()) }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/url"
 	"strings"
+	"time"
 
 	"berth/internal/exchange"
 	"berth/internal/mcp"
@@ -75,16 +76,58 @@ func (s Sender) checkDiscover(ctx context.Context, u *routing.Upstream) error {
 	return nil
 }
 
-// checkInitialize opens a session, and ends it.
+// openingTime is how long the answer to an initialize is waited for once its check has timed out.
+const openingTime = 10 * time.Second
+
+// checkInitialize opens a session, and ends it, though its check may have timed out meanwhile: the server keeps one that is not
+// ended, and nobody else knows of it. While one is still being opened there, the server is asked for no other.
 func (s Sender) checkInitialize(ctx context.Context, u *routing.Upstream) error {
+	if !u.BeginOpening() {
+		<-ctx.Done()
+		return ctx.Err()
+	}
+	judged, over := make(chan error, 1), make(chan struct{})
+	go func() {
+		defer close(over)
+		defer u.EndOpening()
+		late, end := outlive(ctx, openingTime)
+		defer end()
+		s.open(late, u, judged)
+	}()
+	select {
+	case err := <-judged:
+		<-over
+		return err
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// open opens a session, tells what is wrong with the server that answers, and ends the session.
+func (s Sender) open(ctx context.Context, u *routing.Upstream, judged chan<- error) {
 	response, err := s.initialize(ctx, u, u.URL.Host)
 	if err != nil {
-		return err
+		judged <- err
+		return
 	}
 	defer response.Body.Close()
 	defer s.leaveMeeting(ctx, u, u.URL.Host, response.Header.Get(mcp.HeaderSession))
 	s.Router.Pool.Answered(u)
-	return s.isWell(response)
+	judged <- s.isWell(response)
+}
+
+// outlive is a context that ends that long after ctx does, or with end.
+func outlive(ctx context.Context, by time.Duration) (late context.Context, end func()) {
+	late, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	stop := context.AfterFunc(ctx, func() {
+		timer := time.AfterFunc(by, cancel)
+		<-late.Done()
+		timer.Stop()
+	})
+	return late, func() {
+		stop()
+		cancel()
+	}
 }
 
 // isWell says what is wrong with a server that answers so to the first that clients say. One that
