@@ -70,7 +70,7 @@ func (g *generation) addServers(s *resident.Sender, u config.Upstream) error {
 		options := processOptions(u, name, resident.Prefix(g.site.mailbox.Name()), g.site.log)
 		server, err := share(g, "stdio "+s.Pool+" "+name, func() (*stdio.Instance, life, error) {
 			server := stdio.NewInstance(options)
-			return server, life{run: server.Run, here: server.InFlight, end: func(ctx context.Context) { end(ctx, server) }}, nil
+			return server, life{run: server.Run, here: g.site.tiedTo(server), end: func(ctx context.Context) { end(ctx, server) }}, nil
 		})
 		if err != nil {
 			return err
@@ -79,6 +79,15 @@ func (g *generation) addServers(s *resident.Sender, u config.Upstream) error {
 		s.Stdio["/"+name] = server
 	}
 	return nil
+}
+
+// tiedTo counts what ends with a server that berth runs: tasks, too, where another berth asks for them once this one takes no more
+// connections.
+func (s *site) tiedTo(server *stdio.Instance) func() int {
+	if s.store == nil || !s.store.Shared() {
+		return server.InFlight
+	}
+	return server.Tied
 }
 
 // end ends a server once no call is in flight there, or with ctx.

@@ -28,6 +28,7 @@ type call struct {
 	asksTask  bool   // it is to be answered with a task
 	begun     time.Time
 	cancelled bool
+	awaited   time.Time // until when its client counts as waiting for the task that it has made
 
 	stream *stream     // where its answer goes,
 	answer chan []byte // or, with room for it, that
@@ -115,7 +116,20 @@ func (p *peer) keepTask(c *call, taskID string) {
 	if len(p.tasks) == maxTasks {
 		delete(p.tasks, slices.Min(slices.Collect(maps.Keys(p.tasks))))
 	}
-	p.tasks[c.number] = &call{session: c.session, number: c.number, token: c.token, taskID: taskID}
+	p.tasks[c.number] = &call{session: c.session, number: c.number, token: c.token, taskID: taskID, awaited: time.Now().Add(p.server.timing.awaited)}
+}
+
+// heedTask notes what the process answers about a task: its client waits until it has the outcome, as long as it asks now and then.
+func (p *peer) heedTask(c *call, a *mcp.Answer) {
+	for _, made := range p.tasks {
+		switch {
+		case made.taskID != c.taskID:
+		case c.method == mcp.MethodTaskResult, a.Task.Status == "cancelled", a.ErrorCode == mcp.CodeInvalidParams:
+			made.awaited = time.Time{}
+		default:
+			made.awaited = time.Now().Add(p.server.timing.awaited)
+		}
+	}
 }
 
 // cancel tells the process that a client wants no answer any more. A process that is silent about

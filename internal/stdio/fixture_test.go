@@ -185,6 +185,11 @@ func (f *fixture) serve(m message) {
 		f.result(m, `{"tools":[{"name":"echo","inputSchema":{"type":"object"}}]}`)
 	case m.Method == "tools/call":
 		f.call(m)
+	case m.Method == "tasks/get" && m.Params.TaskID == "t-gone":
+		f.say(`{"jsonrpc":"2.0","id":` + string(m.ID) + `,"error":{"code":-32602,"message":"Task not found"}}`)
+	case m.Method == "tasks/get", m.Method == "tasks/cancel":
+		status := map[string]string{"tasks/get": "completed", "tasks/cancel": "cancelled"}[m.Method]
+		f.result(m, `{"taskId":"`+m.Params.TaskID+`","status":"`+status+`","ttl":1000}`)
 	case m.Method == "tasks/result":
 		f.ask("elicitation/create", `{"message":"of a task","_meta":{"io.modelcontextprotocol/related-task":{"taskId":"`+m.Params.TaskID+`"}}}`)
 		f.result(m, `{"content":[]}`)

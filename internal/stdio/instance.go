@@ -175,6 +175,14 @@ func (i *Instance) InFlight() (n int) {
 	return n
 }
 
+// Tied is Server.Tied of all that the instance runs.
+func (i *Instance) Tied() (n int) {
+	for _, s := range i.all() {
+		n += s.Tied()
+	}
+	return n
+}
+
 // Trouble is Server.Trouble of what new sessions go to.
 func (i *Instance) Trouble() error {
 	i.mu.Lock()

@@ -3,8 +3,10 @@ package stdio
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"berth/internal/exchange/exchangetest"
+	"berth/internal/wire"
 )
 
 func TestUpdatesGoToThoseWhoSubscribed(t *testing.T) {
@@ -131,5 +133,51 @@ func TestWhatIsSaidOfATaskGoesToWhoMadeIt(t *testing.T) {
 		if m := standing.message(); !strings.Contains(m, `"taskId":"t-`+caller+`"`) {
 			t.Errorf("%s: got %s, want its status", caller, m)
 		}
+	}
+}
+
+// A task lives in its process: who waits for calls there waits for it too, until its client has the outcome.
+func TestATaskIsTiedUntilItsClientHasTheOutcome(t *testing.T) {
+	ask := func(c *client, method, id string) *wire.Response {
+		return c.post(`{"jsonrpc":"2.0","id":5,"method":"` + method + `","params":{"taskId":"` + id + `"}}`)
+	}
+	outcome := func(c *client, id string) {
+		waiting := c.stream(ask(c, "tasks/result", id))
+		c.tell(`{"jsonrpc":"2.0","id":` + idOf(c.t, waiting.message()) + `,"result":{}}`)
+		waiting.text()
+	}
+	for name, ends := range map[string]func(c *client, id string){
+		"its result":  outcome,
+		"its cancel":  func(c *client, id string) { ask(c, "tasks/cancel", id) },
+		"its denial":  func(c *client, id string) { ask(c, "tasks/get", id) },
+		"its session": func(c *client, id string) { c.reach(c.request(wire.MethodDelete, c.session, c.caller, "")) },
+	} {
+		r := newRig(t, "server", shared)
+		c, id := r.open("a"), "gone"
+		r.open("b")
+		c.stream(c.post(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"task","task":{},"_meta":{"progressToken":1},"arguments":{"text":"` + id + `"}}}`)).text()
+		if n := r.Tied(); n != 1 || r.InFlight() != 0 {
+			t.Errorf("%s: %d tied, %d in flight", name, n, r.InFlight())
+		}
+		if ends(c, "t-"+id); r.Tied() != 0 {
+			t.Errorf("%s: %d tied in the end", name, r.Tied())
+		}
+	}
+}
+
+// Nobody waits for a task that its client does not ask for.
+func TestATaskIsTiedWhileItIsAskedFor(t *testing.T) {
+	r := newRig(t, "server", func(_ *Options, t *timing) { t.awaited = 0 })
+	c := r.open("a")
+	c.stream(c.post(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"task","task":{},"_meta":{"progressToken":1},"arguments":{"text":"1"}}}`)).text()
+	if n := r.Tied(); n != 0 {
+		t.Errorf("not asked for: %d", n)
+	}
+	r.mu.Lock()
+	r.timing.awaited = time.Hour
+	r.mu.Unlock()
+	c.post(`{"jsonrpc":"2.0","id":5,"method":"tasks/get","params":{"taskId":"t-1"}}`)
+	if n := r.Tied(); n != 1 {
+		t.Errorf("asked for: %d", n)
 	}
 }

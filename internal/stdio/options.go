@@ -84,6 +84,7 @@ type timing struct {
 	standing time.Duration // a question waits that long for a session's standing stream
 	cancel   time.Duration // a cancelled call waits that long for its answer
 	unread   time.Duration // a call that nobody reads, or a session that says nothing, keeps a process alive that long
+	awaited  time.Duration // a task counts as waited for that long after its client last asked for it
 	sweep    time.Duration // between two looks at what has become idle
 }
 
@@ -92,6 +93,6 @@ func defaultTiming(idle time.Duration) timing {
 		ask: 2 * time.Second, drain: time.Second, stuck: 30 * time.Second,
 		quick: 10 * time.Second, backoff: 100 * time.Millisecond,
 		kept: 5 * time.Minute, standing: 5 * time.Second, cancel: 10 * time.Second,
-		unread: time.Hour, sweep: min(30*time.Second, max(idle/4, 10*time.Millisecond)),
+		unread: time.Hour, awaited: 2 * time.Minute, sweep: min(30*time.Second, max(idle/4, 10*time.Millisecond)),
 	}
 }

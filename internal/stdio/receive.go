@@ -79,6 +79,8 @@ func (p *peer) response(process *process, message []byte, a *mcp.Answer) {
 		}
 		if a.CreatesTask() {
 			p.keepTask(c, a.Task.ID)
+		} else if c.taskID != "" {
+			p.heedTask(c, a)
 		}
 		p.finish(c, mcp.WithID(message, c.id))
 	}

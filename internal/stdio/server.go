@@ -98,5 +98,21 @@ func (s *Server) InFlight() (n int) {
 	return n
 }
 
+// Tied counts what clients wait for that ends with the processes: calls in flight, and tasks of theirs.
+func (s *Server) Tied() (n int) {
+	n = s.InFlight()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	now := time.Now()
+	for p := range s.peers {
+		for _, made := range p.tasks {
+			if !p.stopping && !made.session.over && now.Before(made.awaited) {
+				n++
+			}
+		}
+	}
+	return n
+}
+
 // newID returns a session's id, which nobody can guess.
 func (s *Server) newID() string { return s.options.SessionPrefix + rand.Text() }
