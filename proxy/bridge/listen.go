@@ -22,8 +22,7 @@ func (c *call) listen(ctx context.Context) (*wire.Response, error) {
 	}
 	li := &listener{c: c, l: l, whose: c.whose(), recent: map[string]*news{}, heard: make(chan []byte, maxUnread), lost: make(chan struct{}), moves: make(chan struct{}, 1)}
 	ctx, li.stop = context.WithCancel(ctx)
-	li.agreed = li.agree(ctx)
-	li.left = reply.Event(mcp.Acknowledgement(c.id, li.agreed))
+	li.agreed = li.offered()
 	c.f.mu.Lock()
 	others := c.f.add(li)
 	c.f.mu.Unlock()
@@ -31,7 +30,12 @@ func (c *call) listen(ctx context.Context) (*wire.Response, error) {
 	for _, other := range others {
 		other.listen(ctx, c.out, "")
 	}
-	if ids := li.agreed.TaskIDs(); len(ids) > 0 {
+	agreed := li.agree(ctx)
+	c.f.mu.Lock()
+	li.agreed = agreed
+	c.f.mu.Unlock()
+	li.left = reply.Event(mcp.Acknowledgement(c.id, agreed))
+	if ids := agreed.TaskIDs(); len(ids) > 0 {
 		go li.watch(ctx, ids)
 	}
 	return wire.Streamed(&heard{ctx, li}), nil
@@ -45,16 +49,28 @@ var tells = map[string][]string{
 	"resourceSubscriptions": {"resources", "subscribe"},
 }
 
-// agree subscribes to what the client asks for, and returns what of it the server tells of.
-func (li *listener) agree(ctx context.Context) (agreed mcp.Filter) {
+// offered is what of the client's wishes the server says it tells of.
+func (li *listener) offered() (offered mcp.Filter) {
 	for _, wish := range li.c.Listen {
 		path := tells[wish.Name]
+		if wish.Name == mcp.FilterTasks || path != nil && mcp.HasCapability(li.l.result, path...) {
+			offered = append(offered, wish)
+		}
+	}
+	return offered
+}
+
+// agree subscribes to what is offered, and returns what of that the client can be told of: where the session has no GET stream, of
+// tasks alone.
+func (li *listener) agree(ctx context.Context) (agreed mcp.Filter) {
+	isHeard := li.l.isHeard()
+	for _, wish := range li.agreed {
 		switch {
 		case wish.Name == mcp.FilterTasks:
 			if wish.List = li.tasksAmong(ctx, wish.List); len(wish.List) == 0 {
 				continue
 			}
-		case path == nil || !mcp.HasCapability(li.l.result, path...):
+		case !isHeard:
 			continue
 		case wish.List != nil:
 			wish.List = slices.DeleteFunc(slices.Clone(wish.List), func(uri string) bool { return !li.subscribe(ctx, uri) })
