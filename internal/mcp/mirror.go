@@ -3,6 +3,7 @@ package mcp
 import (
 	"slices"
 
+	"berth/internal/h1/grammar"
 	"berth/internal/jsonscan"
 	"berth/internal/wire"
 
@@ -40,6 +41,7 @@ func AddMirrors(tools map[string][]Mirror, result []byte) {
 	}
 }
 
+// mirrorsIn is what a schema says of headers. What no header can carry, and numbers, which need not be integers, have none.
 func mirrorsIn(schema jsontext.Value, path []string) (mirrors []Mirror) {
 	if schema.Kind() != '{' || len(path) > maxSchemaDepth {
 		return nil
@@ -53,7 +55,7 @@ func mirrorsIn(schema jsontext.Value, path []string) (mirrors []Mirror) {
 		if property.Kind() != '{' {
 			return nil
 		}
-		if header, ok := text(memberAt(property, "x-mcp-header")); ok && header != "" {
+		if header, _ := text(memberAt(property, "x-mcp-header")); grammar.IsToken(header) && !isString(memberAt(property, "type"), "number") {
 			mirrors = append(mirrors, Mirror{wire.CanonicalName(HeaderParamPrefix + header), own})
 		}
 		mirrors = append(mirrors, mirrorsIn(property, own)...)

@@ -11,7 +11,8 @@ import (
 const schemas = `{"tools":[{"name":"t","inputSchema":{"type":"object","properties":{
 	"who":{"type":"string","x-mcp-header":"Who"}, "n":{"type":"integer","x-mcp-header":"N"}, "on":{"type":"boolean","x-mcp-header":"On"},
 	"in":{"type":"object","properties":{"region":{"x-mcp-header":"tenantRegion"},"plain":{"type":"string"}}},
-	"x-mcp-header":{"type":"string"}, "odd":{"x-mcp-header":5}, "empty":{"x-mcp-header":""}, "any":true
+	"x-mcp-header":{"type":"string"}, "odd":{"x-mcp-header":5}, "empty":{"x-mcp-header":""}, "any":true,
+	"blank":{"x-mcp-header":"A B"}, "real":{"type":"number","x-mcp-header":"Real"}
 }}},{"name":"plain","inputSchema":{"type":"object"}}]}`
 
 func TestCheckTakesOnlyHeadersThatRepeatTheArgument(t *testing.T) {

@@ -40,8 +40,8 @@ type stock struct {
 	// listeners are subscriptions, by whose they are: they hear all sessions of theirs.
 	listeners map[string]map[*listener]bool
 
-	// tools are the headers that calls must bear, by the tool's name; nil: nobody has looked. The
-	// map does not change.
+	// tools are the headers that calls must bear, by the tool's name; nil: nobody has looked since they
+	// have changed. The map does not change.
 	tools map[string][]mcp.Mirror
 
 	// supports is what tools say of tasks, by the name of all that were listed. The map does not

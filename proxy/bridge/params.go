@@ -12,7 +12,7 @@ const maxPages = 50
 
 // checkParams judges the headers of a tool's call that mirror its arguments, as the schema has them
 // that the server lists (2026-07-28, Streamable HTTP, "Custom Headers from Tool Parameters"). What
-// is not listed is not judged.
+// is not listed is not judged. They are listed anew before a call is refused, since they may have changed.
 func (c *call) checkParams(ctx context.Context, l *loan) *mcp.Error {
 	if c.Method != mcp.MethodCallTool {
 		return nil
@@ -22,9 +22,14 @@ func (c *call) checkParams(ctx context.Context, l *loan) *mcp.Error {
 	_, isListed := c.f.supports[c.Name]
 	unsure := tools == nil || !isListed && !l.listed // a server may list for each session what that may use
 	c.f.mu.Unlock()
-	if unsure {
-		tools = c.learnTools(ctx, l)
+	if !unsure && c.checkBy(tools) == nil {
+		return nil
 	}
+	return c.checkBy(c.learnTools(ctx, l))
+}
+
+// checkBy refuses a call whose headers do not repeat its arguments.
+func (c *call) checkBy(tools map[string][]mcp.Mirror) *mcp.Error {
 	for _, mirror := range tools[c.Name] {
 		if refusal := mirror.Check(c.out.Body, c.out.Header); refusal != nil {
 			return refusal
@@ -69,6 +74,13 @@ func (f *face) noteTools(result []byte) {
 	now := f.facts()
 	now.add(result)
 	f.tools, f.supports = now.mirrors, now.supports
+}
+
+// forgetTools has the server's tools listed anew before the next call, since they have changed.
+func (f *face) forgetTools() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.tools = nil
 }
 
 // toolFacts are what is known of a server's tools, by their names.

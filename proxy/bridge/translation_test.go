@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 )
 
 // What is of the modern era alone stays here, and all else goes there as it came.
@@ -50,8 +51,8 @@ func TestAnswersAreTranslated(t *testing.T) {
 	})
 }
 
-// The headers that mirror arguments are judged by the server's own list, read before the first call
-// and corrected by each list that a client gets.
+// The headers that mirror arguments are judged by the server's own list, read before the first call and before one is refused, and
+// corrected by each list that a client gets.
 func TestMirroredArgumentsAreJudged(t *testing.T) {
 	list := func(header string) string {
 		return `{"tools":[{"name":"asks","inputSchema":{"properties":{"who":{"type":"string","x-mcp-header":"` + header + `"}}}}]}`
@@ -64,7 +65,7 @@ func TestMirroredArgumentsAreJudged(t *testing.T) {
 		if a, b, c := call(), call("Mcp-Param-Who", "Other"), call("Mcp-Param-Who", "=?base64?SGVsbG8=?="); a != 400 || b != 400 || c != 200 {
 			t.Errorf("got %d without it, %d with another, %d with the same", a, b, c)
 		}
-		if n := len(r.sent("tools/list")); n != 1 {
+		if n := len(r.sent("tools/list")); n != 2 {
 			t.Errorf("the list was read %d times", n)
 		}
 		u.lists = list("Name")
@@ -72,7 +73,11 @@ func TestMirroredArgumentsAreJudged(t *testing.T) {
 		if a, b := call("Mcp-Param-Who", "Hello"), call("Mcp-Param-Name", "Hello"); a != 400 || b != 200 {
 			t.Errorf("after another list got %d and %d", a, b)
 		}
-		if r.ran() != 2 {
+		u.lists = list("Area")
+		if a := call("Mcp-Param-Area", "Hello"); a != 200 {
+			t.Errorf("with what is listed by now got %d", a)
+		}
+		if r.ran() != 3 {
 			t.Errorf("the tool ran %d times", r.ran())
 		}
 	})
@@ -88,4 +93,22 @@ func TestMirroredArgumentsAreJudged(t *testing.T) {
 			t.Errorf("got %s", g.text)
 		}
 	})
+}
+
+// A server that says that its tools have changed is asked for them before the next call.
+func TestToolsThatHaveChangedAreListedAnew(t *testing.T) {
+	for name, changed := range map[string]func(k *running, text string){"on the session's stream": (*running).aside, "on the call's": (*running).say} {
+		t.Run(name, func(t *testing.T) {
+			u := tool(kind{}, func(k *running) { changed(k, toolsChanged) })
+			bridged(t, u, nil, func(r *rig) {
+				for range 2 {
+					r.do(asking{name: "asks"})
+					time.Sleep(time.Second)
+				}
+				if n := len(r.sent("tools/list")); n != 2 {
+					t.Errorf("the list was read %d times", n)
+				}
+			})
+		})
+	}
 }
