@@ -56,6 +56,20 @@ func textList(value jsontext.Value) (list []string, ok bool) {
 	return list, s.Err() == nil
 }
 
+// IsClear reports whether the members that the revision names are what it says: true, false or null, and a list of strings.
+func (f Filter) IsClear() bool {
+	return !slices.ContainsFunc(f, func(w Wish) bool {
+		kind := w.Raw.Kind()
+		switch {
+		case !isKnownFilter(w.Name) || w.List == nil && kind == 'n':
+			return false
+		case w.Name == filterUpdates || w.Name == FilterTasks:
+			return w.List == nil
+		}
+		return kind != 't' && kind != 'f'
+	})
+}
+
 func (w Wish) wants() bool {
 	if w.List != nil {
 		return len(w.List) > 0

@@ -15,6 +15,7 @@ var (
 	errNoMethod  = mcp.ErrNoSuchMethod
 	errPostAlone = &mcp.Error{Status: wire.StatusMethodNotAllowed, Code: mcp.CodeInvalidRequest, Message: "Invalid Request: this revision knows POST alone"}
 	errMeta      = &mcp.Error{Status: wire.StatusBadRequest, Code: mcp.CodeInvalidParams, Message: "Invalid params: _meta must say protocolVersion and clientCapabilities"}
+	errFilter    = &mcp.Error{Status: wire.StatusBadRequest, Code: mcp.CodeInvalidParams, Message: "Invalid params: the notifications of a subscription are true or false, its resources and tasks lists of strings"}
 	errNoHeader  = &mcp.Error{Status: wire.StatusBadRequest, Code: mcp.CodeHeaderMismatch, Message: "Header mismatch: Mcp-Method or Mcp-Name is missing"}
 	errState     = &mcp.Error{Status: wire.StatusBadRequest, Code: mcp.CodeInvalidParams, Message: "Invalid params: this requestState is not good, or not any more, for this request"}
 )

@@ -13,6 +13,9 @@ import (
 // listen serves subscriptions/listen from the GET streams of the caller's sessions, and from
 // resources/subscribe in one of them.
 func (c *call) listen(ctx context.Context) (*wire.Response, error) {
+	if !c.Listen.IsClear() {
+		return nil, errFilter
+	}
 	if len(c.Listen.TaskIDs()) > 0 && !c.DeclaresTasks && !c.f.lacksTasks() {
 		return nil, mcp.ErrMissingTasks
 	}
@@ -53,7 +56,8 @@ var tells = map[string][]string{
 func (li *listener) offered() (offered mcp.Filter) {
 	for _, wish := range li.c.Listen {
 		path := tells[wish.Name]
-		if wish.Name == mcp.FilterTasks || path != nil && mcp.HasCapability(li.l.result, path...) {
+		isTold := wish.Name == mcp.FilterTasks || path != nil && mcp.HasCapability(li.l.result, path...)
+		if isTold && !(mcp.Filter{wish}).Empty() {
 			offered = append(offered, wish)
 		}
 	}
