@@ -1,6 +1,8 @@
 package mcp
 
 import (
+	"unicode/utf8"
+
 	"berth/internal/jsonscan"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -14,7 +16,7 @@ func IsClear(request []byte) bool {
 	if method == MethodListRoots {
 		return true
 	}
-	if members[1].Kind() != '{' {
+	if members[1].Kind() != '{' || !utf8.Valid(request) {
 		return false
 	}
 	params, _ := loose(members[1], "message", "mode", "requestedSchema", "url", "messages")

@@ -14,6 +14,7 @@ func TestWhatIsAskedIsClear(t *testing.T) {
 		`{"method":"elicitation/create","params":{"mode":null,"message":"m","requestedSchema":{}}}`:     false,
 		`{"method":"elicitation/create","params":{"message":"m"}}`:                                      false,
 		`{"method":"elicitation/create","params":{"nothing":1}}`:                                        false,
+		"{\"method\":\"elicitation/create\",\"params\":{\"message\":\"\xff\",\"requestedSchema\":{}}}":  false,
 		`{"method":"elicitation/create"}`:                                                               false,
 		`{"method":"sampling/createMessage","params":{"messages":[],"maxTokens":1}}`:                    true,
 		`{"method":"sampling/createMessage","params":{"maxTokens":1}}`:                                  false,

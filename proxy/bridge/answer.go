@@ -3,6 +3,7 @@ package bridge
 import (
 	"bytes"
 	"context"
+	"unicode/utf8"
 
 	"berth/internal/exchange"
 	"berth/internal/mcp"
@@ -32,7 +33,7 @@ func (c *call) follow(ctx context.Context, l *loan, s *sent) (*wire.Response, er
 		return c.failed(s.Response, message), nil
 	}
 	a, err := mcp.PeekAnswer(message, false)
-	if err != nil || !a.Answers(s.id) || !a.IsError && !a.HasResult {
+	if err != nil || !a.Answers(s.id) && !a.IsNobodys() || !a.IsError && !a.HasResult {
 		return nil, errUnusable
 	}
 	return wire.Whole(c.conclude(ctx, l, &a, message)), nil
@@ -41,7 +42,7 @@ func (c *call) follow(ctx context.Context, l *loan, s *sent) (*wire.Response, er
 // failed is an HTTP error of the upstream's as its client gets it.
 func (c *call) failed(response *wire.Response, message []byte) *wire.Response {
 	body := (&mcp.Error{Code: mcp.CodeInternal, Message: "the server refused the request", Reason: mcp.ReasonBadUpstream}).Body(c.id)
-	if mcp.MayBeMessage(message) && mcp.ErrorObject(message) != nil {
+	if mcp.MayBeMessage(message) && utf8.Valid(message) && mcp.ErrorObject(message) != nil {
 		body = mcp.ModernForm(message, c.id, false)
 	}
 	r := wire.Whole(response.Status, body)
@@ -54,6 +55,8 @@ func (c *call) failed(response *wire.Response, message []byte) *wire.Response {
 // conclude is the response that ends the call, as a modern server gives it.
 func (c *call) conclude(ctx context.Context, l *loan, a *mcp.Answer, message []byte) (status int, body []byte) {
 	switch {
+	case !utf8.Valid(message):
+		return errUnusable.Status, errUnusable.Body(c.id)
 	case c.tasks != nil && a.CreatesTask():
 		return c.handOut(ctx, message)
 	case len(c.lacks) > 0 && (a.IsError || a.ToolFailed):
@@ -74,6 +77,9 @@ func (c *call) conclude(ctx context.Context, l *loan, a *mcp.Answer, message []b
 
 // told is what a client hears of a notification; nil is nothing.
 func (c *call) told(id []byte, a *mcp.Answer, message []byte) []byte {
+	if !utf8.Valid(message) {
+		return nil
+	}
 	switch a.Method {
 	case mcp.MethodProgress:
 		if p, ok := mcp.PeekProgress(message); ok && c.ProgressToken != nil && bytes.Equal(p.Token, id) {

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"time"
+	"unicode/utf8"
 
 	"berth/internal/exchange"
 	"berth/internal/mcp"
@@ -57,6 +58,8 @@ func (f *face) request(ctx context.Context, out *exchange.Request, l *loan, meth
 	case errors.Is(err, exchange.ErrTooLong):
 		return nil, errAnswerTooLarge
 	case errors.Is(err, exchange.ErrNoResponse), errors.Is(err, exchange.ErrCrossed):
+		return nil, errUnusable
+	case !utf8.Valid(message):
 		return nil, errUnusable
 	}
 	return message, err

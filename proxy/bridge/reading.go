@@ -77,7 +77,7 @@ func (r *reading) take(ctx context.Context, it item) (step, error) {
 			return step{told: [][]byte{message}}, nil
 		}
 		return step{}, nil
-	case !a.Answers(r.id):
+	case !a.Answers(r.id) && !a.IsNobodys():
 		return step{}, nil // a stream that was resumed may bear others' as well
 	case !a.IsError && !a.HasResult:
 		return r.broken(errUnusable), nil

@@ -78,6 +78,16 @@ func TestEndOfTaskIsToldInOneAnswer(t *testing.T) {
 	}
 }
 
+func TestOutcomeThatIsNoUTF8IsNotPassedOn(t *testing.T) {
+	withTasks(t, nil, func(r *taskRig) {
+		id := r.make()
+		r.becomes("completed", "\"result\":{\"content\":[\"\xff\"]}")
+		if got := r.about("tasks/get", id); got.status != 502 || got.Error.Code != mcp.CodeInternal {
+			t.Errorf("got %d %q, want 502", got.status, got.text)
+		}
+	})
+}
+
 const taskQuestion = `{"jsonrpc":"2.0","id":%d,"method":%q,"params":{"message":"which?","_meta":{"io.modelcontextprotocol/related-task":{"taskId":"core-1"}}}}`
 
 // The server tells each question once. It is shown by any berth until it is answered, and never again.

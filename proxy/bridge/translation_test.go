@@ -1,10 +1,12 @@
 package bridge
 
 import (
+	"fmt"
 	"net/http"
 	"strings"
 	"testing"
 	"time"
+	"unicode/utf8"
 )
 
 // What is of the modern era alone stays here, and all else goes there as it came.
@@ -49,6 +51,48 @@ func TestAnswersAreTranslated(t *testing.T) {
 			}
 		}
 	})
+}
+
+// An error that names no request is that of the call which it answers.
+func TestAnErrorThatNamesNoRequestIsTheCallsOwn(t *testing.T) {
+	const failure = `"error":{"code":-32600,"message":"m"}}`
+	for name, text := range map[string]string{"id null": `{"jsonrpc":"2.0","id":null,` + failure, "no id": `{"jsonrpc":"2.0",` + failure} {
+		for way, of := range map[string]kind{"streamed": {}, "whole": {whole: true}} {
+			t.Run(name+", "+way, func(t *testing.T) {
+				u := tool(of, func(k *running) {
+					k.say(text)
+					k.result = ""
+				})
+				bridged(t, u, nil, func(r *rig) {
+					if g := r.do(asking{name: "asks"}); g.status != 200 || g.text != `{"jsonrpc":"2.0","id":1,`+failure {
+						t.Errorf("got %d %s", g.status, g.text)
+					}
+				})
+			})
+		}
+	}
+}
+
+// What is no UTF-8 is nothing that a client could be given.
+func TestWhatIsNoUTF8IsNotPassedOn(t *testing.T) {
+	for way, of := range map[string]kind{"streamed": {}, "whole": {whole: true}} {
+		for name, result := range map[string]string{"a result": "\"result\":{\"content\":[\"\xff\"]}", "an error": "\"error\":{\"code\":-32603,\"message\":\"\xff\"}"} {
+			for _, status := range []int{200, 500} {
+				t.Run(fmt.Sprint(way, ", ", name, ", ", status), func(t *testing.T) {
+					u := tool(of, func(k *running) {
+						k.say("{\"jsonrpc\":\"2.0\",\"method\":\"notifications/message\",\"params\":{\"level\":\"error\",\"data\":\"\xff\"}}")
+						k.result, k.status = result, status
+					})
+					bridged(t, u, nil, func(r *rig) {
+						g := r.do(asking{name: "asks", meta: `,"io.modelcontextprotocol/logLevel":"info"`})
+						if g.status != 500 && g.status != 502 || !strings.Contains(g.text, `"bad_upstream_response"`) || !utf8.ValidString(strings.Join(g.all, "")) {
+							t.Errorf("got %d %q", g.status, g.all)
+						}
+					})
+				})
+			}
+		}
+	}
 }
 
 // The headers that mirror arguments are judged by the server's own list, read before the first call and before one is refused, and
