@@ -36,5 +36,5 @@
 //	tasksasked.go, taskstold.go        what they ask: shown, heard
 //	tasksnoted.go, tasksnear.go        what they ask, for other berths, and for a store that forgets
 //	taskswatched.go                    subscriptions to them
-//	metrics.go, errors.go              what is measured; what is refused
+//	metrics.go, errors.go, busy.go     what is measured; what is refused
 package bridge

@@ -388,6 +388,7 @@ func TestASessionThatIsNotOpenedLeavesNothing(t *testing.T) {
 					return false
 				}
 				w.Header().Set("Www-Authenticate", "Bearer x")
+				w.Header().Set("Retry-After", "3")
 				respond(w, status, `{"jsonrpc":"2.0","id":"berth","error":{"code":-32603,"message":"no"}}`)
 				return true
 			}
@@ -395,6 +396,9 @@ func TestASessionThatIsNotOpenedLeavesNothing(t *testing.T) {
 				g := r.do(asking{name: "asks", caller: who})
 				if g.status != want || g.Error == nil || (want == 401) != (g.header.Get("Www-Authenticate") == "Bearer x" && want == 401) {
 					t.Errorf("%d: got %d %s", status, g.status, g.text)
+				}
+				if later := g.header.Get("Retry-After"); (later == "3") != (want == 429 || want == 503) {
+					t.Errorf("%d: may be asked again after %q s", status, later)
 				}
 			}
 			if left := r.b.has(); left != (stands{sessions: 1, shelves: 1}) {

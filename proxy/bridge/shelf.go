@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"slices"
-	"strconv"
 	"sync"
 	"time"
 
@@ -87,8 +86,7 @@ func (f *face) notOpened(err error) error {
 		worded = fault.Refused(answer.Status, "the server does not take these credentials")
 		worded.Challenge = answer.Header.Get("Www-Authenticate")
 	case answer.Status == wire.StatusTooManyRequests, answer.Status == wire.StatusServiceUnavailable:
-		worded = fault.Unavailable(mcp.ReasonOverloaded, "the server opens no session now")
-		worded.Status = answer.Status
+		worded = busy(answer, "the server opens no session now")
 	}
 	return worded
 }
@@ -148,8 +146,6 @@ func asWorded(answer *session.Refusal) *mcp.Error {
 	if object.Data != nil {
 		e.Data = object.Data
 	}
-	if seconds, err := strconv.Atoi(answer.Header.Get("Retry-After")); err == nil {
-		e.RetryAfter = time.Duration(seconds) * time.Second
-	}
+	e.RetryAfter = retryAfter(answer.Header)
 	return e
 }
