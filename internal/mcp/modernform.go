@@ -4,8 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"strconv"
-
-	"github.com/go-json-experiment/json/jsontext"
 )
 
 // ownInfoJSON names berth where a client or a server names itself.
@@ -65,35 +63,6 @@ func modernResult(result []byte, cacheable bool) []byte {
 func WithNextCursor(message []byte, cursor string) []byte {
 	quoted := AppendString(nil, cursor)
 	return replace(message, quoted, "result", "nextCursor")
-}
-
-// DiscoverFrom returns the result of server/discover that the result of an initialize stands for.
-// Core tasks are told of as the extension, which is what modern clients know.
-func DiscoverFrom(initialized []byte, version string) []byte {
-	values, err := loose(initialized, "capabilities", "serverInfo", "instructions")
-	capabilities, info, instructions := values[0], values[1], values[2]
-	if err != nil || capabilities.Kind() != '{' {
-		capabilities = jsontext.Value("{}")
-	}
-	modern := patch{{name: "tasks"}}
-	if HasCoreTasks(initialized) {
-		modern = append(modern, setting([]byte("{}"), "extensions", TasksExtension)...)
-	}
-	told, err := modern.apply(capabilities)
-	if err != nil {
-		told = []byte("{}")
-	}
-	if info.Kind() != '{' {
-		info = ownInfoJSON
-	}
-	out := []byte(`{"resultType":"complete","supportedVersions":["` + version + `"],"capabilities":`)
-	out = append(out, told...)
-	if instructions.Kind() == '"' {
-		out = append(append(out, `,"instructions":`...), instructions...)
-	}
-	out = append(out, `,"ttlMs":0,"cacheScope":"private","_meta":{"io.modelcontextprotocol/serverInfo":`...)
-	out = append(out, info...)
-	return append(out, `}}`...)
 }
 
 // HasCapability reports whether the result of an initialize declares a capability of the server's.

@@ -47,9 +47,10 @@ func TestModernFormOfABigResult(t *testing.T) {
 
 func TestDiscoverFromTellsWhatInitializeTold(t *testing.T) {
 	for initialized, want := range map[string]string{
-		`{"protocolVersion":"2025-11-25","capabilities":{"tasks":{"list":{}}, "tools":{ "listChanged":true}},"serverInfo":{"name":"s"},"instructions":"be \"kind\""}`: `{"resultType":"complete","supportedVersions":["v"],"capabilities":{"tools":{ "listChanged":true}},"instructions":"be \"kind\"","ttlMs":0,"cacheScope":"private","_meta":{"io.modelcontextprotocol/serverInfo":{"name":"s"}}}`,
-		`{"capabilities":{},"serverInfo":{"name":"s"},"instructions":5}`:                                                                                              `{"resultType":"complete","supportedVersions":["v"],"capabilities":{},"ttlMs":0,"cacheScope":"private","_meta":{"io.modelcontextprotocol/serverInfo":{"name":"s"}}}`,
-		`{"capabilities":[],"serverInfo":"s"}`: `{"resultType":"complete","supportedVersions":["v"],"capabilities":{},"ttlMs":0,"cacheScope":"private","_meta":{"io.modelcontextprotocol/serverInfo":` + string(ownInfoJSON) + `}}`,
+		`{"protocolVersion":"2025-11-25","capabilities":{"tasks":{"list":{}}, "tools":{ "listChanged":true}},"serverInfo":{"name":"s","version":"1"},"instructions":"be \"kind\""}`: `{"resultType":"complete","supportedVersions":["v"],"capabilities":{"tools":{ "listChanged":true}},"instructions":"be \"kind\"","ttlMs":0,"cacheScope":"private","_meta":{"io.modelcontextprotocol/serverInfo":{"name":"s","version":"1"}}}`,
+		`{"capabilities":{"tools":{"listChanged":null},"prompts":null,"experimental":{"x":{"y":null}}},"serverInfo":{"name":"s","version":null,"title":null},"instructions":null}`:  `{"resultType":"complete","supportedVersions":["v"],"capabilities":{"tools":{},"experimental":{"x":{"y":null}}},"ttlMs":0,"cacheScope":"private","_meta":{"io.modelcontextprotocol/serverInfo":{"name":"s","version":"unknown"}}}`,
+		`{"capabilities":{},"serverInfo":{"version":"1"},"instructions":5}`: `{"resultType":"complete","supportedVersions":["v"],"capabilities":{},"ttlMs":0,"cacheScope":"private","_meta":{"io.modelcontextprotocol/serverInfo":{"version":"1","name":"unknown"}}}`,
+		`{"capabilities":[],"serverInfo":"s"}`:                              `{"resultType":"complete","supportedVersions":["v"],"capabilities":{},"ttlMs":0,"cacheScope":"private","_meta":{"io.modelcontextprotocol/serverInfo":` + string(ownInfoJSON) + `}}`,
 	} {
 		if got := string(DiscoverFrom([]byte(initialized), "v")); got != want {
 			t.Errorf("got  %s\nwant %s", got, want)
