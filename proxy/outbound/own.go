@@ -40,6 +40,11 @@ func PostJSON(h *wire.Header) {
 // a stream the right one is waited for. Where it is all that was answered, only an HTTP
 // error's status still says what it says.
 func OwnAnswer(response *wire.Response, crossed func()) (mcp.Answer, error) {
+	return OwnAnswerAmid(response, crossed, func(*mcp.Answer) {})
+}
+
+// OwnAnswerAmid is OwnAnswer, and tells asked of each request that comes before on a stream.
+func OwnAnswerAmid(response *wire.Response, crossed func(), asked func(request *mcp.Answer)) (mcp.Answer, error) {
 	shape := exchange.ShapeOf(response)
 	if shape == exchange.Opaque {
 		return mcp.Answer{}, nil
@@ -64,6 +69,8 @@ func OwnAnswer(response *wire.Response, crossed func()) (mcp.Answer, error) {
 			}
 		case shape == exchange.JSON, err == nil && a.Answers([]byte(OwnID)):
 			return a, nil
+		case err == nil && a.Method != "" && a.ID != nil:
+			asked(&a)
 		}
 	}
 }

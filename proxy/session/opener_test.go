@@ -3,6 +3,7 @@ package session_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"net/http"
 	"net/url"
@@ -151,6 +152,39 @@ func TestAServerMayKeepNoSession(t *testing.T) {
 		s.End(t.Context())
 		if n := r.Calls(http.MethodDelete); n != 0 {
 			t.Errorf("%d sessions were ended", n)
+		}
+	})
+}
+
+// What a server asks before its session is open is answered at once: it may wait for that.
+func TestAServerAsksBeforeItsSessionIsOpen(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		answers := make(chan string, 2)
+		r := newRig(t, &mcptest.Server{Intercept: func(w http.ResponseWriter, r *http.Request, body []byte) bool {
+			switch {
+			case strings.Contains(string(body), `"initialize"`):
+				w.Header().Set("Content-Type", "text/event-stream")
+				w.Header().Set(mcp.HeaderSession, "s")
+				for _, method := range []string{"ping", "roots/list"} {
+					fmt.Fprintf(w, "data: {\"jsonrpc\":\"2.0\",\"id\":%q,\"method\":%[1]q}\n\n", method)
+				}
+				_ = http.NewResponseController(w).Flush()
+				got := []string{<-answers, <-answers}
+				slices.Sort(got)
+				if !strings.Contains(got[0], `"id":"ping","result":{}`) || !strings.Contains(got[1], `"id":"roots/list","error":`) {
+					t.Errorf("answered %q", got)
+				}
+				fmt.Fprint(w, `data: {"jsonrpc":"2.0","id":"berth","result":{"protocolVersion":"2025-11-25","capabilities":{}}}`, "\n\n")
+			case strings.Contains(string(body), `"method"`):
+				w.WriteHeader(202)
+			case r.Method == http.MethodPost && r.Header.Get(mcp.HeaderSession) == "s":
+				answers <- string(body)
+				w.WriteHeader(202)
+			}
+			return true
+		}})
+		if s, err := r.open(t.Context(), func(as *session.Opening) { as.Then = nil }); err != nil {
+			t.Errorf("got %v, %v", s, err)
 		}
 	})
 }

@@ -55,11 +55,31 @@ func (s *Session) say(ctx context.Context, message []byte) (mcp.Answer, error) {
 	if s.Version == "" && response.Status/100 == 2 && !s.by.IsOdd(response.Header) {
 		s.ID = response.Header.Get(mcp.HeaderSession)
 	}
-	a, err := outbound.OwnAnswer(response, s.by.Crossed(s.Upstream))
+	amid := *s // as it is by now
+	a, err := outbound.OwnAnswerAmid(response, s.by.Crossed(s.Upstream), func(request *mcp.Answer) { go amid.reply(ctx, request.Method, bytes.Clone(request.ID)) })
 	if err == nil && (response.Status/100 != 2 || a.IsError) {
 		err = &Refusal{Status: response.Status, Header: response.Header.Clone(), Code: a.ErrorCode, Object: bytes.Clone(a.Error)}
 	}
 	return a, err
+}
+
+// errNobodyAsked refuses what a server asks while its session is opened.
+var errNobodyAsked = &mcp.Error{Code: mcp.CodeInternal, Message: "nobody can be asked before the session is open"}
+
+// reply answers what the upstream asks before it answers itself (2025-11-25, lifecycle, "Initialization": it may send pings).
+func (s *Session) reply(ctx context.Context, method string, id []byte) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), endTime)
+	defer cancel()
+	message := mcp.ErrorResponse(id, errNobodyAsked.Object())
+	if method == mcp.MethodPing {
+		message = mcp.Response(id, []byte("{}"))
+	}
+	response, err := s.send(ctx, wire.MethodPost, message, endTime)
+	if err != nil {
+		s.by.Log.Debug("an upstream that opens a session could not be answered", "upstream", s.Upstream.Name, "error", err)
+		return
+	}
+	_ = response.Body.Close()
 }
 
 // send sends a request in the session and the version that it is in: in none of either before
