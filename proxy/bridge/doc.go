@@ -19,11 +19,13 @@
 //	bridge.go, probe.go                which upstreams need a bridge
 //	face.go, check.go, params.go       a modern request, judged as a modern server does
 //	caller.go, shelf.go, lend.go       whose sessions are whose; opened, lent
+//	room.go                            which make room for others
 //	loan.go                            a session: given back, lost, ended
 //	call.go, send.go                   a call: sent
 //	flow.go, resume.go, replays.go     its answer, read
 //	answer.go, reading.go, stream.go   and shown
 //	ask.go, state.go, retry.go         questions: asked, carried, answered
+//	first.go                           what a call is refused for until it is answered
 //	hold.go, holds.go, giveup.go       calls that have asked, as one berth knows them
 //	marks.go                           which berth has them
 //	ear.go, aside.go                   the GET stream of a session
