@@ -27,6 +27,7 @@ type health struct {
 	log       *slog.Logger
 	recovered chan struct{}    // holds one recovery that nobody was told of yet
 	lost      func(why string) // is told of each outage; nil: nobody is
+	writes    writes
 
 	mu     sync.Mutex // guards the fields below
 	now    Health
@@ -39,6 +40,7 @@ type health struct {
 func newHealth(log *slog.Logger, healthy bool) *health {
 	return &health{
 		log:       log,
+		writes:    writes{log: log},
 		recovered: make(chan struct{}, 1),
 		now:       Health{Healthy: healthy, Since: time.Now()},
 		known:     healthy,

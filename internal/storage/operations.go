@@ -84,6 +84,7 @@ func (s *Store) do(ctx context.Context, op, part string, f func(ctx context.Cont
 		took = time.Since(start)
 	} else {
 		took, err = s.ask(ctx, s.breakers.of(part), op, f)
+		s.health.writes.note(op, part, err)
 	}
 	s.metrics.record(ctx, op, took, err)
 	return err

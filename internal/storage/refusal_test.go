@@ -17,7 +17,8 @@ const refusals = 10
 // D12: with memory full, writes are unavailable and reads go on.
 func TestFullMemoryRefusesWritesOnly(t *testing.T) {
 	server := redistest.Start(t, "--maxmemory-policy", "noeviction")
-	s := open(t, server.URL(), storage.Options{})
+	var log realtest.Journal
+	s := open(t, server.URL(), storage.Options{Logger: logger(&log)})
 	put(t, s, "k", "v")
 	server.Do("CONFIG", "SET", "maxmemory", "1")
 	for i := range refusals {
@@ -34,6 +35,11 @@ func TestFullMemoryRefusesWritesOnly(t *testing.T) {
 	}
 	server.Do("CONFIG", "SET", "maxmemory", "0")
 	put(t, s, "k", "w")
+	for _, want := range []string{"store refuses writes", "reason=oom", "store takes writes again"} {
+		if n := log.Count(want); n != 1 {
+			t.Errorf("%q is told %d times:\n%s", want, n, log.String())
+		}
+	}
 }
 
 // The breaker is not even half open after refusals alone: no read between them.
