@@ -49,6 +49,7 @@ type stock struct {
 	supports map[string]string
 
 	tasks   capability // of the upstream: calls of tools may become tasks
+	cancels capability // of the upstream: tasks can be cancelled
 	replays replays
 }
 

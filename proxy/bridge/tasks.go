@@ -104,8 +104,12 @@ func (t *task) fetch(ctx context.Context, v *mcp.TaskView) error {
 }
 
 // cancel has the server give the task up. What it does not give up is acknowledged like what it
-// does: the task's state tells ("Task Cancellation").
+// does, be it that it has no tasks/cancel: the task's state tells ("Task Cancellation").
 func (t *task) cancel(ctx context.Context) error {
+	if t.c.f.lacksCancel() {
+		_, err := t.read(ctx)
+		return err
+	}
 	_, err := t.ask(ctx, mcp.MethodCancelTask)
 	if _, refused := errors.AsType[*mcp.Error](err); refused {
 		_, err = t.read(ctx)

@@ -172,6 +172,28 @@ func TestTaskIsCancelled(t *testing.T) {
 	})
 }
 
+// A server is asked for no more than it says that it has.
+func TestServerThatCancelsNoTasksIsNotAskedTo(t *testing.T) {
+	withTasks(t, func(o *bridge.Options) { o.TaskID = 39 }, func(r *taskRig) {
+		r.keeps, r.berths = true, r.berths[:1]
+		id := r.make()
+		if got := r.about("tasks/cancel", id); got.Result.ResultType != "complete" {
+			t.Errorf("tasks/cancel: got %s, want an acknowledgement", got.text)
+		}
+		r.wantStatus(id, "working")
+		if err := r.store.Close(); err != nil {
+			t.Fatal(err)
+		}
+		r.ask("alice", knowsTasks, "tools/call", `"name":"must",`) // it cannot be handed out
+		synctest.Wait()
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		if r.coreServer.status != "working" {
+			t.Errorf("the server's task is %s, want working", r.coreServer.status)
+		}
+	})
+}
+
 // An id that would be too long stands for one in the store.
 func TestIDsOfTasksAreBounded(t *testing.T) {
 	withTasks(t, func(o *bridge.Options) { o.TaskID = 39 }, func(r *taskRig) {

@@ -16,12 +16,16 @@ const (
 	missing
 )
 
-// noteTasks notes from the result of an initialize whether calls of tools may become tasks.
+// noteTasks notes from the result of an initialize whether calls of tools may become tasks, and whether these can be cancelled.
 func (f *face) noteTasks(initialized []byte) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if f.tasks = missing; mcp.HasCoreTasks(initialized) {
+	f.tasks, f.cancels = missing, missing
+	if mcp.HasCoreTasks(initialized) {
 		f.tasks = present
+	}
+	if mcp.HasCapability(initialized, "tasks", "cancel") {
+		f.cancels = present
 	}
 }
 
@@ -30,6 +34,13 @@ func (f *face) lacksTasks() bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.tasks == missing
+}
+
+// lacksCancel reports whether the upstream is known not to cancel tasks.
+func (f *face) lacksCancel() bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.cancels == missing
 }
 
 // lendOf lends the session that a task lives in, whoever has it: what is asked about a task disturbs

@@ -56,7 +56,10 @@ func (c *call) handOut(ctx context.Context, message []byte) (status int, body []
 
 // withdraw has the server give up a task that its client cannot be told of.
 func (c *call) withdraw(core string) {
-	_, err := c.f.request(context.Background(), c.out, c.tasks, mcp.MethodCancelTask, map[string]any{"taskId": core})
+	var err error
+	if !c.f.lacksCancel() {
+		_, err = c.f.request(context.Background(), c.out, c.tasks, mcp.MethodCancelTask, map[string]any{"taskId": core})
+	}
 	c.f.log.Warn("a task could not be handed out: its id was not stored", "upstream", c.f.u.Name, "error", err)
 }
 

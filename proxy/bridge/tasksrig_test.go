@@ -37,6 +37,7 @@ type coreServer struct {
 	sessions  int
 	ended     int // sessions
 	calls     []string
+	keeps     bool // it has no tasks/cancel
 }
 
 const coreTask = `"taskId":"core-1","status":%q,"statusMessage":"so far","createdAt":"2026-01-01T00:00:00Z","lastUpdatedAt":"2026-01-01T00:00:01Z","ttl":600000,"pollInterval":500`
@@ -79,7 +80,8 @@ func (s *coreServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case m.Method == "initialize":
 		s.sessions++
 		w.Header().Set("Mcp-Session-Id", fmt.Sprintf("00000000-0000-0000-0000-%012d", s.sessions))
-		reply(`"result":{"protocolVersion":"2025-11-25","serverInfo":{"name":"core","version":"1"},"capabilities":{"tools":{},"tasks":{"cancel":{},"requests":{"tools":{"call":{}}}}}}`)
+		cancel := map[bool]string{false: `"cancel":{},`}[s.keeps]
+		reply(`"result":{"protocolVersion":"2025-11-25","serverInfo":{"name":"core","version":"1"},"capabilities":{"tools":{},"tasks":{` + cancel + `"requests":{"tools":{"call":{}}}}}}`)
 	case r.Header.Get("Mcp-Session-Id") == "":
 		w.WriteHeader(http.StatusBadRequest)
 		reply(`"error":{"code":-32000,"message":"no session"}`)
