@@ -1,6 +1,7 @@
 package mcp
 
 import (
+	"slices"
 	"strconv"
 	"time"
 
@@ -29,7 +30,7 @@ func AddTaskSupports(tools map[string]string, result []byte) {
 }
 
 // ReadCoreTask reads a task as a server of 2025-11-25 tells of it (tasks, "Task"). It fails if that
-// tells of none, or is ambiguous. Times that cannot be read are now.
+// tells of none, or is ambiguous. A status that the extension has not is taken for work, and times that cannot be read are zero.
 func ReadCoreTask(task []byte) (TaskView, error) {
 	if jsontext.Value(task).Kind() != '{' {
 		return TaskView{}, errNoTask
@@ -42,11 +43,13 @@ func ReadCoreTask(task []byte) (TaskView, error) {
 	v.ID, _ = text(values[0])
 	v.Status, _ = text(values[1])
 	v.Message, _ = text(values[2])
-	if v.ID == "" || !(&Task{Status: v.Status}).plausible() || v.Status == "" {
+	if v.ID == "" || v.Status == "" {
 		return TaskView{}, errNoTask
 	}
-	v.Created = timeIn(values[3], time.Now())
-	v.Updated = timeIn(values[4], v.Created)
+	if !slices.Contains([]string{"input_required", "completed", "failed", "cancelled"}, v.Status) {
+		v.Status = "working"
+	}
+	v.Created, v.Updated = timeIn(values[3]), timeIn(values[4])
 	v.TTL = durationIn(values[5])
 	v.PollInterval = durationIn(values[6])
 	return v, nil
@@ -63,12 +66,20 @@ func HandedOut(result []byte) []byte {
 	return nil
 }
 
-func timeIn(value jsontext.Value, otherwise time.Time) time.Time {
-	written, _ := text(value)
-	if at, err := time.Parse(time.RFC3339, written); err == nil {
-		return at
+// Begin says when the task was created, and when it last changed, where its server does not.
+func (v *TaskView) Begin(at time.Time) {
+	if v.Created.IsZero() {
+		v.Created = at
 	}
-	return otherwise
+	if v.Updated.IsZero() {
+		v.Updated = v.Created
+	}
+}
+
+func timeIn(value jsontext.Value) time.Time {
+	written, _ := text(value)
+	at, _ := time.Parse(time.RFC3339, written) // it fails with the zero time
+	return at
 }
 
 // durationIn reads milliseconds; 0 is none, or no number.

@@ -40,13 +40,21 @@ func TestCoreTaskIsShownFlat(t *testing.T) {
 }
 
 func TestWhatTellsOfNoCoreTask(t *testing.T) {
-	for _, raw := range []string{``, `[]`, `{}`, `{"taskId":"t"}`, `{"taskId":"","status":"working"}`, `{"taskId":"t","status":"odd"}`, `{"taskId":"t","taskId":"u","status":"working"}`} {
+	for _, raw := range []string{``, `[]`, `{}`, `{"taskId":"t"}`, `{"taskId":"","status":"working"}`, `{"taskId":"t","status":5}`, `{"taskId":"t","taskId":"u","status":"working"}`} {
 		if v, err := ReadCoreTask([]byte(raw)); err == nil {
 			t.Errorf("%s: got %+v, want an error", raw, v)
 		}
 	}
 	if got := HandedOut([]byte(`{"content":[]}`)); got != nil {
 		t.Errorf("a plain result: got task %s, want none", got)
+	}
+}
+
+func TestStatusThatTheExtensionHasNotIsWork(t *testing.T) {
+	for status, want := range map[string]string{"submitted": "working", "unknown": "working", "odd": "working", "input_required": "input_required", "failed": "failed"} {
+		if v, err := ReadCoreTask([]byte(`{"taskId":"t","status":"` + status + `"}`)); err != nil || v.Status != want {
+			t.Errorf("%s: got %s, %v, want %s", status, v.Status, err, want)
+		}
 	}
 }
 

@@ -81,23 +81,29 @@ func (k *Keyring) Seal(ctx context.Context, purpose string, about []string, text
 // Open returns the text of a token. The error is ErrInvalid, or wraps storage.ErrUnavailable:
 // nobody can say.
 func (k *Keyring) Open(ctx context.Context, purpose string, about []string, token string) ([]byte, error) {
+	text, _, err := k.OpenUntil(ctx, purpose, about, token)
+	return text, err
+}
+
+// OpenUntil is Open, and says when the token expires.
+func (k *Keyring) OpenUntil(ctx context.Context, purpose string, about []string, token string) (text []byte, until time.Time, err error) {
 	raw, err := decode(token)
 	if err != nil {
-		return nil, err
+		return nil, until, err
 	}
 	known := k.known()
-	if text, err := openWith(known, purpose, about, raw); err == nil || k.store == nil {
-		return text, err
+	if text, until, err = openWith(known, purpose, about, raw); err == nil || k.store == nil {
+		return text, until, err
 	}
 	// The store may have been flushed, and another berth may have made a new secret.
 	if err := k.reread(ctx); err != nil {
-		return nil, err
+		return nil, until, err
 	}
-	text, err := openWith(added(known, k.known()), purpose, about, raw)
+	text, until, err = openWith(added(known, k.known()), purpose, about, raw)
 	if err != nil && k.IsNew() && !slices.ContainsFunc(k.known(), func(s *sealer) bool { return s.isOf(raw) }) {
-		return nil, ErrNew
+		return nil, until, ErrNew
 	}
-	return text, err
+	return text, until, err
 }
 
 // ErrNew says that a token may be good where there was another secret before a flush, of which this berth may hear.
@@ -111,13 +117,13 @@ func (k *Keyring) IsNew() bool {
 }
 
 // openWith opens a token by one of these; the error is ErrInvalid.
-func openWith(sealers []*sealer, purpose string, about []string, raw []byte) ([]byte, error) {
+func openWith(sealers []*sealer, purpose string, about []string, raw []byte) (text []byte, until time.Time, err error) {
 	for _, s := range sealers {
-		if text, err := s.open(purpose, about, raw); err == nil {
-			return text, nil
+		if text, until, err := s.open(purpose, about, raw); err == nil {
+			return text, until, nil
 		}
 	}
-	return nil, ErrInvalid
+	return nil, until, ErrInvalid
 }
 
 // added are those of now that were not there before.

@@ -64,16 +64,16 @@ func (s *sealer) isOf(token []byte) bool {
 	return bytes.Equal(token[1+saltSize-hintSize:1+saltSize], s.hint(token))
 }
 
-func (s *sealer) open(purpose string, about []string, token []byte) ([]byte, error) {
+func (s *sealer) open(purpose string, about []string, token []byte) (text []byte, until time.Time, err error) {
 	aead, nonce := s.cipher(purpose, token[1:1+saltSize])
 	plain, err := aead.Open(nil, nonce, token[1+saltSize:], associated(about))
 	if err != nil {
-		return nil, ErrInvalid
+		return nil, until, ErrInvalid
 	}
-	if time.Now().UnixMilli() > int64(binary.BigEndian.Uint64(plain)) {
-		return nil, ErrInvalid
+	if until = time.UnixMilli(int64(binary.BigEndian.Uint64(plain))); time.Now().UnixMilli() > until.UnixMilli() {
+		return nil, until, ErrInvalid
 	}
-	return plain[expirySize:], nil
+	return plain[expirySize:], until, nil
 }
 
 // decode returns the bytes of what has the form of a token. The decoder passes over line ends.

@@ -3,6 +3,7 @@ package bridge
 import (
 	"context"
 	"errors"
+	"time"
 
 	"berth/internal/mcp"
 	"berth/internal/wire"
@@ -20,6 +21,7 @@ type task struct {
 	core string // as the server does
 
 	declares mcp.Declared // what the client of the session lets the server ask
+	until    time.Time    // when the id expires
 }
 
 // serveTask answers tasks/get, tasks/update and tasks/cancel.
@@ -82,6 +84,7 @@ func (t *task) read(ctx context.Context) (mcp.TaskView, error) {
 	if err != nil || v.ID != t.core {
 		return v, errUnusable
 	}
+	v.Begin(t.until.Add(-lifeOf(&v)))
 	return v, nil
 }
 

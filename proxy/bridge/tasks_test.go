@@ -172,6 +172,21 @@ func TestTaskIsCancelled(t *testing.T) {
 	})
 }
 
+// A task whose server does not say when it was created was when its id was made, however often that is asked.
+func TestTaskIsCreatedOnce(t *testing.T) {
+	withTasks(t, nil, func(r *taskRig) {
+		r.timeless = true
+		made := time.Now()
+		id := r.make()
+		for range 3 {
+			time.Sleep(time.Second)
+			if got := r.wantStatus(id, "working"); !strings.Contains(got.text, string(mcp.AppendMillis([]byte(`"createdAt":"`), made))) {
+				t.Errorf("got %s, want it to be created at %v", got.text, made)
+			}
+		}
+	})
+}
+
 // A server is asked for no more than it says that it has.
 func TestServerThatCancelsNoTasksIsNotAskedTo(t *testing.T) {
 	withTasks(t, func(o *bridge.Options) { o.TaskID = 39 }, func(r *taskRig) {

@@ -44,6 +44,7 @@ func (c *call) handOut(ctx context.Context, message []byte) (status int, body []
 		return errUnusable.Status, errUnusable.Body(c.id)
 	}
 	core := v.ID
+	v.Begin(time.Now())
 	v.TTL = lifeOf(&v)
 	if v.ID, err = c.idOf(ctx, core, v.TTL); err != nil {
 		go c.withdraw(core)
@@ -163,7 +164,7 @@ func (c *call) openTask(ctx context.Context, id string) (*task, error) {
 	if err != nil {
 		return nil, err
 	}
-	text, err := c.f.b.options().Keys.Open(ctx, taskPurpose, c.aboutTasks(), sealed)
+	text, until, err := c.f.b.options().Keys.OpenUntil(ctx, taskPurpose, c.aboutTasks(), sealed)
 	if errors.Is(err, seal.ErrInvalid) {
 		return nil, mcp.ErrUnknownTask
 	}
@@ -178,5 +179,5 @@ func (c *call) openTask(ctx context.Context, id string) (*task, error) {
 	}
 	declared = unpacked(declared)
 	l := c.lendOf(string(session), c.placedAs(string(declared), int(place)))
-	return &task{c: c, l: l, id: id, core: string(core), declares: mcp.DeclaredIn(declared)}, nil
+	return &task{c: c, l: l, id: id, core: string(core), declares: mcp.DeclaredIn(declared), until: until}, nil
 }

@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"net/http"
 	"net/url"
+	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -38,9 +39,18 @@ type coreServer struct {
 	ended     int // sessions
 	calls     []string
 	keeps     bool // it has no tasks/cancel
+	timeless  bool // it does not say when the task was created, or changed
 }
 
 const coreTask = `"taskId":"core-1","status":%q,"statusMessage":"so far","createdAt":"2026-01-01T00:00:00Z","lastUpdatedAt":"2026-01-01T00:00:01Z","ttl":600000,"pollInterval":500`
+
+func (s *coreServer) task(status string) string {
+	text := fmt.Sprintf(coreTask, status)
+	if s.timeless {
+		text = strings.NewReplacer("createdAt", "c", "lastUpdatedAt", "u").Replace(text)
+	}
+	return text
+}
 
 func (s *coreServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	body, _ := io.ReadAll(r.Body)
@@ -93,14 +103,14 @@ func (s *coreServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			reply(`"result":{"content":[]}`)
 			return
 		}
-		reply(`"result":{"task":{` + fmt.Sprintf(coreTask, "working") + `}}`)
+		reply(`"result":{"task":{` + s.task("working") + `}}`)
 	case m.Params.TaskID != "core-1":
 		reply(`"error":{"code":-32602,"message":"Failed to retrieve task: Task not found"}`)
 	case m.Method == "tasks/get":
-		reply(`"result":{` + fmt.Sprintf(coreTask, s.status) + `}`)
+		reply(`"result":{` + s.task(s.status) + `}`)
 	case m.Method == "tasks/cancel":
 		s.status = "cancelled"
-		reply(`"result":{` + fmt.Sprintf(coreTask, s.status) + `}`)
+		reply(`"result":{` + s.task(s.status) + `}`)
 	case m.Method == "tasks/result" && s.outcome != "":
 		reply(s.outcome)
 	case m.Method == "tasks/result":
