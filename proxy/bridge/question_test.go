@@ -181,6 +181,32 @@ func TestWhatAClientDidNotDeclareIsRefused(t *testing.T) {
 	})
 }
 
+// It is named if the call fails in a later round.
+func TestWhatWasNotDeclaredIsNamedInALaterRound(t *testing.T) {
+	for name, of := range map[string]kind{"with event ids": {}, "without": {plain: true}} {
+		t.Run(name, func(t *testing.T) {
+			u := tool(of, func(k *running) {
+				text, _, answer := k.question("sampling/createMessage", sampleAsk)
+				k.say(text)
+				k.wait(answer)
+				k.ask()
+				k.ask()
+				k.result = `"result":{"isError":true,"content":[]}`
+			})
+			bridged(t, u, nil, func(r *rig) {
+				g := r.do(asking{name: "asks", declares: declaresForm})
+				for range 2 {
+					g = r.do(asking{name: "asks", declares: declaresForm, params: g.with("")}) // it brings no answer
+					g = r.do(asking{name: "asks", declares: declaresForm, params: g.answers(accepted)})
+				}
+				if g.status != 400 || g.Error == nil || g.Error.Code != -32021 || string(g.Error.Data) != `{"requiredCapabilities":{"sampling":{}}}` {
+					t.Errorf("got %d %s", g.status, g.text)
+				}
+			})
+		})
+	}
+}
+
 // Who asks once more what a round has come to gets the same, and nothing happens twice.
 func TestARoundIsAnsweredTwice(t *testing.T) {
 	for name, of := range map[string]kind{"with event ids": {}, "without": {plain: true}} {

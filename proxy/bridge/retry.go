@@ -35,6 +35,7 @@ func (c *call) retry(ctx context.Context) (*wire.Response, error) {
 		h.leaveWaiting()
 		return response, nil
 	}
+	c.lacks = st.Lacks
 	r := h.reading(c, st)
 	h.l.listen(ctx, c.out, st.Heard)
 	switch open, err := c.answer(ctx, h.l, st); {

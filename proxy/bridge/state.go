@@ -29,6 +29,7 @@ type state struct {
 	Means    []byte          `json:"k,omitempty"` // digest of the same, however it is written; none: a berth up to 0.10.1 asked
 	Nonce    string          `json:"n"`           // of the round
 	Unsent   bool            `json:"w,omitempty"` // the call is sent when this is answered
+	Lacks    map[string]any  `json:"l,omitempty"` // what the upstream has asked for that the client has not declared
 	First    bool            `json:"f,omitempty"` // the call was refused until this is answered, and is made anew then
 	By       string          `json:"b"`           // the berth that asked
 	Until    int64           `json:"t,omitempty"` // when the client has to have answered, in Unix milliseconds; 0: a berth up to 0.10.1 asked
@@ -44,7 +45,7 @@ const purpose = "bridged question"
 func (c *call) about() []string { return []string{c.f.pool().Name(), c.caller} }
 
 func (c *call) sealed(ctx context.Context, st *state) (string, error) {
-	st.Requests = st.Requests[:0]
+	st.Requests, st.Lacks = st.Requests[:0], c.lacks
 	for _, q := range st.Asks {
 		st.Requests = append(st.Requests, string(q.request))
 	}
