@@ -67,10 +67,13 @@ func mirrorsIn(schema jsontext.Value, path []string) (mirrors []Mirror) {
 // Check refuses a call whose header does not repeat the argument that it mirrors.
 func (m Mirror) Check(body []byte, h *wire.Header) *Error {
 	argument := memberAt(body, append([]string{"params", "arguments"}, m.path...)...)
+	raw, present, ok := single(h, m.Header)
 	if argument == nil || argument.Kind() == 'n' {
+		if present {
+			return errMismatch(m.Header + " mirrors what is not in the body")
+		}
 		return nil
 	}
-	raw, present, ok := single(h, m.Header)
 	if !ok || !present {
 		return errMismatch(m.Header + " is missing, or there are several")
 	}

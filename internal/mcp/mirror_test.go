@@ -27,6 +27,10 @@ func TestCheckTakesOnlyHeadersThatRepeatTheArgument(t *testing.T) {
 	}{
 		{`{}`, "", "", false},
 		{`{"who":null}`, "", "", false},
+		{`{}`, "Who", "a", true},
+		{`{"who":null}`, "Who", "", true},
+		{`{"in":{}}`, "Tenantregion", "eu", true},
+		{`{}`, "Other", "a", false},
 		{`{"who":"a"}`, "Who", "a", false},
 		{`{"who":"a"}`, "Who", "  a ", false},
 		{`{"who":"a"}`, "Who", "b", true},
