@@ -44,6 +44,8 @@ type stock struct {
 	// have changed. The map does not change.
 	tools map[string][]mcp.Mirror
 
+	learned time.Time // when the server was last asked for them
+
 	// supports is what tools say of tasks, by the name of all that were listed. The map does not
 	// change.
 	supports map[string]string

@@ -3,16 +3,20 @@ package bridge
 import (
 	"context"
 	"maps"
+	"time"
 
 	"berth/internal/mcp"
 )
+
+// listAgain is how long a list of tools is as good as a new one.
+const listAgain = time.Second
 
 // maxPages bounds the pages of a list of tools that are read.
 const maxPages = 50
 
 // checkParams judges the headers of a tool's call that mirror its arguments, as the schema has them
 // that the server lists (2026-07-28, Streamable HTTP, "Custom Headers from Tool Parameters"). What
-// is not listed is not judged. They are listed anew before a call is refused, since they may have changed.
+// is not listed is not judged. What was listed a while ago is listed anew before a call is refused: it may have changed.
 func (c *call) checkParams(ctx context.Context, l *loan) *mcp.Error {
 	if c.Method != mcp.MethodCallTool {
 		return nil
@@ -21,9 +25,10 @@ func (c *call) checkParams(ctx context.Context, l *loan) *mcp.Error {
 	tools := c.f.tools
 	_, isListed := c.f.supports[c.Name]
 	unsure := tools == nil || !isListed && !l.listed // a server may list for each session what that may use
+	isFresh := time.Since(c.f.learned) < listAgain
 	c.f.mu.Unlock()
-	if !unsure && c.checkBy(tools) == nil {
-		return nil
+	if refusal := c.checkBy(tools); !unsure && (refusal == nil || isFresh) {
+		return refusal
 	}
 	return c.checkBy(c.learnTools(ctx, l))
 }
@@ -60,7 +65,7 @@ func (c *call) learnTools(ctx context.Context, l *loan) map[string][]mcp.Mirror 
 	c.f.mu.Lock()
 	defer c.f.mu.Unlock()
 	l.listed = true
-	c.f.tools, c.f.supports = learned.mirrors, learned.supports
+	c.f.tools, c.f.supports, c.f.learned = learned.mirrors, learned.supports, time.Now()
 	return learned.mirrors
 }
 

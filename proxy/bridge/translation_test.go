@@ -95,8 +95,8 @@ func TestWhatIsNoUTF8IsNotPassedOn(t *testing.T) {
 	}
 }
 
-// The headers that mirror arguments are judged by the server's own list, read before the first call and before one is refused, and
-// corrected by each list that a client gets.
+// The headers that mirror arguments are judged by the server's own list, read before the first call, and before one is refused if that is a
+// while ago, and corrected by each list that a client gets.
 func TestMirroredArgumentsAreJudged(t *testing.T) {
 	list := func(header string) string {
 		return `{"tools":[{"name":"asks","inputSchema":{"properties":{"who":{"type":"string","x-mcp-header":"` + header + `"}}}}]}`
@@ -109,7 +109,7 @@ func TestMirroredArgumentsAreJudged(t *testing.T) {
 		if a, b, c := call(), call("Mcp-Param-Who", "Other"), call("Mcp-Param-Who", "=?base64?SGVsbG8=?="); a != 400 || b != 400 || c != 200 {
 			t.Errorf("got %d without it, %d with another, %d with the same", a, b, c)
 		}
-		if n := len(r.sent("tools/list")); n != 2 {
+		if n := len(r.sent("tools/list")); n != 1 {
 			t.Errorf("the list was read %d times", n)
 		}
 		u.lists = list("Name")
@@ -118,6 +118,7 @@ func TestMirroredArgumentsAreJudged(t *testing.T) {
 			t.Errorf("after another list got %d and %d", a, b)
 		}
 		u.lists = list("Area")
+		time.Sleep(listAgain)
 		if a := call("Mcp-Param-Area", "Hello"); a != 200 {
 			t.Errorf("with what is listed by now got %d", a)
 		}
