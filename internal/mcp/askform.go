@@ -67,12 +67,9 @@ func Accepts(value []byte) bool {
 	return action == "accept"
 }
 
-// IsAnswer reports whether value is an answer of a client's to what such a request asks (2026-07-28, schema, "ElicitResult",
+// isAnswer reports whether an object is an answer of a client's to what such a request asks (2026-07-28, schema, "ElicitResult",
 // "CreateMessageResult", "ListRootsResult").
-func IsAnswer(request, value []byte) bool {
-	if jsontext.Value(value).Kind() != '{' {
-		return false
-	}
+func isAnswer(request, value []byte) bool {
 	members, _ := loose(request, "method")
 	method, _ := text(members[0])
 	says, _ := loose(value, "action", "role", "roots")

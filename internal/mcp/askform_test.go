@@ -44,8 +44,8 @@ func TestWhatIsAnAnswer(t *testing.T) {
 		{roots, `{"roots":[]}`, true},
 		{roots, `{"roots":"x"}`, false},
 	} {
-		if got := IsAnswer([]byte(tc.request), []byte(tc.value)); got != tc.want {
-			t.Errorf("%s to %s: got %v", tc.value, tc.request, got)
+		if err := (Input{"k", []byte(tc.value)}).CheckResponse([]byte(tc.request)); (err == nil) != tc.want {
+			t.Errorf("%s to %s: got %v", tc.value, tc.request, err)
 		}
 	}
 }

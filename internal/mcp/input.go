@@ -142,12 +142,12 @@ func HasInputResponses(body []byte) bool {
 	return responses != nil || err != nil
 }
 
-// CheckResponse returns an *Error, -32602, if in is no InputResponse: those are objects.
-func (in Input) CheckResponse() error {
-	if jsontext.Value(in.Value).Kind() == '{' {
+// CheckResponse returns an *Error, -32602, if in is no InputResponse to what request asks; nil asks for any: those are objects.
+func (in Input) CheckResponse(request []byte) error {
+	if jsontext.Value(in.Value).Kind() == '{' && (request == nil || isAnswer(request, in.Value)) {
 		return nil
 	}
-	refused := errParams("what " + memberInputResponses + " holds under a key is no object")
+	refused := errParams("what " + memberInputResponses + " holds under a key is no answer to what was asked")
 	refused.Data = struct {
 		Key string `json:"key"`
 	}{in.Key}

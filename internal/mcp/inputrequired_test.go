@@ -161,12 +161,12 @@ func TestInputsAreWrittenAsOneObject(t *testing.T) {
 }
 
 func TestResponsesAreObjects(t *testing.T) {
-	if err := (Input{"k", []byte(`{}`)}).CheckResponse(); err != nil {
+	if err := (Input{"k", []byte(`{}`)}).CheckResponse(nil); err != nil {
 		t.Error(err)
 	}
 	for _, value := range []string{`null`, `"{}"`, `7`, `[{}]`, `true`} {
 		var refused *Error
-		if err := (Input{"k", []byte(value)}).CheckResponse(); !errors.As(err, &refused) || refused.Code != CodeInvalidParams {
+		if err := (Input{"k", []byte(value)}).CheckResponse(nil); !errors.As(err, &refused) || refused.Code != CodeInvalidParams {
 			t.Errorf("%s: got %v", value, err)
 		}
 	}

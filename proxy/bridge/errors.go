@@ -2,7 +2,6 @@ package bridge
 
 import (
 	"errors"
-	"strconv"
 
 	"berth/internal/exchange"
 	"berth/internal/mcp"
@@ -56,11 +55,6 @@ func timedOut(err error) error {
 		late.Sent = failed.Sent
 	}
 	return late
-}
-
-// errNoAnswer refuses what a client has brought under this key.
-func errNoAnswer(key string) *mcp.Error {
-	return &mcp.Error{Status: wire.StatusOK, Code: mcp.CodeInvalidParams, Message: "Invalid params: inputResponses has no answer to what was asked under " + strconv.Quote(key)}
 }
 
 // errVersion refuses a version that is not spoken (2026-07-28, versioning, "Protocol Version

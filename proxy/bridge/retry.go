@@ -134,8 +134,10 @@ func (c *call) given(asked []question) ([]mcp.Input, error) {
 // checkAnswers refuses what a client has brought for questions where that is no answer to them.
 func checkAnswers(given []mcp.Input, asked []question) error {
 	for _, q := range asked {
-		if value := find(given, q.Key); value != nil && !mcp.IsAnswer(q.request, value) {
-			return errNoAnswer(q.Key)
+		if value := find(given, q.Key); value != nil {
+			if err := (mcp.Input{Key: q.Key, Value: value}).CheckResponse(q.request); err != nil {
+				return err
+			}
 		}
 	}
 	return nil

@@ -184,7 +184,7 @@ func (t *Task) CheckAnswers(answers []mcp.Input) error {
 		if given < 0 {
 			continue
 		}
-		if err := answers[given].CheckResponse(); err != nil {
+		if err := answers[given].CheckResponse(nil); err != nil {
 			return err
 		}
 	}
