@@ -2,7 +2,6 @@ package proxy
 
 import (
 	"bytes"
-	"cmp"
 	"io"
 	"slices"
 
@@ -207,7 +206,7 @@ func (s *stream) take(a *arrival) (done bool, err error) {
 		return true, nil
 	}
 	if !s.x.owed.isPaid() && s.x.Era() == mcp.EraLegacy && !standpointOf(&s.x.decision).left {
-		s.resumes = cmp.Or(a.piece.EventID(), s.resumes)
+		s.noteEvent(a.piece.EventID())
 	}
 	s.x.poll.Complete(&polls.Response{Status: s.x.out.Status, Header: s.x.out.Header(), Message: a.piece.Message, Cut: a.piece.Cut, Says: &says.Answer, Illegal: says.err})
 	raw := a.piece.Raw
@@ -221,6 +220,20 @@ func (s *stream) take(a *arrival) (done bool, err error) {
 	}
 	s.release(raw)
 	return false, nil
+}
+
+// noteEvent notes from which event the client may go on.
+func (s *stream) noteEvent(id string) {
+	if id == "" {
+		return
+	}
+	if s.resumes = id; s.x.reads == nil || s.gone {
+		return
+	}
+	if s.x.Alias != "" {
+		id = s.x.way().Tag() + id
+	}
+	s.x.reads.tell(id)
 }
 
 // refuse puts an error in the place of an event.

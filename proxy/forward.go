@@ -20,8 +20,8 @@ import (
 func (x *request) forward() error {
 	x.rec.StartSpan()
 	x.p.takeOver(x.Call)
-	ctx, end := x.p.detach(x.Call)
-	x.ctx = ctx
+	ctx, reads, end := x.p.detach(x.Call)
+	x.ctx, x.reads = ctx, reads
 	defer end()
 	course, err := x.p.courseOf(x.ctx, x.Call, &x.rec)
 	switch {

@@ -3,6 +3,7 @@ package proxy_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"testing"
@@ -142,40 +143,56 @@ func TestLegacyCallIsNotReadOnForEver(t *testing.T) {
 
 // A client that was cut off goes on with its stream: servers let one reader at a time have that, so that berth does not read on.
 func TestAClientTakesItsStreamOver(t *testing.T) {
-	for _, own := range []bool{true, false} {
-		synctest.Test(t, func(t *testing.T) {
-			f := newRig(t, rigOptions{})
-			session, other := f.initialize(), f.initialize()
-			var left time.Time
-			f.servers[0].inject(streams(func(ctx context.Context, write func(string)) {
-				write("id: 1\n" + progressEvent)
-				<-ctx.Done()
-				left = time.Now()
-			}))
-			ctx, leave := context.WithTimeout(t.Context(), 3*time.Second)
-			defer leave()
-			if resp, err := f.client.Do(f.legacyRequest(ctx, session, "tools/call", `"name":"work"`)); err == nil {
-				_, _ = io.ReadAll(resp.Body)
-				resp.Body.Close()
-			}
-			time.Sleep(2 * time.Second)
-			in := other
-			if own {
-				in = session
-			}
-			var came time.Time
-			f.servers[0].inject(func(w http.ResponseWriter, r *http.Request, _ []byte) bool {
-				if r.Method == http.MethodGet {
-					came = time.Now()
-					w.Header().Set("Content-Type", eventsType)
+	for name, tc := range map[string]struct {
+		own   bool // in the session that the stream is of
+		event string
+		ends  bool
+	}{
+		"its stream":           {true, "1", true},
+		"another of its":       {true, "7", false},
+		"that of somebody's":   {false, "1", false},
+		"behind many an event": {true, "60", true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				f := newRig(t, rigOptions{})
+				in := f.initialize()
+				session := in
+				if !tc.own {
+					session = f.initialize()
 				}
-				return r.Method == http.MethodGet
+				var left time.Time
+				f.servers[0].inject(streams(func(ctx context.Context, write func(string)) {
+					write("id: 1\n" + progressEvent)
+					if tc.event == "60" {
+						for i := range 100 {
+							write(fmt.Sprintf("id: %d\n%s", i, progressEvent))
+						}
+					}
+					<-ctx.Done()
+					left = time.Now()
+				}))
+				ctx, leave := context.WithTimeout(t.Context(), 3*time.Second)
+				defer leave()
+				if resp, err := f.client.Do(f.legacyRequest(ctx, session, "tools/call", `"name":"work"`)); err == nil {
+					_, _ = io.ReadAll(resp.Body)
+					resp.Body.Close()
+				}
+				time.Sleep(2 * time.Second)
+				var came time.Time
+				f.servers[0].inject(func(w http.ResponseWriter, r *http.Request, _ []byte) bool {
+					if r.Method == http.MethodGet {
+						came = time.Now()
+						w.Header().Set("Content-Type", eventsType)
+					}
+					return r.Method == http.MethodGet
+				})
+				f.do(f.request(t.Context(), http.MethodGet, "", append(legacyHeader(in), "Last-Event-Id", tc.event)...))
+				synctest.Wait()
+				if came.IsZero() || tc.ends != !left.IsZero() || tc.ends && !came.After(left) {
+					t.Errorf("the server was left at %v, and asked at %v", left, came)
+				}
 			})
-			f.do(f.request(t.Context(), http.MethodGet, "", append(legacyHeader(in), "Last-Event-Id", "1")...))
-			synctest.Wait()
-			if came.IsZero() || own != !left.IsZero() || own && !came.After(left) {
-				t.Errorf("in its own session %v: the server was left at %v, and asked at %v", own, left, came)
-			}
 		})
 	}
 }

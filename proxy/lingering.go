@@ -30,9 +30,34 @@ type readOn struct {
 	ctx context.Context // of the upstream's side
 	end context.CancelCauseFunc
 
+	mu   sync.Mutex // guards the fields below
+	told []string   // ids of the last events that the client was given, mostTold at most
+	next int        // where the next one goes once there are so many
+
 	// lingering.mu guards these.
 	closed bool
 	over   chan struct{} // closed with that; nil: it was closed before
+}
+
+// mostTold is how many events a client may have missed of those that it was given, so that its stream is found still.
+const mostTold = 64
+
+// tell notes the id of an event that the client is given.
+func (r *readOn) tell(id string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if len(r.told) < mostTold {
+		r.told = append(r.told, id)
+		return
+	}
+	r.told[r.next] = id
+	r.next = (r.next + 1) % mostTold
+}
+
+func (r *readOn) hasTold(id string) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return slices.Contains(r.told, id)
 }
 
 const maxLingering = 4096 // exchanges read on without a client
@@ -96,19 +121,21 @@ func (l *lingering) close(r *readOn) {
 	}
 }
 
-// end ends the exchanges of a session, and waits for that as long as ctx lasts. It reports whether there were any.
-func (l *lingering) end(ctx context.Context, in clientSession) bool {
+// end ends the exchange of a session whose client was given this event, and waits for that as long as ctx lasts. It reports whether there
+// was one.
+func (l *lingering) end(ctx context.Context, in clientSession, event string) bool {
 	l.mu.Lock()
-	all := slices.Clone(l.by[in])
+	of := slices.IndexFunc(l.by[in], func(r *readOn) bool { return r.hasTold(event) })
+	if of < 0 {
+		l.mu.Unlock()
+		return false
+	}
+	r := l.by[in][of]
 	l.mu.Unlock()
-	for _, r := range all {
-		r.end(errResumed)
+	r.end(errResumed)
+	select {
+	case <-r.over:
+	case <-ctx.Done():
 	}
-	for _, r := range all {
-		select {
-		case <-r.over:
-		case <-ctx.Done():
-		}
-	}
-	return len(all) > 0
+	return true
 }
