@@ -26,18 +26,38 @@ func IsClear(request []byte) bool {
 	return params[0].Kind() == '"' && isMode(params[1], params[2], params[3])
 }
 
-// isMode reports whether an elicitation has a mode that there is, with what belongs to it.
+// isMode reports whether an elicitation has a mode that there is, with what belongs to it. Servers that want no more than a yes leave the
+// schema out.
 func isMode(mode, schema, url jsontext.Value) bool {
-	if mode == nil {
-		return schema.Kind() == '{'
-	}
-	switch name, _ := text(mode); name {
-	case "form":
-		return schema.Kind() == '{'
-	case "url":
+	name, _ := text(mode)
+	switch {
+	case lacks(mode), name == "form":
+		return lacks(schema) || schema.Kind() == '{'
+	case name == "url":
 		return url.Kind() == '"'
 	}
 	return false
+}
+
+// lacks reports whether a member is not there, or null.
+func lacks(member jsontext.Value) bool { return member == nil || member.Kind() == 'n' }
+
+// clearParams are the params of what a server asks as the modern era has them: without _meta, and an elicitation with a schema.
+func clearParams(method string, params []byte) []byte {
+	changes := patch{{name: "_meta"}}
+	members, _ := loose(params, "mode", "requestedSchema")
+	mode, _ := text(members[0])
+	if method == methodElicit && lacks(members[0]) {
+		changes = append(changes, change{name: "mode"})
+	}
+	if method == methodElicit && mode != "url" && lacks(members[1]) {
+		changes = append(changes, change{name: "requestedSchema", value: []byte(`{"type":"object","properties":{}}`)})
+	}
+	told, err := changes.apply(params)
+	if err != nil {
+		return params
+	}
+	return told
 }
 
 // RequiredElicitations are what a response with CodeElicitFirst requires, each as the request that a server would make.

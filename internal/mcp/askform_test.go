@@ -11,8 +11,8 @@ func TestWhatIsAskedIsClear(t *testing.T) {
 		`{"method":"elicitation/create","params":{"mode":"url","message":"m","url":"u"}}`:               true,
 		`{"method":"elicitation/create","params":{"mode":"url","message":"m"}}`:                         false,
 		`{"method":"elicitation/create","params":{"mode":"future","message":"m","requestedSchema":{}}}`: false,
-		`{"method":"elicitation/create","params":{"mode":null,"message":"m","requestedSchema":{}}}`:     false,
-		`{"method":"elicitation/create","params":{"message":"m"}}`:                                      false,
+		`{"method":"elicitation/create","params":{"mode":null,"message":"m","requestedSchema":{}}}`:     true,
+		`{"method":"elicitation/create","params":{"message":"m"}}`:                                      true,
 		`{"method":"elicitation/create","params":{"nothing":1}}`:                                        false,
 		"{\"method\":\"elicitation/create\",\"params\":{\"message\":\"\xff\",\"requestedSchema\":{}}}":  false,
 		`{"method":"elicitation/create"}`:                                                               false,
@@ -21,6 +21,21 @@ func TestWhatIsAskedIsClear(t *testing.T) {
 	} {
 		if got := IsClear([]byte(request)); got != want {
 			t.Errorf("%s: got %v", request, got)
+		}
+	}
+}
+
+// Servers that want no more than a yes leave the schema out, which the modern era demands.
+func TestAnElicitationHasASchema(t *testing.T) {
+	t.Parallel()
+	for request, want := range map[string]string{
+		`{"method":"elicitation/create","params":{"message":"m"}}`:                                               `{"message":"m","requestedSchema":{"type":"object","properties":{}}}`,
+		`{"method":"elicitation/create","params":{"mode":null,"message":"m","requestedSchema":null,"_meta":{}}}`: `{"message":"m","requestedSchema":{"type":"object","properties":{}}}`,
+		`{"method":"elicitation/create","params":{"mode":"url","message":"m","url":"u"}}`:                        `{"mode":"url","message":"m","url":"u"}`,
+		`{"method":"sampling/createMessage","params":{"messages":[]}}`:                                           `{"messages":[]}`,
+	} {
+		if got := string(memberAt(InputRequest([]byte(request)), "params")); got != want {
+			t.Errorf("%s: got %s, want %s", request, got, want)
 		}
 	}
 }

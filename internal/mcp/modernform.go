@@ -79,11 +79,8 @@ func InputRequest(request []byte) []byte {
 	}
 	out := append([]byte(`{"method":`), values[0]...)
 	if values[1].Kind() == '{' {
-		params := []byte(values[1])
-		if told, err := (patch{{name: "_meta"}}).apply(params); err == nil {
-			params = told
-		}
-		out = append(append(out, `,"params":`...), params...)
+		method, _ := text(values[0])
+		out = append(append(out, `,"params":`...), clearParams(method, values[1])...)
 	}
 	return append(out, '}')
 }

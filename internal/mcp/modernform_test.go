@@ -69,7 +69,7 @@ func TestHasCapability(t *testing.T) {
 
 func TestInputRequestIsMethodAndParams(t *testing.T) {
 	for request, want := range map[string]string{
-		`{"jsonrpc":"2.0","id":0,"method":"elicitation/create","params":{"message":"m","_meta":{"progressToken":1}, "x":1.0}}`: `{"method":"elicitation/create","params":{"message":"m", "x":1.0}}`,
+		`{"jsonrpc":"2.0","id":0,"method":"elicitation/create","params":{"message":"m","_meta":{"progressToken":1},"requestedSchema":{}, "x":1.0}}`: `{"method":"elicitation/create","params":{"message":"m","requestedSchema":{}, "x":1.0}}`,
 		`{"id":0,"method":"roots/list"}`:               `{"method":"roots/list"}`,
 		`{"id":0,"method":"roots/list","params":null}`: `{"method":"roots/list"}`,
 	} {

@@ -83,7 +83,7 @@ const (
 )
 
 var askedBy = map[string]string{
-	MethodToolsChanged:                     filterTools,
+	"notifications/tools/list_changed":     filterTools,
 	"notifications/prompts/list_changed":   filterPrompts,
 	"notifications/resources/list_changed": filterResources,
 	MethodUpdated:                          filterUpdates,

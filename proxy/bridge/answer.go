@@ -90,8 +90,6 @@ func (c *call) told(id []byte, a *mcp.Answer, message []byte) []byte {
 		if wanted >= 0 && level >= wanted {
 			return message
 		}
-	case mcp.MethodToolsChanged:
-		c.f.forgetTools()
 	}
 	return nil
 }

@@ -26,9 +26,6 @@ func (l *loan) hears(ctx context.Context, out *exchange.Request, message []byte)
 			_ = l.f.tell(ctx, out, l, mcp.ErrorResponse(a.ID, errNobodyAsked.Object()))
 		}
 	default:
-		if a.Method == mcp.MethodToolsChanged {
-			l.f.forgetTools()
-		}
 		l.f.mu.Lock()
 		defer l.f.mu.Unlock()
 		if a.Method == mcp.MethodCancelled {

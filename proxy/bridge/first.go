@@ -27,7 +27,7 @@ func (c *call) askFirst(ctx context.Context, message []byte) (status int, body [
 		}
 	}
 	if len(st.Asks) == 0 || !asks(c.Method) {
-		return wire.StatusOK, errUnusable.Body(c.id)
+		return wire.StatusOK, mcp.ModernForm(message, c.id, false)
 	}
 	body, err := c.asking(ctx, &st)
 	if err != nil {

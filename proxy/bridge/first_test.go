@@ -8,11 +8,11 @@ import (
 // A tool that wants its user at a URL first has the client asked, and is called anew once that has answered.
 func TestAToolWantsItsUserElsewhereFirst(t *testing.T) {
 	const declaresURL = `{"elicitation":{"url":{}}}`
-	needs := `"error":{"code":-32042,"message":"first","data":{"elicitations":[{"mode":"url","elicitationId":"e","url":"https://example.com/","message":"connect"}]}}`
+	const first = `"error":{"code":-32042,"message":"first","data":{"elicitations":[{"mode":"url","elicitationId":"e","url":"https://example.com/","message":"connect"}]}}`
 	for name, of := range map[string]kind{"streamed": {}, "whole": {whole: true}} {
 		t.Run(name, func(t *testing.T) {
 			u := tool(of, nil)
-			there := false
+			needs, there := first, false
 			u.tools["asks"] = func(k *running) {
 				if !there {
 					k.result = needs
@@ -33,7 +33,11 @@ func TestAToolWantsItsUserElsewhereFirst(t *testing.T) {
 				if g := r.do(asking{name: "asks", declares: declaresURL, params: round.answers(`{"action":"decline"}`)}); g.Error == nil || g.Error.Code != -32603 || r.ran() != ran {
 					t.Errorf("declined: got %s", g.text)
 				}
-				there = true
+				needs = `"error":{"code":-32042,"message":"words","data":{"mine":1}}`
+				if g := r.do(asking{name: "asks", declares: declaresURL}); !strings.Contains(g.text, `"error":{"code":-32603,"message":"words","data":{"mine":1}}`) {
+					t.Errorf("with nothing to ask: got %s", g.text)
+				}
+				ran, there = r.ran(), true
 				if g := r.do(asking{name: "asks", declares: declaresURL, params: round.answers(`{"action":"accept"}`)}); g.Result.Type != "complete" || r.ran() != ran+1 {
 					t.Errorf("accepted: got %s", g.text)
 				}

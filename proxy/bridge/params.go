@@ -81,13 +81,6 @@ func (f *face) noteTools(result []byte) {
 	f.tools, f.supports = now.mirrors, now.supports
 }
 
-// forgetTools has the server's tools listed anew before the next call, since they have changed.
-func (f *face) forgetTools() {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	f.tools = nil
-}
-
 // toolFacts are what is known of a server's tools, by their names.
 type toolFacts struct {
 	mirrors  map[string][]mcp.Mirror

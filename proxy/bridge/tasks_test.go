@@ -97,7 +97,7 @@ func TestQuestionsOfTask(t *testing.T) {
 		r.becomes("input_required", "", fmt.Sprintf(taskQuestion, 4, "elicitation/create"), fmt.Sprintf(taskQuestion, 5, "elicitation/create"))
 		for range 3 {
 			got := r.wantStatus(id, "input_required")
-			if want := `{"method":"elicitation/create","params":{"message":"which?"}}`; len(got.Result.InputRequests) != 2 || string(got.Result.InputRequests["ask-4"]) != want {
+			if want := `{"method":"elicitation/create","params":{"message":"which?","requestedSchema":{"type":"object","properties":{}}}}`; len(got.Result.InputRequests) != 2 || string(got.Result.InputRequests["ask-4"]) != want {
 				t.Fatalf("got %s, want two questions", got.text)
 			}
 		}

@@ -139,21 +139,3 @@ func TestMirroredArgumentsAreJudged(t *testing.T) {
 		}
 	})
 }
-
-// A server that says that its tools have changed is asked for them before the next call.
-func TestToolsThatHaveChangedAreListedAnew(t *testing.T) {
-	for name, changed := range map[string]func(k *running, text string){"on the session's stream": (*running).aside, "on the call's": (*running).say} {
-		t.Run(name, func(t *testing.T) {
-			u := tool(kind{}, func(k *running) { changed(k, toolsChanged) })
-			bridged(t, u, nil, func(r *rig) {
-				for range 2 {
-					r.do(asking{name: "asks"})
-					time.Sleep(time.Second)
-				}
-				if n := len(r.sent("tools/list")); n != 2 {
-					t.Errorf("the list was read %d times", n)
-				}
-			})
-		})
-	}
-}
