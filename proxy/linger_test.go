@@ -2,7 +2,6 @@ package proxy_test
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -11,7 +10,6 @@ import (
 	"time"
 
 	"berth/proxy"
-	"berth/sticky"
 )
 
 // untilGone waits for its caller to leave, and tells when it did.
@@ -191,43 +189,6 @@ func TestAClientTakesItsStreamOver(t *testing.T) {
 				synctest.Wait()
 				if came.IsZero() || tc.ends != !left.IsZero() || tc.ends && !came.After(left) {
 					t.Errorf("the server was left at %v, and asked at %v", left, came)
-				}
-			})
-		})
-	}
-}
-
-// A session that is opened when its client has left is one that nobody will ever know of.
-func TestSessionOpenedForNobodyIsEnded(t *testing.T) {
-	for name, opens := range map[string]faultFunc{
-		"JSON": slowly(10 * time.Second),
-		"events": func(w http.ResponseWriter, r *http.Request, body []byte) bool {
-			if methodIn(body) != "initialize" {
-				return false
-			}
-			time.Sleep(10 * time.Second)
-			w.Header().Set("Mcp-Session-Id", "s-1")
-			return streams(func(_ context.Context, write func(string)) {
-				time.Sleep(time.Second)
-				write("data: {\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{\"protocolVersion\":\"2025-11-25\"}}\n\n")
-			})(w, r, body)
-		},
-	} {
-		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				f := newRig(t, rigOptions{})
-				f.servers[0].inject(opens)
-				ctx, leave := context.WithTimeout(t.Context(), 3*time.Second)
-				defer leave()
-				if resp, err := f.client.Do(f.legacyRequest(ctx, "", "initialize", `"protocolVersion":"2025-11-25"`)); err == nil {
-					resp.Body.Close()
-				}
-				time.Sleep(time.Minute)
-				if s := f.servers[0]; s.Calls("initialize") != 1 || s.Calls(http.MethodDelete) != 1 || len(s.Sessions()) != 0 {
-					t.Errorf("%d opened, %d ended, %d left", s.Calls("initialize"), s.Calls(http.MethodDelete), len(s.Sessions()))
-				}
-				if _, err := f.sessionBinding("s-1"); !errors.Is(err, sticky.ErrUnknown) {
-					t.Errorf("its binding: got %v", err)
 				}
 			})
 		})

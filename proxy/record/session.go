@@ -9,7 +9,6 @@ import (
 	"berth/proxy/failover"
 	"berth/proxy/fault"
 	"berth/proxy/outbound"
-	"berth/proxy/session"
 	"berth/routing"
 	"berth/sticky"
 )
@@ -42,17 +41,12 @@ func (r *Recorder) SessionEnd() {
 // BindSession binds the session that this answer hands out, if any: before its
 // headers are released, and once more when the negotiated version is known only
 // later. promised are the tasks that the answer promises, as sticky.Binding.Tasks has them.
-// A session whose client has left is ended: nobody will ever know of it.
 func (r *Recorder) BindSession(w outbound.Way, u *routing.Upstream, version, promised string) error {
 	if r.NewSession == "" || r.bound && version == "" {
 		return nil
 	}
 	ctx, cancel := r.Recording()
 	defer cancel()
-	if !r.bound && r.HTTP.Context().Err() != nil {
-		session.For(w).Standing(u, r.NewSession, version).End(ctx)
-		return fault.ErrClientGone
-	}
 	router := r.Endpoint.Router
 	key := router.SessionKey(r.Principal, r.NewSession)
 	binding := sticky.Binding{Upstream: u.Name, Session: seal.Digest(r.NewSession), Version: version, Tasks: promised, Declares: r.Sessions.Declared(r.Call)}
