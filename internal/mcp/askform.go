@@ -82,9 +82,13 @@ func RequiredElicitations(message []byte) (requests [][]byte) {
 
 // Accepts reports whether an answer to an elicitation says that the user agrees.
 func Accepts(value []byte) bool {
+	return actionIn(value) == "accept"
+}
+
+func actionIn(value []byte) string {
 	says, _ := loose(value, "action")
 	action, _ := text(says[0])
-	return action == "accept"
+	return action
 }
 
 // isAnswer reports whether an object is an answer of a client's to what such a request asks (2026-07-28, schema, "ElicitResult",
@@ -92,13 +96,13 @@ func Accepts(value []byte) bool {
 func isAnswer(request, value []byte) bool {
 	members, _ := loose(request, "method")
 	method, _ := text(members[0])
-	says, _ := loose(value, "action", "role", "roots")
+	says, _ := loose(value, "role", "roots")
 	switch method {
 	case methodElicit:
-		action, _ := text(says[0])
+		action := actionIn(value)
 		return action == "accept" || action == "decline" || action == "cancel"
 	case methodSample:
-		return says[1].Kind() == '"'
+		return says[0].Kind() == '"'
 	}
-	return says[2].Kind() == '['
+	return says[1].Kind() == '['
 }

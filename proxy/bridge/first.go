@@ -40,7 +40,7 @@ func (c *call) askFirst(ctx context.Context, message []byte) (status int, body [
 
 // beginAgain makes the call anew whose client has answered all of what askFirst has asked for.
 func (c *call) beginAgain(ctx context.Context, st *state) (*wire.Response, error) {
-	given, err := c.given(st.Asks)
+	given, err := givenFor(st.Asks, c.out.Body)
 	if err != nil {
 		return nil, err
 	}

@@ -5,6 +5,7 @@ import (
 	"maps"
 	"time"
 
+	"berth/internal/exchange"
 	"berth/internal/mcp"
 )
 
@@ -27,16 +28,16 @@ func (c *call) checkParams(ctx context.Context, l *loan) *mcp.Error {
 	unsure := tools == nil || !isListed && !l.listed // a server may list for each session what that may use
 	isFresh := time.Since(c.f.learned) < listAgain
 	c.f.mu.Unlock()
-	if refusal := c.checkBy(tools); !unsure && (refusal == nil || isFresh) {
+	if refusal := checkMirrors(tools[c.Name], c.out); !unsure && (refusal == nil || isFresh) {
 		return refusal
 	}
-	return c.checkBy(c.learnTools(ctx, l))
+	return checkMirrors(c.learnTools(ctx, l)[c.Name], c.out)
 }
 
-// checkBy refuses a call whose headers do not repeat its arguments.
-func (c *call) checkBy(tools map[string][]mcp.Mirror) *mcp.Error {
-	for _, mirror := range tools[c.Name] {
-		if refusal := mirror.Check(c.out.Body, c.out.Header); refusal != nil {
+// checkMirrors refuses a call whose headers do not repeat its arguments.
+func checkMirrors(mirrors []mcp.Mirror, out *exchange.Request) *mcp.Error {
+	for _, mirror := range mirrors {
+		if refusal := mirror.Check(out.Body, out.Header); refusal != nil {
 			return refusal
 		}
 	}

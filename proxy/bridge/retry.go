@@ -98,7 +98,7 @@ func (f *face) addressed(request *exchange.Request) *exchange.Request {
 // answer gives the upstream the answers that the client has brought, and returns what is open. Where one is none the upstream gets none of
 // them (2026-07-28, multi round-trip requests, "Error Handling").
 func (c *call) answer(ctx context.Context, l *loan, st *state) (open []question, err error) {
-	given, err := c.given(st.Asks)
+	given, err := givenFor(st.Asks, c.out.Body)
 	if err != nil {
 		return nil, err
 	}
@@ -122,10 +122,10 @@ func (c *call) answer(ctx context.Context, l *loan, st *state) (open []question,
 	return open, nil
 }
 
-// given is what the client has brought for what it was asked, if anything.
-func (c *call) given(asked []question) ([]mcp.Input, error) {
-	given, err := mcp.InputResponses(c.out.Body)
-	if err != nil && mcp.HasInputResponses(c.out.Body) {
+// givenFor is what the body of a retry brings for what was asked, if anything.
+func givenFor(asked []question, body []byte) ([]mcp.Input, error) {
+	given, err := mcp.InputResponses(body)
+	if err != nil && mcp.HasInputResponses(body) {
 		return nil, err
 	}
 	return given, checkAnswers(given, asked)
