@@ -89,7 +89,7 @@ func TestBerthOutlivesAWantOfDescriptors(t *testing.T) {
 // process stays near its limit.
 func TestBerthLivesWithLittleMemory(t *testing.T) {
 	t.Parallel()
-	const calls, limit = 2000, 64 << 20
+	const calls, each, limit = 2000, 20 << 10, 64 << 20
 	release := make(chan struct{})
 	fleet := startLocalFleet(t, func(_ http.ResponseWriter, r *http.Request, body []byte) bool {
 		if strings.Contains(string(body), `"hold"`) {
@@ -102,12 +102,13 @@ func TestBerthLivesWithLittleMemory(t *testing.T) {
 	})
 	b := startBerthUnder(t, fleet.fleet, "export GOMEMLIMIT=64MiB")
 	client := newModernClient(t)
+	arguments := map[string]any{"text": strings.Repeat("x", each)}
 	var mu sync.Mutex // guards statuses
 	statuses := map[int]int{}
 	var waiting sync.WaitGroup
 	for range calls {
 		waiting.Go(func() {
-			got, err := client.send(t, b.url(), "tools/call", "hold", map[string]any{"name": "hold"})
+			got, err := client.send(t, b.url(), "tools/call", "hold", map[string]any{"name": "hold", "arguments": arguments})
 			if err != nil || got.status == http.StatusServiceUnavailable && got.Error.Data.Reason != "overloaded" {
 				t.Errorf("got %v, %v, want an answer or to be told to come back", got, err)
 			}
