@@ -149,6 +149,24 @@ func TestLabelsAreBounded(t *testing.T) {
 	}
 }
 
+// TestFailedRequestsAreCountedFromZero: of a counter that begins with the first failures, a rate does not tell of them.
+func TestFailedRequestsAreCountedFromZero(t *testing.T) {
+	b := start(t, setup{handler: http.HandlerFunc(func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) })})
+	failed := func() (n int64, stands bool) {
+		for _, data := range b.said("berth.requests.failed") {
+			for _, point := range data.(metricdata.Sum[int64]).DataPoints {
+				n, stands = n+point.Value, true
+			}
+		}
+		return n, stands
+	}
+	if n, stands := failed(); n != 0 || !stands {
+		t.Errorf("before: got %d, there: %v, want 0", n, stands)
+	}
+	b.modern("tools/call", "t", `"name":"t"`)
+	realtest.Eventually(t, "the failure to be counted", func() bool { n, _ := failed(); return n == 1 })
+}
+
 // TestDurationsAreMeasured in seconds, of the request and of the exchange.
 func TestDurationsAreMeasured(t *testing.T) {
 	b := start(t, setup{})

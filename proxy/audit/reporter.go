@@ -14,7 +14,6 @@ import (
 
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/metric"
-	semconv "go.opentelemetry.io/otel/semconv/v1.41.0"
 	"go.opentelemetry.io/otel/semconv/v1.41.0/mcpconv"
 	"go.opentelemetry.io/otel/trace"
 	tracenoop "go.opentelemetry.io/otel/trace/noop"
@@ -52,7 +51,7 @@ type Reporter struct {
 
 	moves   metric.Int64Counter
 	missing metric.Int64Counter
-	cuts    metric.Int64Counter
+	failed  metric.Int64Counter
 	streams metric.Int64UpDownCounter
 	crossed metric.Int64Counter
 	drops   metric.Int64Counter
@@ -94,7 +93,7 @@ func New(endpoints []*inbound.Endpoint, o Options) *Reporter {
 func (r *Reporter) instrument(meter metric.Meter) {
 	requests, _ := meter.Int64Counter("berth.requests", metric.WithDescription("Requests of clients."))
 	r.moves, _ = meter.Int64Counter("berth.sessions.moved", metric.WithDescription("Sessions that lost their upstream and were to be opened on another."))
-	r.cuts, _ = meter.Int64Counter("berth.drain.cut", metric.WithDescription("Requests still under way when the time to drain was over."))
+	r.failed, _ = meter.Int64Counter("berth.requests.failed", metric.WithDescription("Requests that ended in an error of berth's own: outcome failed."))
 	r.missing, _ = meter.Int64Counter("berth.headers.missing", metric.WithDescription("Headers that requests lacked and that were taken from the body: what headers = strict would refuse."))
 	operations, _ := mcpconv.NewServerOperationDuration(meter)
 	exchanges, _ := mcpconv.NewClientOperationDuration(meter)
@@ -114,7 +113,7 @@ func (r *Reporter) instrument(meter metric.Meter) {
 func (r *Reporter) begin(pool *routing.Pool, moves []string) {
 	name, upstreams := series.Of("pool", pool.Name()), series.Of("upstream", pool.Names()...)
 	series.Begin(r.moves, name, series.Of("outcome", moves...))
-	series.Begin(r.cuts, name, series.Of(string(semconv.McpMethodNameKey), mcp.MethodCallTool))
+	series.Begin(r.failed, name)
 	series.Begin(r.missing, name, series.Of("header", mcp.HeaderMethod, mcp.HeaderName, mcp.HeaderVersion))
 	series.Begin(r.crossed, name, upstreams)
 	series.Begin(r.drops, name, upstreams, series.Of("reason", string(DropUnasked), string(DropOther)))
@@ -131,8 +130,8 @@ func (r *Reporter) served(x *Record, e end) {
 	of := r.requests.Of(requestLabels{pool, method, x.call.Era(), x.Source, e.outcome, e.errorType, x.Status / 100})
 	of.count.Add(1)
 	of.took.Record(e.took.Seconds())
-	if e.outcome == outcomeCut {
-		add(r.cuts, 1, pool, semconv.McpMethodNameKey.String(method))
+	if e.outcome == outcomeFailed {
+		add(r.failed, 1, pool)
 	}
 }
 
