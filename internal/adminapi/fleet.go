@@ -20,7 +20,7 @@ type fleet struct {
 	board   *bulletin.Board
 	store   *storage.Store
 	ready   func() (ready bool, why []string)
-	count   func(ctx context.Context) (api.Tally, error) // of tasks; nil: this berth tells of none
+	count   func(ctx context.Context) (tally api.Tally, missing string) // of tasks; nil: this berth tells of none
 	outages outages
 }
 

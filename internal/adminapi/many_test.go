@@ -42,6 +42,11 @@ func TestManyTasksAreReadInBatches(t *testing.T) {
 
 	before := reads(t, reader)
 	began = time.Now()
+	var status api.Status
+	r.must("GET", "/v1/status", "", &status)
+	if n := status.Tasks.ByState["working"] + status.Tasks.ByState["dispatched"]; n != many && status.Partial == "" {
+		t.Errorf("%d tasks are counted of %d, and nothing says that they are not all", n, many)
+	}
 	var told api.Tasks
 	var first time.Duration
 	for first == 0 || told.Partial != "" {

@@ -1,6 +1,7 @@
 package adminapi
 
 import (
+	"cmp"
 	"context"
 	"net/http"
 	"slices"
@@ -22,19 +23,17 @@ func (f *fleet) serveStatus(ctx context.Context, _ *http.Request) (any, error) {
 	}
 	told.Berth.Sees = nil // the same stands with the upstreams
 	told.Ready, told.NotReady = f.ready()
-	told.Tasks, err = f.tally(ctx)
-	if err != nil && told.Partial == "" {
-		told.Partial = f.outages.partial(err)
-	}
+	tally, missing := f.tally(ctx)
+	told.Tasks, told.Partial = tally, cmp.Or(told.Partial, missing)
 	return told, nil
 }
 
-// tally counts tasks, as far as that can be done in time.
-func (f *fleet) tally(ctx context.Context) (tally api.Tally, err error) {
+// tally counts tasks, as far as that can be done in time; missing is as tasks.count has it.
+func (f *fleet) tally(ctx context.Context) (tally api.Tally, missing string) {
 	if f.count != nil {
 		limit, cancel := context.WithTimeout(ctx, patience)
 		defer cancel()
-		tally, err = f.count(limit)
+		tally, missing = f.count(limit)
 	}
 	if tally.ByState == nil {
 		tally.ByState = map[string]int{}
@@ -42,7 +41,7 @@ func (f *fleet) tally(ctx context.Context) (tally api.Tally, err error) {
 	if tally.Oldest == nil {
 		tally.Oldest = map[string]api.Age{}
 	}
-	return tally, err
+	return tally, missing
 }
 
 func (f *fleet) serveBerths(ctx context.Context, _ *http.Request) (any, error) {

@@ -74,16 +74,21 @@ func (ts *tasks) serveTasks(ctx context.Context, r *http.Request) (any, error) {
 
 func placeOfTask(t *api.Task) placed { return placed{t.Made, t.Pool, t.ID} }
 
-// count counts all tasks, as the list of them has it; with an error, what is known.
-func (ts *tasks) count(ctx context.Context) (api.Tally, error) {
+// count counts all tasks, as the list of them has it. missing is why some may not be counted; "": all are.
+func (ts *tasks) count(ctx context.Context) (tally api.Tally, missing string) {
 	seen := ts.snapshot.get(ctx)
-	tally := newTally(seen.asOf)
+	counted := newTally(seen.asOf)
+	says := ""
 	if seen.value != nil {
 		for _, one := range seen.value.all {
-			tally.add(one)
+			counted.add(one)
 		}
+		says = seen.value.partial
 	}
-	return tally.Tally, ts.outages.fault(seen.err)
+	if missing = seen.missing(ts.outages, says); missing != "" {
+		missing = "tasks: " + missing
+	}
+	return counted.Tally, missing
 }
 
 // tallying counts.

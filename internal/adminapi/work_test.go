@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"berth/internal/adminapi"
+	"berth/internal/api"
+	"berth/internal/bulletin"
 	"berth/internal/drain"
 	"berth/internal/seal"
 	"berth/internal/storage"
@@ -72,15 +74,18 @@ func newWorkRig(t *testing.T, storeURL string, meter metric.MeterProvider) *work
 		_ = store.Close()
 	})
 	r.drains = drain.New(drain.Options{Name: "me", Store: store, Bindings: r.bindings, IDs: ids, Pools: all})
-	api := adminapi.New(adminapi.Options{
+	answers := adminapi.New(adminapi.Options{
 		Pools: all, Reopens: func(pool string) bool { return pool == "q" }, Payloads: func() bool { return r.payloads },
-		Drains: r.drains,
+		Drains: r.drains, Store: store,
+		Board: bulletin.New(bulletin.Options{Store: store, Name: "me", Own: func() api.Berth { return api.Berth{State: bulletin.Serving} }}),
+		Face:  func(string) adminapi.Face { return adminapi.Face{} },
+		Ready: func() (bool, []string) { return true, nil },
 		Work: adminapi.Work{
 			Bindings: r.bindings, IDs: ids, Tasks: func() *upgrade.Tasks { return r.tasks }, Rules: func() upgrade.Rules { return upgrade.Rules{r.rule} },
 			CancelTask: func(ctx context.Context, pool, upstream, id string) error { return r.cancel(ctx, pool, upstream, id) },
 		},
 	})
-	r.operator = newOperator(t, api.Routes())
+	r.operator = newOperator(t, answers.Routes())
 	return r
 }
 

@@ -7,9 +7,9 @@ import (
 
 // Tally counts tasks.
 type Tally struct {
-	ByState map[string]int `json:"by_state"` // see Task.State
-	Oldest  map[string]Age `json:"oldest"`   // that has not ended, by state
-	AsOf    time.Time      `json:"as_of"`
+	ByState map[string]int `json:"by_state"`       // see Task.State
+	Oldest  map[string]Age `json:"oldest"`         // that has not ended, by state
+	AsOf    time.Time      `json:"as_of,omitzero"` // none: no task could be read
 }
 
 // Age is a task, and when it was made.

@@ -77,7 +77,11 @@ func tellSeen(w io.Writer, upstreams []api.Upstream) error {
 }
 
 func tallyLine(t api.Tally) string {
-	if len(t.ByState) == 0 {
+	switch {
+	case len(t.ByState) > 0:
+	case t.AsOf.IsZero():
+		return "not known"
+	default:
 		return "none"
 	}
 	var parts []string
