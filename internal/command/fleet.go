@@ -125,7 +125,7 @@ func (f *fleet) change(all []discover.Instance, answered bool) {
 }
 
 // compose replaces the pool's upstreams, under mu. One that the configuration names is not
-// discovered beside itself.
+// discovered beside itself; by the name that it had before it drains, for what it owns by that.
 func (f *fleet) compose() {
 	all := append([]*routing.Upstream(nil), f.manning.named...)
 	taken := map[string]bool{}
@@ -133,7 +133,7 @@ func (f *fleet) compose() {
 		taken[u.Name], taken[u.URL.String()] = true, true
 	}
 	for _, i := range f.found {
-		if taken[i.Name] || taken[i.URL.String()] {
+		if taken[i.Name] || taken[i.URL.String()] && !i.Left {
 			continue
 		}
 		all = append(all, &routing.Upstream{

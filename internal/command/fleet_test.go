@@ -85,7 +85,6 @@ func TestAPoolHasWhoIsNamedAndWhoIsDiscovered(t *testing.T) {
 	}
 }
 
-// A reload changes the source, or ends it.
 // What an upstream owns is not lost because a reading of the file does not name it any more.
 func TestAnUpstreamThatTheFileDropsDrains(t *testing.T) {
 	g, f := discovering(t, func(p *config.Pool) { p.Upstreams = named("a", "b") })
@@ -112,6 +111,22 @@ func TestAnUpstreamThatTheFileDropsDrains(t *testing.T) {
 	realtest.Eventually(t, "b is forgotten", func() bool { return members(f) == "a" })
 }
 
+// What an upstream owns is bound to its name. By another name it is another upstream, beside which it drains.
+func TestAnUpstreamThatTheFileRenamesDrainsByItsFormerName(t *testing.T) {
+	g, f := discovering(t, func(p *config.Pool) { p.Upstreams = named("a", "b") })
+	before := f.pool.Find("b")
+	pool := config.DefaultPool()
+	pool.Upstreams = named("a", "c")
+	m, err := newManning(pool)
+	if err != nil {
+		t.Fatal(err)
+	}
+	g.manned[0].fleet.become(m)
+	if got := members(f); got != "a c b-" || !f.pool.Find("b").Is(before) {
+		t.Errorf("got %q, want what was b to drain beside c", got)
+	}
+}
+
 func named(names ...string) (list []config.Upstream) {
 	for i, name := range names {
 		u := config.DefaultUpstream()
@@ -121,6 +136,7 @@ func named(names ...string) (list []config.Upstream) {
 	return list
 }
 
+// A reload changes the source, or ends it.
 func TestTheSourceChangesWithTheConfiguration(t *testing.T) {
 	dir := t.TempDir()
 	one, other := filepath.Join(dir, "one"), filepath.Join(dir, "other")

@@ -14,6 +14,7 @@ type Instance struct {
 	Name     string   // what it is bound by; unique in an answer
 	URL      *url.URL // its MCP endpoint
 	Draining bool     // it keeps what it owns and gets nothing new
+	Left     bool     // neither source nor configuration tells of it any more, so that it drains
 	Weight   int      // its share of new work; 0: the source does not say
 	Backup   bool     // it gets new work only while no other can
 	Era      string   // what it speaks, as the configuration writes it; "": the source does not say

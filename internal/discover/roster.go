@@ -174,7 +174,8 @@ func (r *roster) instances() []Instance {
 	list := make([]Instance, 0, len(r.known))
 	for _, e := range r.known {
 		i := e.Instance
-		i.Draining = i.Draining || !e.left.IsZero()
+		i.Left = !e.left.IsZero()
+		i.Draining = i.Draining || i.Left
 		list = append(list, i)
 	}
 	slices.SortFunc(list, byName)

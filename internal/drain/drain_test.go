@@ -315,3 +315,30 @@ func TestIDsAreHidden(t *testing.T) {
 		}
 	}
 }
+
+// Whoever stops an instance stops it for all the names that it has had: a drain by the newest tells what it owns by the others.
+func TestWhatAnInstanceOwnsByAFormerNameIsLeftThere(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		one := start(t, storagetest.OpenMemory(t), "one")
+		a, b := one.pool.Find("a"), one.pool.Find("b")
+		one.pool.Replace([]*routing.Upstream{a, b, {Name: "former", URL: a.URL, Draining: true}})
+		key := sticky.Key{Kind: sticky.Task, Pool: "p", ID: "t"}
+		if err := one.bindings.Bind(t.Context(), key, sticky.Binding{Upstream: "former"}, time.Hour); err != nil {
+			t.Fatal(err)
+		}
+		one.bind(t, sticky.Task, "u", sticky.Binding{})
+		one.drain(t, false)
+		pass(time.Minute)
+		if s := one.status(t); s.Drained || s.Left.Tasks != 2 || len(s.Items) != 2 || s.More != 0 || !s.LostAfter.After(time.Now()) {
+			t.Errorf("got %+v, want both tasks", s)
+		}
+		all, err := one.All(t.Context())
+		if err != nil || all[0].Left.Tasks != 2 || all[1].Left.Tasks != 0 || all[2].Left.Tasks != 2 {
+			t.Errorf("got %+v, %v", all, err)
+		}
+		pass(2 * time.Hour)
+		if s := one.status(t); !s.Drained {
+			t.Errorf("once both are forgotten: got %+v", s)
+		}
+	})
+}

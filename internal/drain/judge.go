@@ -3,6 +3,7 @@ package drain
 import (
 	"context"
 	"fmt"
+	"net/url"
 	"slices"
 	"time"
 
@@ -22,7 +23,7 @@ func (w *Watch) Of(ctx context.Context, pool, upstream string, most int) (Status
 	if err != nil {
 		return Status{}, err
 	}
-	return w.status(ctx, pool, u, reports, most)
+	return w.judge(ctx, there{pool, u}, reports, most)
 }
 
 // All tells of all upstreams, without what they own.
@@ -37,7 +38,7 @@ func (w *Watch) All(ctx context.Context) ([]Status, error) {
 	group.SetLimit(askedAtOnce)
 	for i, at := range places {
 		group.Go(func() (err error) {
-			all[i], err = w.status(ctx, at.pool, at.Upstream, reports, 0)
+			all[i], err = w.judge(ctx, at, reports, 0)
 			return err
 		})
 	}
@@ -75,6 +76,29 @@ func (w *Watch) Known() []Status {
 	}
 	return all
 }
+
+// judge tells of an upstream, and of what its instance owns by other names that it has in the pool: one that was renamed drains by the
+// former name, for that.
+func (w *Watch) judge(ctx context.Context, at there, reports []report, most int) (Status, error) {
+	s, err := w.status(ctx, at.pool, at.Upstream, reports, most)
+	if err != nil {
+		return s, err
+	}
+	for _, other := range w.places() {
+		if other.pool != at.pool || other.Name == at.Name || !isAt(other.URL, at.URL) {
+			continue
+		}
+		by, err := w.status(ctx, other.pool, other.Upstream, reports, most)
+		if err != nil {
+			return s, err
+		}
+		s.addOf(by, most)
+	}
+	return s, nil
+}
+
+// isAt reports whether two URLs lead to one place.
+func isAt(a, b *url.URL) bool { return a.Host == b.Host && a.Path == b.Path && a.Scheme == b.Scheme }
 
 // status judges by reports, and by what the store counts after they were read.
 func (w *Watch) status(ctx context.Context, pool string, u *routing.Upstream, reports []report, most int) (Status, error) {

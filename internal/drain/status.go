@@ -18,6 +18,10 @@ type Counts struct {
 // None reports whether nothing is left.
 func (c Counts) None() bool { return c == Counts{} }
 
+func (c Counts) plus(o Counts) Counts {
+	return Counts{c.Tasks + o.Tasks, c.Sessions + o.Sessions, c.Streams + o.Streams, c.Requests + o.Requests, c.Held + o.Held}
+}
+
 // Status says what is left at an upstream.
 type Status struct {
 	Pool     string `json:"pool"`
@@ -79,4 +83,18 @@ func (s *Status) take(r report, at place, mark routing.Drain) {
 	if heeds {
 		s.Heeding++
 	}
+}
+
+// addOf adds what the same instance owns by another name; at most so many of its items are told.
+func (s *Status) addOf(other Status, most int) {
+	s.Drained = s.Drained && other.Uncounted == 0 && other.Left.None()
+	s.Left = s.Left.plus(other.Left)
+	s.Movable += other.Movable
+	s.Uncounted += other.Uncounted
+	if other.LostAfter.After(s.LostAfter) {
+		s.LostAfter = other.LostAfter
+	}
+	more := min(len(other.Items), max(0, most-len(s.Items)))
+	s.Items = append(s.Items, other.Items[:more]...)
+	s.More += other.More + len(other.Items) - more
 }
