@@ -147,6 +147,8 @@ var layers = [][]string{
 	{"proxy/inbound"},
 	{"proxy/admission", "proxy/audit", "proxy/draft", "proxy/outbound", "proxy/resident", "proxy/reply", "proxy/standing", "proxy/taskwatch"},
 	{"proxy/access", "proxy/announce", "proxy/polls", "proxy/session", "proxy/tasklist"},
+	{"proxy/bridge/legacy"},
+	{"proxy/bridge/flow", "proxy/bridge/rounds"},
 	{"proxy/bridge"},
 	{"proxy/failover", "proxy/sessiontasks", "proxy/subscribe", "proxy/tasks"},
 	{"proxy/record"},

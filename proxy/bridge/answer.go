@@ -8,6 +8,7 @@ import (
 	"berth/internal/exchange"
 	"berth/internal/mcp"
 	"berth/internal/wire"
+	"berth/proxy/bridge/legacy"
 )
 
 // follow reads the answer to a call that was sent, and shows it as a modern server would.
@@ -17,7 +18,7 @@ func (c *call) follow(ctx context.Context, l *loan, s *sent) (*wire.Response, er
 	case s.ask != nil:
 		return c.show(ctx, r, s.ask)
 	case s.Status/100 == 2 && exchange.ShapeOf(s.Response) == exchange.EventStream:
-		go s.flow.run(s.Response, "")
+		go s.flow.Run(s.Response, "")
 		return c.show(ctx, r, nil)
 	}
 	defer l.giveBack(false)
@@ -25,7 +26,7 @@ func (c *call) follow(ctx context.Context, l *loan, s *sent) (*wire.Response, er
 	s.Response = s.Kept() // it may be closed while it is read
 	hungUp := context.AfterFunc(ctx, func() { s.Body.Close() })
 	defer hungUp()
-	message, err := readWhole(s.Response)
+	message, err := legacy.ReadWhole(s.Response)
 	if err != nil {
 		return nil, &exchange.SendError{Err: err, Sent: true}
 	}

@@ -5,6 +5,8 @@ import (
 
 	"berth/internal/exchange"
 	"berth/internal/mcp"
+	"berth/proxy/bridge/flow"
+	"berth/proxy/bridge/rounds"
 )
 
 // hears does what a message of a session's means that came on no call's stream. A question is put to
@@ -14,16 +16,16 @@ func (l *loan) hears(ctx context.Context, out *exchange.Request, message []byte)
 	switch {
 	case err != nil || a.Method == "":
 	case a.Method == mcp.MethodPing && a.ID != nil:
-		_ = l.f.tell(ctx, out, l, mcp.Response(a.ID, []byte("{}")))
+		_ = l.Tell(ctx, out, mcp.Response(a.ID, []byte("{}")))
 	case a.ID != nil && mcp.RelatedTask(message) != "":
 		l.noteAsked(ctx, out, a.ID, message)
 	case a.ID != nil:
 		l.f.mu.Lock()
 		asker := l.asker
 		l.f.mu.Unlock()
-		it := item{message: message, answer: a, aside: true}
-		if (asker == nil || !asker.asks || !asker.hear(it)) && !l.keepAsked(it) {
-			_ = l.f.tell(ctx, out, l, mcp.ErrorResponse(a.ID, errNobodyAsked.Object()))
+		it := flow.Item{Message: message, Answer: a, Aside: true}
+		if (asker == nil || !asker.Asks || !asker.Hear(it)) && !l.keepAsked(it) {
+			_ = l.Tell(ctx, out, mcp.ErrorResponse(a.ID, rounds.ErrNobodyAsked.Object()))
 		}
 	default:
 		l.f.mu.Lock()
@@ -32,7 +34,7 @@ func (l *loan) hears(ctx context.Context, out *exchange.Request, message []byte)
 			l.withdrawEarly(mcp.CancelledID(message))
 		}
 		if (a.Method == mcp.MethodLog && l.alone || a.Method == mcp.MethodCancelled) && l.asker != nil {
-			l.asker.hear(item{message: message, answer: a, aside: true}) // of the one call there
+			l.asker.Hear(flow.Item{Message: message, Answer: a, Aside: true}) // of the one call there
 		}
 		if l.shelf == nil {
 			return

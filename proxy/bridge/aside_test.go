@@ -1,6 +1,7 @@
 package bridge
 
 import (
+	"berth/proxy/bridge/flow"
 	"context"
 	"net/http"
 	"strings"
@@ -191,7 +192,7 @@ func TestLogsLeaveRoomForQuestions(t *testing.T) {
 		text, _, first := k.question("elicitation/create", formAsk)
 		k.say(text)
 		time.Sleep(time.Second)
-		for range 2 * maxInbox {
+		for range 2 * flow.MaxInbox {
 			k.aside(logs("error"))
 		}
 		second := k.askAside()

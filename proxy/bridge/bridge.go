@@ -104,7 +104,7 @@ func (b *Bridge) faceOf(u *routing.Upstream) *face {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	f := b.faces[u.Name]
-	if f == nil || f.u != u {
+	if f == nil || f.u.Upstream != u {
 		f = newFace(b, u, f)
 		b.faces[u.Name] = f
 	}
@@ -150,7 +150,7 @@ func (b *Bridge) sweep(ctx context.Context, since time.Time) {
 	var idle []*loan
 	for name, f := range b.faces {
 		idle = append(idle, f.takeIdle(since)...)
-		if f.isEmpty() && f.pool().Find(name) == nil {
+		if f.isEmpty() && f.u.Pool().Find(name) == nil {
 			delete(b.faces, name)
 		}
 	}

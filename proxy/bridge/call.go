@@ -2,10 +2,7 @@ package bridge
 
 import (
 	"context"
-	"crypto/rand"
 	"errors"
-	"strconv"
-	"sync/atomic"
 
 	"berth/internal/exchange"
 	"berth/internal/mcp"
@@ -79,7 +76,7 @@ func (c *call) begin(ctx context.Context) (*wire.Response, error) {
 		}
 		if c.Method == mcp.MethodDiscover {
 			defer l.giveBack(false)
-			return wire.Whole(wire.StatusOK, mcp.Response(c.id, mcp.DiscoverFrom(l.result, modernVersion))), nil
+			return wire.Whole(wire.StatusOK, mcp.Response(c.id, mcp.DiscoverFrom(l.Result, modernVersion))), nil
 		}
 		err = c.prepare(ctx, l)
 		if err == nil {
@@ -96,7 +93,7 @@ func (c *call) begin(ctx context.Context) (*wire.Response, error) {
 			l.giveBack(false)
 			return nil, err
 		}
-		if again && response.ask == nil && outbound.DeniesSession(response.Status) && l.isDenied(ctx, c.out) {
+		if again && response.ask == nil && outbound.DeniesSession(response.Status) && l.IsDenied(ctx, c.out) {
 			response.close()
 			l.giveBack(true)
 			continue
@@ -108,16 +105,4 @@ func (c *call) begin(ctx context.Context) (*wire.Response, error) {
 // mayBeAsked reports whether an upstream may ask the client in mid-call.
 func (c *call) mayBeAsked() bool {
 	return asks(c.Method) && c.client.Asked()
-}
-
-// ids are JSON-RPC ids of this process: no other's are like them, so that a session may go from
-// one berth to another.
-var ids = struct {
-	prefix string
-	last   atomic.Int64
-}{prefix: rand.Text()}
-
-// newID returns a raw JSON-RPC id.
-func newID() []byte {
-	return strconv.AppendQuote(nil, "berth-"+ids.prefix+"-"+strconv.FormatInt(ids.last.Add(1), 36))
 }

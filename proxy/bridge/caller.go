@@ -33,6 +33,9 @@ func (c *call) whose() string {
 // key names the shelf of these sessions.
 func (c *call) key() string { return c.whose() + string(c.client.AsksClient()) }
 
+// about is what a call's states and cursors are good for: one caller, in one pool.
+func (c *call) about() []string { return []string{c.f.u.Pool().Name(), c.caller} }
+
 // namesBerth reports whether a header says where a request had reached a berth: the next round may
 // reach another one.
 func namesBerth(name string) bool {

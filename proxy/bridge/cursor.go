@@ -49,7 +49,7 @@ func (c *call) turnPage(ctx context.Context) error {
 	if json.Unmarshal(text, &p) != nil {
 		return mcp.ErrInvalidCursor
 	}
-	u := c.f.pool().Find(p.Upstream)
+	u := c.f.u.Pool().Find(p.Upstream)
 	if u == nil {
 		return mcp.ErrInvalidCursor
 	}
@@ -63,7 +63,7 @@ func (c *call) markPage(ctx context.Context, l *loan, a *mcp.Answer, message []b
 	if !isList(c.Method) || a.NextCursor == "" {
 		return message
 	}
-	text, err := json.Marshal(page{c.f.u.Name, l.id, a.NextCursor})
+	text, err := json.Marshal(page{c.f.u.Name, l.ID, a.NextCursor})
 	if err != nil {
 		return message
 	}
@@ -77,7 +77,7 @@ func (c *call) markPage(ctx context.Context, l *loan, a *mcp.Answer, message []b
 // own returns the session of a name that may be lent; nil if there is none.
 func (s *shelf) own(id string, alone bool) *loan {
 	for _, l := range s.loans {
-		if id != "" && l.id == id && (l.users == 0 || !alone && !l.alone) {
+		if id != "" && l.ID == id && (l.users == 0 || !alone && !l.alone) {
 			return l
 		}
 	}

@@ -1,6 +1,7 @@
 package bridge
 
 import (
+	"berth/proxy/bridge/rounds"
 	"context"
 	"slices"
 	"strings"
@@ -167,12 +168,12 @@ func TestAHangUpWhileARoundIsCollected(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			u := tool(of, func(k *running) { k.ends(k.ask(), k.ask()) })
 			bridged(t, u, nil, func(r *rig) {
-				r.goneAfter(together/2, asking{name: "asks"})
+				r.goneAfter(rounds.Together/2, asking{name: "asks"})
 				if told := r.sent("notifications/cancelled"); len(told) != 1 {
 					t.Errorf("in the first round: told %v", told)
 				}
 				g := r.do(asking{name: "asks"})
-				r.goneAfter(together/2, asking{name: "asks", params: g.answers(accepted)})
+				r.goneAfter(rounds.Together/2, asking{name: "asks", params: g.answers(accepted)})
 				time.Sleep(time.Second)
 				for range 2 {
 					g = r.do(asking{name: "asks", params: g.answers(accepted)})

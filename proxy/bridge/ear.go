@@ -9,6 +9,7 @@ import (
 	"berth/internal/exchange"
 	"berth/internal/mcp"
 	"berth/internal/wire"
+	"berth/proxy/bridge/legacy"
 	"berth/proxy/outbound"
 )
 
@@ -53,13 +54,13 @@ func (l *loan) listenAs(ctx context.Context, out *exchange.Request, wanted ear) 
 	e := l.ear
 	switch {
 	case e != nil:
-		e.out = ownPost(out, nil)
-	case l.id == "" || l.deaf:
+		e.out = legacy.OwnPost(out, nil)
+	case l.ID == "" || l.deaf:
 		f.mu.Unlock()
 		return
 	default:
 		line, cancel := context.WithCancel(context.Background()) // it outlives the request
-		e = &ear{stop: cancel, last: wanted.last, early: wanted.early, out: ownPost(out, nil), stands: make(chan struct{})}
+		e = &ear{stop: cancel, last: wanted.last, early: wanted.early, out: legacy.OwnPost(out, nil), stands: make(chan struct{})}
 		l.ear = e
 		go l.run(line, e)
 	}
@@ -120,12 +121,12 @@ func (l *loan) run(ctx context.Context, e *ear) {
 			l.stopListening()
 			return
 		case errors.Is(err, errDenied):
-			l.deafen(l.isDenied(ctx, l.earOf(e)))
+			l.deafen(l.IsDenied(ctx, l.earOf(e)))
 			return
 		case errors.Is(err, errNoStream):
 			l.deafen(false)
 			return
-		case errors.Is(err, errStands):
+		case errors.Is(err, legacy.ErrStands):
 			// The server may have yet to see that it was left.
 		case time.Since(began) > earMost: // it stood
 			pause = earFirst
@@ -187,18 +188,14 @@ func (l *loan) hearOnce(ctx context.Context, e *ear) error {
 	l.f.mu.Lock()
 	as, last := e.out, e.last
 	l.f.mu.Unlock()
-	in := l.request(as, wire.MethodGet, nil)
-	if last != "" {
-		in.Header.Set(mcp.HeaderLastEvent, last)
-	}
-	response, err := outbound.To(l.f.b.options().Endpoint).Send(ctx, l.f.u, in, outbound.Terms{Watched: true})
+	response, err := l.Session.Listen(ctx, as, last)
 	if err != nil {
 		return err
 	}
 	defer response.Body.Close()
 	switch status := response.Status; {
 	case status == wire.StatusConflict:
-		return errStands
+		return legacy.ErrStands
 	case status == wire.StatusMethodNotAllowed:
 		return errNoStream
 	case outbound.DeniesSession(status):
@@ -207,18 +204,18 @@ func (l *loan) hearOnce(ctx context.Context, e *ear) error {
 		return nil
 	}
 	l.settle(e)
-	events := mcp.NewLongEventReader(response.Body, maxAnswer)
+	events := mcp.NewLongEventReader(response.Body, legacy.MaxAnswer)
 	for {
 		next, err := events.Next()
 		if err != nil {
 			return err
 		}
-		if id := next.ID(); next.Ends && id != "" && len(id) <= maxEvent {
+		if id := next.ID(); next.Ends && id != "" && len(id) <= legacy.MaxEvent {
 			l.f.mu.Lock()
 			e.last = id
 			l.f.mu.Unlock()
 		}
-		leaveAlone(&e.alone, &next)
+		legacy.LeaveAlone(&e.alone, &next)
 		if next.Ends && !next.Cut && mcp.MayBeMessage(next.Data) {
 			l.hears(ctx, l.earOf(e), bytes.Clone(next.Data))
 		}

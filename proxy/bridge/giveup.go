@@ -8,6 +8,7 @@ import (
 
 	"berth/internal/mcp"
 	"berth/internal/wire"
+	"berth/proxy/bridge/rounds"
 )
 
 // leave is a client's departure in the middle of a later round, whose turn the caller has.
@@ -58,7 +59,7 @@ func (h *hold) expire() {
 	ctx := context.Background()
 	defer h.finish()
 	if h.flow != nil {
-		defer h.flow.leave()
+		defer h.l.leave(h.flow)
 	}
 	if h.among.marks.isOthers(ctx, h.id) {
 		h.l.leaveToOthers()
@@ -71,20 +72,20 @@ func (h *hold) expire() {
 }
 
 // abandon tells the upstream that nobody will answer, and why nobody wants the call any more.
-func (h *hold) abandon(ctx context.Context, asks []question, why string) {
+func (h *hold) abandon(ctx context.Context, asks []rounds.Question, why string) {
 	f := h.l.f
-	f.b.metrics.asked(wasAbandoned, len(asks))
+	f.b.metrics.questions.Add(rounds.WasAbandoned, len(asks))
 	for _, q := range asks {
-		_ = f.tell(ctx, h.out, h.l, cancelled(q))
+		_ = h.l.Tell(ctx, h.out, rounds.Cancelled(q))
 	}
-	_ = f.tell(ctx, h.out, h.l, mcp.Cancelled(json.RawMessage(h.id), why))
+	_ = h.l.Tell(ctx, h.out, mcp.Cancelled(json.RawMessage(h.id), why))
 }
 
 // giveUp ends the call that has asked with the state which the notification bears: nobody is going to answer.
 func (c *call) giveUp(ctx context.Context) (*wire.Response, error) {
 	accepted := wire.Whole(wire.StatusAccepted, nil)
 	c.caller = callerOf(c.out)
-	st, err := c.state(ctx)
+	st, err := rounds.Open(ctx, c.f.b.options().Keys, c.about(), c.RequestState)
 	if err != nil {
 		return nil, err
 	}
@@ -93,7 +94,7 @@ func (c *call) giveUp(ctx context.Context) (*wire.Response, error) {
 	}
 	h, elsewhere, err := c.takeOn(ctx, st)
 	switch {
-	case errors.Is(err, errState), errors.Is(err, errHolderLost):
+	case errors.Is(err, rounds.ErrState), errors.Is(err, errHolderLost):
 		return accepted, nil // upstream or holder are gone, and the call with them
 	case h == nil:
 		return elsewhere, err
@@ -103,7 +104,7 @@ func (c *call) giveUp(ctx context.Context) (*wire.Response, error) {
 	}
 	defer h.finish()
 	if h.flow != nil {
-		defer h.flow.leave()
+		defer h.l.leave(h.flow)
 	}
 	h.mu.Lock()
 	asks := h.asks
@@ -113,12 +114,4 @@ func (c *call) giveUp(ctx context.Context) (*wire.Response, error) {
 	h.mu.Unlock()
 	h.abandon(ctx, asks, "the client has cancelled it")
 	return accepted, nil
-}
-
-// cancelled is the answer to what nobody will answer.
-func cancelled(q question) []byte {
-	if mcp.IsElicitation(q.request) {
-		return mcp.Response(q.ID, []byte(`{"action":"cancel"}`))
-	}
-	return mcp.ErrorResponse(q.ID, errNobodyAnswers.Object())
 }

@@ -7,6 +7,9 @@ import (
 
 	"berth/internal/mcp"
 	"berth/internal/wire"
+	"berth/proxy/bridge/flow"
+	"berth/proxy/bridge/legacy"
+	"berth/proxy/bridge/rounds"
 	"berth/proxy/resident"
 )
 
@@ -29,9 +32,9 @@ const (
 
 // keepAsked keeps a question for the first call that may be asked. It reports whether it does: what
 // comes later may be of a call that has ended.
-func (l *loan) keepAsked(it item) bool {
+func (l *loan) keepAsked(it flow.Item) bool {
 	f := l.f
-	if l.shelf == nil || f.b.options().Isolation == ForAll || l.declares.Lacks(it.message) != nil {
+	if l.shelf == nil || f.b.options().Isolation == ForAll || l.declares.Lacks(it.Message) != nil {
 		return false
 	}
 	f.mu.Lock()
@@ -47,7 +50,7 @@ func (l *loan) keepAsked(it item) bool {
 }
 
 // reviewEarly refuses what is kept if the call that was under way before still is.
-func (l *loan) reviewEarly(before *flow) {
+func (l *loan) reviewEarly(before *flow.Flow) {
 	l.f.mu.Lock()
 	if len(l.early) == 0 || l.gone {
 		l.f.mu.Unlock()
@@ -61,19 +64,19 @@ func (l *loan) reviewEarly(before *flow) {
 	early := l.takeEarly()
 	l.f.mu.Unlock()
 	for _, it := range early {
-		_ = l.f.tell(context.Background(), l.opened, l, mcp.ErrorResponse(it.answer.ID, errNobodyAsked.Object()))
+		_ = l.Tell(context.Background(), l.Opened, mcp.ErrorResponse(it.Answer.ID, rounds.ErrNobodyAsked.Object()))
 	}
 }
 
 // takeEarly takes what is kept. The caller holds stock.mu.
-func (l *loan) takeEarly() (early []item) {
+func (l *loan) takeEarly() (early []flow.Item) {
 	early, l.early = l.early, nil
 	return early
 }
 
 // withdrawEarly drops what the server wants no answer to any more. The caller holds stock.mu.
 func (l *loan) withdrawEarly(id []byte) {
-	l.early = slices.DeleteFunc(l.early, func(it item) bool { return mcp.IDKey(it.answer.ID) == mcp.IDKey(id) })
+	l.early = slices.DeleteFunc(l.early, func(it flow.Item) bool { return mcp.IDKey(it.Answer.ID) == mcp.IDKey(id) })
 }
 
 // asksRoots is what servers ask of every new session, if anything.
@@ -129,22 +132,22 @@ func (c *call) greet(ctx context.Context, l *loan) (*wire.Response, error) {
 	if len(early) == 0 {
 		return nil, nil
 	}
-	id := newID()
-	r := &reading{c: c, l: l, id: id, flow: newFlow(c, l, id), unsent: true}
+	id := legacy.NewID()
+	r := &reading{c: c, l: l, id: id, flow: l.answer(c.out, id, asks(c.Method)), unsent: true}
 	response, err := r.askEarly(ctx, early)
 	if response == nil {
-		r.flow.leave()
+		r.l.leave(r.flow)
 	}
 	return response, err
 }
 
 // askEarly asks the client what of these it is to answer; nil: nothing.
-func (r *reading) askEarly(ctx context.Context, early []item) (*wire.Response, error) {
-	var round []question
+func (r *reading) askEarly(ctx context.Context, early []flow.Item) (*wire.Response, error) {
+	var round []rounds.Question
 	for _, it := range early {
-		switch a := &it.answer; {
+		switch a := &it.Answer; {
 		case a.Method == mcp.MethodCancelled:
-			round = r.c.f.b.withdrawn(round, mcp.CancelledID(it.message))
+			round = r.c.f.b.metrics.questions.Withdrawn(round, mcp.CancelledID(it.Message))
 		case a.ID == nil: // a log of no call
 		default:
 			if q, ok := r.open(ctx, it); ok {
@@ -167,7 +170,7 @@ func (r *reading) askEarly(ctx context.Context, early []item) (*wire.Response, e
 func (c *call) goOnEarly(ctx context.Context, r *reading) (*wire.Response, error) {
 	c.await(ctx, r.l)
 	r.unsent = true
-	response, err := r.askEarly(ctx, r.flow.takeInbox())
+	response, err := r.askEarly(ctx, r.flow.TakeInbox())
 	switch {
 	case err != nil:
 		r.h.rest(r, nil)
@@ -181,6 +184,6 @@ func (c *call) goOnEarly(ctx context.Context, r *reading) (*wire.Response, error
 		r.finish()
 		return nil, err
 	}
-	go r.flow.runWhen(c.start(r.flow, body))
+	go r.flow.RunWhen(r.l.Start(r.flow.Context(), c.out, body))
 	return c.show(ctx, r, nil)
 }

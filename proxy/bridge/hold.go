@@ -7,6 +7,8 @@ import (
 	"berth/internal/exchange"
 	"berth/internal/mcp"
 	"berth/internal/wire"
+	"berth/proxy/bridge/flow"
+	"berth/proxy/bridge/rounds"
 )
 
 // hold is a call that has asked. Who takes it on has its turn: two that answer the same round are
@@ -19,16 +21,16 @@ type hold struct {
 	turn  chan struct{} // holds one
 
 	// What follows is of who has the turn.
-	flow  *flow              // its answer, where it is not known that this can be resumed; nil: it can
+	flow  *flow.Flow         // its answer, where it is not known that this can be resumed; nil: it can
 	ended map[string]*answer // by the nonce of the round whose answers brought it
 	over  bool
 	sent  bool // the call was, that first had to be answered
 
-	mu    sync.Mutex // guards the fields below
-	asks  []question // that wait for the client
-	waits bool       // for its client
-	here  bool       // its answer stays: it goes on at this berth, or may do so nowhere
-	until time.Time  // when the call is given up
+	mu    sync.Mutex        // guards the fields below
+	asks  []rounds.Question // that wait for the client
+	waits bool              // for its client
+	here  bool              // its answer stays: it goes on at this berth, or may do so nowhere
+	until time.Time         // when the call is given up
 	timer *time.Timer
 }
 
@@ -48,12 +50,12 @@ const (
 )
 
 // wait gives the call up unless its client comes back in time.
-func (h *hold) wait(d time.Duration, asks []question) {
+func (h *hold) wait(d time.Duration, asks []rounds.Question) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.asks, h.until, h.here = asks, time.Now().Add(d), h.flow != nil
 	if h.here {
-		h.flow.rest()
+		h.flow.Rest()
 	}
 	h.stop()
 	h.begin(d)
@@ -93,7 +95,7 @@ func (h *hold) stop() {
 func (h *hold) release() { <-h.turn }
 
 // outcome is what the answers to a round have come to, if that is known; nil: it is not.
-func (h *hold) outcome(c *call, st *state) *wire.Response {
+func (h *hold) outcome(c *call, st *rounds.State) *wire.Response {
 	switch a := h.ended[st.Nonce]; {
 	case a != nil:
 		return wire.Whole(a.status, mcp.WithID(a.body, c.id))
@@ -104,7 +106,7 @@ func (h *hold) outcome(c *call, st *state) *wire.Response {
 }
 
 // rest ends a turn whose reading is not to begin: the call waits for more answers.
-func (h *hold) rest(r *reading, asks []question) {
+func (h *hold) rest(r *reading, asks []rounds.Question) {
 	defer h.release()
 	h.letGo(r)
 	h.wait(h.among.life(), asks)
@@ -113,17 +115,17 @@ func (h *hold) rest(r *reading, asks []question) {
 // letGo lets go of a reading that is not read on, unless its answer stays.
 func (h *hold) letGo(r *reading) {
 	if h.flow == nil {
-		r.flow.leave()
+		r.l.leave(r.flow)
 	}
 }
 
 // reading is to read on behind the answers to a round. What the upstream asks on its session's own
 // stream reaches it from now on.
-func (h *hold) reading(c *call, st *state) *reading {
+func (h *hold) reading(c *call, st *rounds.State) *reading {
 	r := &reading{c: c, l: h.l, id: st.Request, seen: st.Seen, flow: h.flow, h: h, nonce: st.Nonce}
 	if r.flow == nil {
-		r.flow = newFlow(c, h.l, st.Request)
-		r.flow.event.Store(st.Event) // what is asked elsewhere, before its answer is read on, can be resumed from there
+		r.flow = h.l.answer(c.out, st.Request, asks(c.Method))
+		r.flow.Begin(st.Event) // what is asked elsewhere, before its answer is read on, can be resumed from there
 	}
 	return r
 }

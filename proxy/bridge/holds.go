@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"berth/internal/exchange"
+	"berth/proxy/bridge/legacy"
+	"berth/proxy/bridge/rounds"
 )
 
 // holds are the calls that have asked and have not ended, as one berth knows them.
@@ -37,7 +39,7 @@ func (hs *holds) of(id string, make func() *hold) *hold {
 
 // ask has the client of a reading asked. In the first round that makes the hold; the reading
 // has the turn in any other.
-func (hs *holds) ask(r *reading, st *state) {
+func (hs *holds) ask(r *reading, st *rounds.State) {
 	h := r.h
 	if h == nil {
 		h = hs.of(string(r.id), func() *hold { return hs.newHold(string(r.id), r.c.out, r.l) })
@@ -45,24 +47,24 @@ func (hs *holds) ask(r *reading, st *state) {
 		defer h.release()
 	}
 	if h.flow = r.flow; st.Event != "" {
-		r.flow.leave()
+		r.l.leave(r.flow)
 		h.flow = nil
 	}
 	h.wait(hs.life(), st.Asks)
 }
 
 func (hs *holds) newHold(id string, out *exchange.Request, l *loan) *hold {
-	return &hold{among: hs, id: id, out: ownPost(out, nil), l: l, turn: make(chan struct{}, 1), ended: map[string]*answer{}}
+	return &hold{among: hs, id: id, out: legacy.OwnPost(out, nil), l: l, turn: make(chan struct{}, 1), ended: map[string]*answer{}}
 }
 
 // take takes on the call that a state is of. What another berth has asked is held here from now
 // on, if that does not hold it itself; if it does, there is no hold here: nil.
-func (hs *holds) take(ctx context.Context, c *call, st *state) (*hold, error) {
+func (hs *holds) take(ctx context.Context, c *call, st *rounds.State) (*hold, error) {
 	h := hs.of(string(st.Request), func() *hold {
 		if st.Event == "" {
 			return nil
 		}
-		l := &loan{f: c.f, id: st.Session, version: st.Version, opened: ownPost(c.out, nil), level: -1, users: 1, alone: true, gone: true, adopted: st.By != hs.name}
+		l := &loan{Session: legacy.Session{At: c.f.u, ID: st.Session, Version: st.Version, Opened: legacy.OwnPost(c.out, nil)}, f: c.f, level: -1, users: 1, alone: true, gone: true, adopted: st.By != hs.name}
 		return hs.newHold(string(st.Request), c.out, l)
 	})
 	if h == nil {

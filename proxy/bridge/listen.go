@@ -56,7 +56,7 @@ var tells = map[string][]string{
 func (li *listener) offered() (offered mcp.Filter) {
 	for _, wish := range li.c.Listen {
 		path := tells[wish.Name]
-		isTold := wish.Name == mcp.FilterTasks || path != nil && mcp.HasCapability(li.l.result, path...)
+		isTold := wish.Name == mcp.FilterTasks || path != nil && mcp.HasCapability(li.l.Result, path...)
 		if isTold && !(mcp.Filter{wish}).Empty() {
 			offered = append(offered, wish)
 		}
@@ -120,7 +120,7 @@ func (li *listener) unsubscribe(ctx context.Context) {
 }
 
 func (li *listener) say(ctx context.Context, method, uri string) error {
-	_, err := li.c.f.ask(ctx, li.c.out, li.l, method, map[string]any{"uri": uri})
+	_, err := li.l.Ask(ctx, li.c.out, method, map[string]any{"uri": uri})
 	return err
 }
 

@@ -2,29 +2,24 @@ package bridge
 
 import (
 	"context"
-	"errors"
 	"slices"
 	"sync"
 	"time"
 
 	"berth/internal/exchange"
 	"berth/internal/mcp"
-	"berth/internal/wire"
-	"berth/proxy/outbound"
-	"berth/proxy/session"
+	"berth/proxy/bridge/flow"
+	"berth/proxy/bridge/legacy"
 )
 
 // loan is a bridged session: lent to one call that may be asked something, or to any number of
 // others.
 type loan struct {
+	legacy.Session
 	f        *face
-	shelf    *shelf // nil: it stands on none, as one that was opened by another berth
-	id       string // what the upstream calls it; "": the upstream keeps none
-	version  string
-	result   []byte            // of initialize
-	opened   *exchange.Request // in whose name it is
-	declares mcp.Declared      // what its client has
-	place    int               // of its server's processes; see places
+	shelf    *shelf       // nil: it stands on none, as one that was opened by another berth
+	declares mcp.Declared // what its client has
+	place    int          // of its server's processes; see places
 
 	level int // the log level that was set, as mcp.Severity counts; -1: none. Of who uses it alone, or setting
 
@@ -41,14 +36,14 @@ type loan struct {
 
 	retired bool // it is gone, and ends with its last use
 
-	greeted    bool   // its server had the time to ask what it asks of every session
-	called     bool   // a call that may be asked was begun
-	askedRoots bool   // its server has asked for roots that its client has not declared
-	early      []item // what the server asks that no call could be asked so far
-	adopted    bool   // another berth has opened it, for a call that goes on here
-	ear        *ear   // who reads its GET stream; nil: nobody
-	deaf       bool   // it has none
-	asker      *flow  // of the call that was begun last, and may be asked; nil: there is none
+	greeted    bool        // its server had the time to ask what it asks of every session
+	called     bool        // a call that may be asked was begun
+	askedRoots bool        // its server has asked for roots that its client has not declared
+	early      []flow.Item // what the server asks that no call could be asked so far
+	adopted    bool        // another berth has opened it, for a call that goes on here
+	ear        *ear        // who reads its GET stream; nil: nobody
+	deaf       bool        // it has none
+	asker      *flow.Flow  // of the call that was begun last, and may be asked; nil: there is none
 
 	listed bool                 // its tools were learned
 	tasks  map[string]time.Time // that were made in it and have not ended, and until when they live
@@ -74,22 +69,11 @@ func (l *loan) giveBack(lost bool) {
 	f.mu.Unlock()
 	switch {
 	case end:
-		go l.end(context.Background())
+		go l.End(context.Background())
 	case l.adopted:
 		// Whoever answers the same round once more may still read there.
-		time.AfterFunc(replay, func() { l.end(context.Background()) })
+		time.AfterFunc(replay, func() { l.End(context.Background()) })
 	}
-}
-
-// isDenied reports whether the upstream knows the session no more: it is asked, in the name of who sends out. A server may mean
-// something else by 404 or 400, and have done its work.
-func (l *loan) isDenied(ctx context.Context, out *exchange.Request) bool {
-	if l.id == "" {
-		return false
-	}
-	err := l.f.tell(ctx, out, l, []byte(outbound.OwnPing))
-	answer, ok := errors.AsType[*session.Refusal](err)
-	return ok && outbound.DeniesSession(answer.Status)
 }
 
 // lose takes a session off its shelf that the upstream knows no more.
@@ -126,20 +110,22 @@ func (l *loan) remove() {
 	}
 }
 
-// end tells the upstream that nobody needs the session any more. Nothing depends on it.
-func (l *loan) end(ctx context.Context) {
-	if l.id == "" {
-		return
-	}
-	ctx, cancel := context.WithTimeout(ctx, endTime)
-	defer cancel()
-	response, err := l.f.send(ctx, l.opened, l, wire.MethodDelete, nil, endTime)
-	if err != nil {
-		l.f.log.Debug("a bridged session could not be ended", "upstream", l.f.u.Name, "error", err)
-		return
-	}
-	response.Body.Close()
+// answer has a call, which id names, be read, and asked what comes on the session's own stream. asks says that it may be.
+func (l *loan) answer(out *exchange.Request, id []byte, asks bool) *flow.Flow {
+	fl := flow.New(context.Background(), &l.Session, &l.f.replays, out, id, asks)
+	l.f.mu.Lock()
+	defer l.f.mu.Unlock()
+	l.asker = fl
+	l.called = l.called || asks
+	return fl
 }
 
-// endTime bounds the end of a session.
-const endTime = 2 * time.Second
+// leave ends a flow, and that its call is asked anything.
+func (l *loan) leave(fl *flow.Flow) {
+	fl.Stop()
+	l.f.mu.Lock()
+	defer l.f.mu.Unlock()
+	if l.asker == fl {
+		l.asker = nil
+	}
+}

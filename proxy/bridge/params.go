@@ -52,7 +52,7 @@ func (c *call) learnTools(ctx context.Context, l *loan) map[string][]mcp.Mirror 
 	c.f.mu.Unlock()
 	params := map[string]any{}
 	for range maxPages {
-		result, err := c.f.ask(ctx, c.out, l, mcp.MethodListTools, params)
+		result, err := l.Ask(ctx, c.out, mcp.MethodListTools, params)
 		if err != nil {
 			return learned.mirrors // the next call asks again
 		}

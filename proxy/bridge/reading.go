@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"berth/internal/mcp"
+	"berth/proxy/bridge/flow"
+	"berth/proxy/bridge/rounds"
 	"berth/proxy/resident"
 )
 
@@ -15,7 +17,7 @@ type reading struct {
 	c    *call
 	l    *loan
 	id   []byte // of the call in its session
-	flow *flow
+	flow *flow.Flow
 	seen []string // keys of what was asked in rounds before
 	over sync.Once
 	asks bool // it ended with a question: flow and session are the hold's
@@ -41,7 +43,7 @@ func (s *step) isNothing() bool { return len(s.told) == 0 && s.body == nil }
 // next reads on. It fails when ctx ends.
 func (r *reading) next(ctx context.Context, impatient <-chan time.Time) (step, error) {
 	for {
-		var it item
+		var it flow.Item
 		select {
 		case <-ctx.Done():
 			return step{}, context.Cause(ctx)
@@ -49,9 +51,9 @@ func (r *reading) next(ctx context.Context, impatient <-chan time.Time) (step, e
 			return *r.last, nil
 		case <-impatient:
 			return step{impatient: true}, nil
-		case heard := <-r.flow.inbox:
+		case heard := <-r.flow.Inbox:
 			it = *heard
-		case it = <-r.flow.items:
+		case it = <-r.flow.Items:
 		}
 		s, err := r.take(ctx, it)
 		if err != nil || !s.isNothing() {
@@ -61,19 +63,19 @@ func (r *reading) next(ctx context.Context, impatient <-chan time.Time) (step, e
 }
 
 // take does what an item means. The zero step is nothing to tell.
-func (r *reading) take(ctx context.Context, it item) (step, error) {
-	switch a := &it.answer; {
-	case it.message == nil && r.last != nil:
+func (r *reading) take(ctx context.Context, it flow.Item) (step, error) {
+	switch a := &it.Answer; {
+	case it.Message == nil && r.last != nil:
 		return *r.last, nil
-	case it.message == nil:
-		return r.broken(it.err), nil
+	case it.Message == nil:
+		return r.broken(it.Err), nil
 	case r.last != nil && a.ID != nil && a.Method != "": // no client is asked for a call that has its answer
-		_ = r.c.f.tell(ctx, r.c.out, r.l, mcp.ErrorResponse(a.ID, errNobodyAsked.Object()))
+		_ = r.l.Tell(ctx, r.c.out, mcp.ErrorResponse(a.ID, rounds.ErrNobodyAsked.Object()))
 		return step{}, nil
 	case a.Method != "" && a.ID != nil:
 		return r.asked(ctx, it)
 	case a.Method != "":
-		if message := r.c.told(r.id, a, it.message); message != nil {
+		if message := r.c.told(r.id, a, it.Message); message != nil {
 			return step{told: [][]byte{message}}, nil
 		}
 		return step{}, nil
@@ -82,7 +84,7 @@ func (r *reading) take(ctx context.Context, it item) (step, error) {
 	case !a.IsError && !a.HasResult:
 		return r.broken(errUnusable), nil
 	}
-	last := r.end(r.c.conclude(ctx, r.l, &it.answer, it.message))
+	last := r.end(r.c.conclude(ctx, r.l, &it.Answer, it.Message))
 	if r.c.client.LogLevel != "" && resident.Is(r.c.f.u.URL) {
 		r.last = &last
 		return step{}, nil
@@ -129,7 +131,7 @@ func (r *reading) finish() {
 		default:
 			r.l.giveBack(false)
 		}
-		r.flow.leave()
+		r.l.leave(r.flow)
 	})
 }
 
@@ -145,8 +147,8 @@ func (r *reading) abandon() {
 			return
 		}
 		go func() {
-			_ = r.c.f.tell(context.Background(), r.c.out, r.l, mcp.Cancelled(r.id, hangUp))
-			r.flow.leave()
+			_ = r.l.Tell(context.Background(), r.c.out, mcp.Cancelled(r.id, hangUp))
+			r.l.leave(r.flow)
 			r.l.giveBack(r.c.among == ForAll && r.c.mayBeAsked()) // it may yet ask, and not the next caller
 		}()
 	})

@@ -1,6 +1,7 @@
 package bridge
 
 import (
+	"berth/proxy/bridge/flow"
 	"io"
 	"net/http"
 	"strings"
@@ -111,7 +112,7 @@ func TestACallIsLetGoOfWhereItIsReplayed(t *testing.T) {
 			bridged(t, u, nil, func(r *rig) {
 				for i, asked := range []int{1, 1, 2} {
 					if i == 2 {
-						time.Sleep(replaysFor)
+						time.Sleep(flow.ReplaysFor)
 					}
 					first := r.do(asking{name: "asks"})
 					if r.b.Tied() != 0 {

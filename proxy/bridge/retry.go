@@ -8,6 +8,8 @@ import (
 	"berth/internal/mcp"
 	"berth/internal/relay"
 	"berth/internal/wire"
+	"berth/proxy/bridge/flow"
+	"berth/proxy/bridge/rounds"
 	"berth/proxy/outbound"
 	"berth/proxy/resident"
 	"berth/proxy/session"
@@ -17,7 +19,7 @@ import (
 // answer is read further. Each step may be repeated, by whichever berth: an upstream ignores an
 // answer that it has, and tells what came after an event as often as it is asked.
 func (c *call) retry(ctx context.Context) (*wire.Response, error) {
-	st, err := c.opened(ctx)
+	st, err := rounds.OpenFor(ctx, c.f.b.options().Keys, c.about(), c.RequestState, c.out.Body)
 	if err != nil {
 		return nil, err
 	}
@@ -39,7 +41,7 @@ func (c *call) retry(ctx context.Context) (*wire.Response, error) {
 	r := h.reading(c, st)
 	h.l.listen(ctx, c.out, st.Heard)
 	switch open, err := c.answer(ctx, h.l, st); {
-	case errors.Is(err, errSessionLost):
+	case errors.Is(err, flow.ErrSessionLost):
 		h.l.lose()
 		lost := r.broken(err)
 		r.finish()
@@ -52,24 +54,24 @@ func (c *call) retry(ctx context.Context) (*wire.Response, error) {
 		return c.askAgain(ctx, st, open)
 	}
 	if h.flow != nil {
-		h.flow.readOn()
+		h.flow.ReadOn()
 	}
 	switch {
 	case st.Unsent && !h.sent:
 		return c.goOnEarly(ctx, r)
 	case h.flow == nil:
-		go r.flow.run(nil, st.Event)
+		go r.flow.Run(nil, st.Event)
 	}
 	return c.show(ctx, r, nil)
 }
 
 // takeOn has the call, whose state that is, go on here, at its upstream, or returns what the berth answers that
-// holds it. A call that can be resumed goes on here where that berth is lost. It fails with errState where the
+// holds it. A call that can be resumed goes on here where that berth is lost. It fails with rounds.ErrState where the
 // upstream has left the pool.
-func (c *call) takeOn(ctx context.Context, st *state) (h *hold, elsewhere *wire.Response, err error) {
-	u := c.f.pool().Find(st.Upstream)
+func (c *call) takeOn(ctx context.Context, st *rounds.State) (h *hold, elsewhere *wire.Response, err error) {
+	u := c.f.u.Pool().Find(st.Upstream)
 	if u == nil {
-		return nil, nil, errState
+		return nil, nil, rounds.ErrState
 	}
 	c.goTo(c.f.b.faceOf(u))
 	if h, err = c.f.holds.take(ctx, c, st); h != nil || err != nil {
@@ -91,70 +93,39 @@ func (c *call) goTo(f *face) {
 // addressed is a request as it goes to this upstream.
 func (f *face) addressed(request *exchange.Request) *exchange.Request {
 	own := *request
-	own.URL, own.Host = outbound.WithQuery(f.u.URL, request.URL.RawQuery), f.b.options().Endpoint.HostFor(f.u, request.Host)
+	own.URL, own.Host = outbound.WithQuery(f.u.URL, request.URL.RawQuery), f.b.options().Endpoint.HostFor(f.u.Upstream, request.Host)
 	return &own
 }
 
 // answer gives the upstream the answers that the client has brought, and returns what is open. Where one is none the upstream gets none of
 // them (2026-07-28, multi round-trip requests, "Error Handling").
-func (c *call) answer(ctx context.Context, l *loan, st *state) (open []question, err error) {
-	given, err := givenFor(st.Asks, c.out.Body)
+func (c *call) answer(ctx context.Context, l *loan, st *rounds.State) (open []rounds.Question, err error) {
+	given, err := rounds.GivenFor(st.Asks, c.out.Body)
 	if err != nil {
 		return nil, err
 	}
 	for _, q := range st.Asks {
-		value := find(given, q.Key)
+		value := rounds.Find(given, q.Key)
 		if value == nil {
 			open = append(open, q)
 			continue
 		}
-		err := c.f.tell(ctx, c.out, l, mcp.Response(q.ID, value))
+		err := l.Tell(ctx, c.out, mcp.Response(q.ID, value))
 		answer, refused := errors.AsType[*session.Refusal](err)
 		switch {
-		case refused && outbound.DeniesSession(answer.Status) && l.isDenied(ctx, c.out):
-			return nil, errSessionLost
+		case refused && outbound.DeniesSession(answer.Status) && l.IsDenied(ctx, c.out):
+			return nil, flow.ErrSessionLost
 		case refused && outbound.DeniesSession(answer.Status): // it has an answer already, or wants none
 		case err != nil:
 			return nil, err
 		}
 	}
-	c.f.b.metrics.asked(wasSettled, len(st.Asks)-len(open))
+	c.f.b.metrics.questions.Add(rounds.WasSettled, len(st.Asks)-len(open))
 	return open, nil
 }
 
-// givenFor is what the body of a retry brings for what was asked, if anything.
-func givenFor(asked []question, body []byte) ([]mcp.Input, error) {
-	given, err := mcp.InputResponses(body)
-	if err != nil && mcp.HasInputResponses(body) {
-		return nil, err
-	}
-	return given, checkAnswers(given, asked)
-}
-
-// checkAnswers refuses what a client has brought for questions where that is no answer to them.
-func checkAnswers(given []mcp.Input, asked []question) error {
-	for _, q := range asked {
-		if value := find(given, q.Key); value != nil {
-			if err := (mcp.Input{Key: q.Key, Value: value}).CheckResponse(q.request); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
-}
-
-// find returns what was given under a key; nil: nothing.
-func find(given []mcp.Input, key string) []byte {
-	for _, in := range given {
-		if in.Key == key {
-			return in.Value
-		}
-	}
-	return nil
-}
-
 // askAgain asks for what is open still.
-func (c *call) askAgain(ctx context.Context, st *state, open []question) (*wire.Response, error) {
+func (c *call) askAgain(ctx context.Context, st *rounds.State, open []rounds.Question) (*wire.Response, error) {
 	next := *st
 	next.Asks, next.Requests = open, nil
 	body, err := c.asking(ctx, &next)
@@ -173,7 +144,7 @@ func (c *call) pass(ctx context.Context, to string) (*wire.Response, error) {
 	}
 	target := c.f.addressed(c.came)
 	for again := false; ; again = true {
-		response, err := b.options().Relay.Pass(ctx, to, resident.Addressed(target, c.f.pool().Name()), 0)
+		response, err := b.options().Relay.Pass(ctx, to, resident.Addressed(target, c.f.u.Pool().Name()), 0)
 		switch {
 		case errors.Is(err, relay.ErrLost) && !again:
 		case errors.Is(err, relay.ErrGone), errors.Is(err, relay.ErrLost):

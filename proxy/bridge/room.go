@@ -17,7 +17,7 @@ func (f *face) endIdle() bool {
 		return false
 	}
 	oldest.remove()
-	go oldest.end(context.Background())
+	go oldest.End(context.Background())
 	return true
 }
 

@@ -11,6 +11,7 @@ import (
 	"berth/internal/exchange"
 	"berth/internal/mcp"
 	"berth/internal/wire"
+	"berth/proxy/bridge/legacy"
 	"berth/proxy/fault"
 	"berth/proxy/outbound"
 	"berth/proxy/resident"
@@ -42,15 +43,15 @@ func (k *stock) shelfOf(key, whose string) *shelf {
 func (c *call) openSession(ctx context.Context, s *shelf, place int) (*loan, error) {
 	as := c.placed(place)
 	l := &loan{
-		f: c.f, shelf: s, opened: ownPost(as, nil), declares: c.client.Declares(), place: place, level: -1,
+		Session: legacy.Session{At: c.f.u, Opened: legacy.OwnPost(as, nil)}, f: c.f, shelf: s, declares: c.client.Declares(), place: place, level: -1,
 		subscribing: make(chan struct{}, 1), subscribed: map[string]int{},
 	}
 	ctx, cancel := context.WithTimeout(ctx, session.Limit(c.f.b.options().Endpoint))
 	defer cancel()
-	_, err := c.f.opener(as).Open(ctx, c.f.u, session.Opening{
-		Initialize: mcp.InitializeFor([]byte(outbound.OwnID), legacyVersion, c.client.AsksClient(), c.client.Info),
+	_, err := c.f.u.Opener(as).Open(ctx, c.f.u.Upstream, session.Opening{
+		Initialize: mcp.InitializeFor([]byte(outbound.OwnID), legacy.Version, c.client.AsksClient(), c.client.Info),
 		Accept: func(opened *session.Session) error {
-			l.id, l.version, l.result = opened.ID, opened.Version, opened.Result
+			l.ID, l.Version, l.Result = opened.ID, opened.Version, opened.Result
 			if c.client.Asked() {
 				l.listenEarly(ctx, c.out) // some ask as soon as they may
 			}
@@ -61,7 +62,7 @@ func (c *call) openSession(ctx context.Context, s *shelf, place int) (*loan, err
 		l.stopListening()
 		return nil, c.f.notOpened(err)
 	}
-	c.f.noteTasks(l.result)
+	c.f.noteTasks(l.Result)
 	return l, nil
 }
 
@@ -128,7 +129,7 @@ func endAll(ctx context.Context, loans []*loan) {
 		places <- struct{}{}
 		running.Go(func() {
 			defer func() { <-places }()
-			l.end(ctx)
+			l.End(ctx)
 		})
 	}
 	running.Wait()

@@ -1,6 +1,7 @@
 package bridge
 
 import (
+	"berth/proxy/bridge/rounds"
 	"strings"
 	"testing"
 	"time"
@@ -66,7 +67,7 @@ func TestAStateExpires(t *testing.T) {
 				t.Errorf("of another call: %d %s", g.status, g.text)
 			}
 		}
-		time.Sleep(remembered)
+		time.Sleep(rounds.Remembered)
 		if g := r.do(asking{name: "asks", params: first.answers(accepted)}); g.status != 400 || g.Error == nil || g.Error.Code != -32602 {
 			t.Errorf("a day later: %d %s", g.status, g.text)
 		}

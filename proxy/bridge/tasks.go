@@ -142,12 +142,12 @@ func (t *task) ask(ctx context.Context, method string) (result []byte, err error
 
 // request sends a request about the task. One whose session is gone is gone with it.
 func (t *task) request(ctx context.Context, method string) (message []byte, err error) {
-	message, err = t.c.f.request(ctx, t.c.out, t.l, method, map[string]any{"taskId": t.core})
+	message, err = t.l.Call(ctx, t.c.out, method, map[string]any{"taskId": t.core})
 	answer, refused := errors.AsType[*session.Refusal](err)
 	switch {
 	case !refused:
 		return message, err
-	case outbound.DeniesSession(answer.Status) && (t.l.id == "" || t.l.isDenied(ctx, t.c.out)):
+	case outbound.DeniesSession(answer.Status) && (t.l.ID == "" || t.l.IsDenied(ctx, t.c.out)):
 		t.l.forgetTask(t.core)
 		return nil, mcp.ErrUnknownTask
 	case wire.RefusesCredentials(answer.Status):

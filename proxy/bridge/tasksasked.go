@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"berth/internal/mcp"
+	"berth/proxy/bridge/rounds"
 	"berth/proxy/outbound"
 	"berth/proxy/session"
 )
@@ -14,7 +15,7 @@ import (
 // show puts what the task asks into the view. A task that asks nothing that its client has not
 // answered, or can answer, is at work as far as that can tell.
 func (t *task) show(ctx context.Context, v *mcp.TaskView) error {
-	notes := t.c.f.notesOf(t.l.id, t.core)
+	notes := t.c.f.notesOf(t.l.ID, t.core)
 	known, err := notes.open(ctx)
 	if err != nil {
 		return err // what the server tells now it tells once
@@ -32,7 +33,7 @@ func (t *task) show(ctx context.Context, v *mcp.TaskView) error {
 	var inputs []mcp.Input
 	for _, q := range known {
 		if t.mayAsk(ctx, notes, q) && len(inputs) < mcp.MaxInputs {
-			inputs = append(inputs, mcp.Input{Key: q.Key, Value: mcp.InputRequest(q.request)})
+			inputs = append(inputs, mcp.Input{Key: q.Key, Value: mcp.InputRequest(q.Request)})
 		}
 	}
 	if v.Status = "working"; len(inputs) > 0 {
@@ -48,27 +49,27 @@ func until(v *mcp.TaskView) time.Duration {
 
 // mayAsk reports whether the client that made the task has declared to answer a question, which else
 // is refused in its place.
-func (t *task) mayAsk(ctx context.Context, notes taskNotes, q question) bool {
-	refusal := t.declares.Refusal(q.request)
+func (t *task) mayAsk(ctx context.Context, notes taskNotes, q rounds.Question) bool {
+	refusal := t.declares.Refusal(q.Request)
 	if refusal == nil {
 		return true
 	}
-	t.c.f.b.metrics.asked(wasUndeclared, 1)
+	t.c.f.b.metrics.questions.Add(rounds.WasUndeclared, 1)
 	t.tell(ctx, mcp.ErrorResponse(q.ID, refusal.Object()))
-	_ = notes.settle(ctx, []question{q}) // else it is refused once more
+	_ = notes.settle(ctx, []rounds.Question{q}) // else it is refused once more
 	return false
 }
 
 // refuse answers questions that cannot be put.
-func (t *task) refuse(ctx context.Context, asked []question) {
+func (t *task) refuse(ctx context.Context, asked []rounds.Question) {
 	for _, q := range asked {
-		t.tell(ctx, mcp.ErrorResponse(q.ID, errNobodyAsked.Object()))
+		t.tell(ctx, mcp.ErrorResponse(q.ID, rounds.ErrNobodyAsked.Object()))
 	}
 }
 
 func (t *task) tell(ctx context.Context, message []byte) {
-	if err := t.c.f.tell(ctx, t.c.out, t.l, message); err != nil {
-		t.c.f.log.Debug("an upstream could not be answered", "upstream", t.c.f.u.Name, "error", err)
+	if err := t.l.Tell(ctx, t.c.out, message); err != nil {
+		t.c.f.u.Log.Debug("an upstream could not be answered", "upstream", t.c.f.u.Name, "error", err)
 	}
 }
 
@@ -79,17 +80,17 @@ func (t *task) update(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	notes := t.c.f.notesOf(t.l.id, t.core)
+	notes := t.c.f.notesOf(t.l.ID, t.core)
 	known, err := notes.open(ctx)
 	if err != nil {
 		return err
 	}
-	if err := checkAnswers(given, known); err != nil {
+	if err := rounds.Check(given, known); err != nil {
 		return err
 	}
-	var answered []question
+	var answered []rounds.Question
 	for _, q := range known {
-		value := find(given, q.Key)
+		value := rounds.Find(given, q.Key)
 		if value == nil {
 			continue
 		}
@@ -102,16 +103,16 @@ func (t *task) update(ctx context.Context) error {
 		_, err := t.read(ctx)
 		return err
 	}
-	t.c.f.b.metrics.asked(wasSettled, len(answered))
+	t.c.f.b.metrics.questions.Add(rounds.WasSettled, len(answered))
 	return notes.settle(ctx, answered)
 }
 
 // answer posts an answer. The server ignores one that it has.
-func (t *task) answer(ctx context.Context, q question, value []byte) error {
-	err := t.c.f.tell(ctx, t.c.out, t.l, mcp.RelatedResponse(q.ID, value, t.core).Bytes())
+func (t *task) answer(ctx context.Context, q rounds.Question, value []byte) error {
+	err := t.l.Tell(ctx, t.c.out, mcp.RelatedResponse(q.ID, value, t.core).Bytes())
 	refused, ok := errors.AsType[*session.Refusal](err)
 	switch {
-	case ok && outbound.DeniesSession(refused.Status) && (t.l.id == "" || t.l.isDenied(ctx, t.c.out)):
+	case ok && outbound.DeniesSession(refused.Status) && (t.l.ID == "" || t.l.IsDenied(ctx, t.c.out)):
 		return mcp.ErrUnknownTask
 	case ok:
 		return fmt.Errorf("%w: %w", errUnusable, err)

@@ -5,6 +5,7 @@ import (
 
 	"berth/internal/exchange"
 	"berth/internal/mcp"
+	"berth/proxy/bridge/legacy"
 )
 
 // capability is whether an upstream has one.
@@ -51,13 +52,13 @@ func (c *call) lendOf(id string, opened *exchange.Request) *loan {
 	defer f.mu.Unlock()
 	for _, s := range f.shelves {
 		for _, l := range s.loans {
-			if l.id == id && id != "" {
+			if l.ID == id && id != "" {
 				l.users++
 				return l
 			}
 		}
 	}
-	return &loan{f: f, id: id, version: legacyVersion, opened: opened, level: -1, users: 1, gone: true}
+	return &loan{Session: legacy.Session{At: f.u, ID: id, Version: legacy.Version, Opened: opened}, f: f, level: -1, users: 1, gone: true}
 }
 
 // maxTasks bounds how many tasks of a session are remembered. Of more, those that live longest keep

@@ -19,7 +19,7 @@ import (
 // asTask returns the body of a call as it is sent: as one that becomes a task where its tool takes
 // part in tasks and its client knows the extension.
 func (c *call) asTask(l *loan, body []byte) ([]byte, error) {
-	if c.Method != mcp.MethodCallTool || !mcp.HasCoreTasks(l.result) {
+	if c.Method != mcp.MethodCallTool || !mcp.HasCoreTasks(l.Result) {
 		return body, nil
 	}
 	c.f.mu.Lock()
@@ -59,9 +59,9 @@ func (c *call) handOut(ctx context.Context, message []byte) (status int, body []
 func (c *call) withdraw(core string) {
 	var err error
 	if !c.f.lacksCancel() {
-		_, err = c.f.request(context.Background(), c.out, c.tasks, mcp.MethodCancelTask, map[string]any{"taskId": core})
+		_, err = c.tasks.Call(context.Background(), c.out, mcp.MethodCancelTask, map[string]any{"taskId": core})
 	}
-	c.f.log.Warn("a task could not be handed out: its id was not stored", "upstream", c.f.u.Name, "error", err)
+	c.f.u.Log.Warn("a task could not be handed out: its id was not stored", "upstream", c.f.u.Name, "error", err)
 }
 
 // unlimited is how long a task lives that its server sets no limit to: what leads to it expires,
@@ -80,7 +80,7 @@ func lifeOf(v *mcp.TaskView) time.Duration {
 const taskPurpose = "bridged task"
 
 // aboutTasks is what the id of a task is good for: one caller, at one upstream.
-func (c *call) aboutTasks() []string { return []string{c.f.pool().Name(), c.f.u.Name, c.caller} }
+func (c *call) aboutTasks() []string { return []string{c.f.u.Pool().Name(), c.f.u.Name, c.caller} }
 
 // idOf is a task's id as the client knows it. It leads back to the session, and to what that lets
 // its server ask, at any berth. Where it would be longer than ids may be, what it lets ask is packed, which berths up to 0.10.1 do not
@@ -101,7 +101,7 @@ func (c *call) idOf(ctx context.Context, core string, life time.Duration) (strin
 
 func (c *call) sealTask(ctx context.Context, declared []byte, core string, life time.Duration) (string, error) {
 	text := binary.AppendUvarint(nil, uint64(c.tasks.place))
-	text = appendPart(appendPart(text, []byte(c.tasks.id)), declared)
+	text = appendPart(appendPart(text, []byte(c.tasks.ID)), declared)
 	return c.f.b.options().Keys.Seal(ctx, taskPurpose, c.aboutTasks(), append(text, core...), life)
 }
 

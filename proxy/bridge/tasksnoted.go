@@ -8,15 +8,13 @@ import (
 	"encoding/json"
 	"errors"
 	"slices"
-	"strings"
 	"time"
 
 	"berth/internal/exchange"
 	"berth/internal/mcp"
 	"berth/internal/storage"
+	"berth/proxy/bridge/rounds"
 	"berth/proxy/inbound"
-
-	"github.com/go-json-experiment/json/jsontext"
 )
 
 // taskNotes are what a task has asked, as berths tell each other: a server tells it once, and the
@@ -28,13 +26,13 @@ type taskNotes struct {
 
 // notesOf are those of a task, which its session and the server's id name.
 func (f *face) notesOf(session, core string) taskNotes {
-	sum := sha256.Sum256([]byte(inbound.Joined(f.pool().Name(), f.u.Name, session, core)))
+	sum := sha256.Sum256([]byte(inbound.Joined(f.u.Pool().Name(), f.u.Name, session, core)))
 	return taskNotes{f, "bridge:asks:" + base64.RawURLEncoding.EncodeToString(sum[:16])}
 }
 
 // note is a question, or that there was one.
 type note struct {
-	question
+	rounds.Question
 	Request string `json:"r,omitempty"`
 	Settled bool   `json:"s,omitempty"`
 }
@@ -46,7 +44,7 @@ const maxNotes = 4 * mcp.MaxInputs
 const notesTime = 2 * time.Second
 
 // open returns the questions that wait for an answer.
-func (n taskNotes) open(ctx context.Context) ([]question, error) {
+func (n taskNotes) open(ctx context.Context) ([]rounds.Question, error) {
 	within, cancel := context.WithTimeout(ctx, notesTime)
 	defer cancel()
 	notes, _, lost, err := n.read(within)
@@ -56,11 +54,11 @@ func (n taskNotes) open(ctx context.Context) ([]question, error) {
 	return opened(notes), err
 }
 
-func opened(notes []note) (open []question) {
+func opened(notes []note) (open []rounds.Question) {
 	for _, one := range notes {
 		if !one.Settled {
-			q := one.question
-			q.request = []byte(one.Request)
+			q := one.Question
+			q.Request = []byte(one.Request)
 			open = append(open, q)
 		}
 	}
@@ -69,7 +67,7 @@ func opened(notes []note) (open []question) {
 
 // ask notes questions, for as long as their task lives, and returns all that wait. What was noted
 // before is no question once more. What the client has not declared is not counted as asked.
-func (n taskNotes) ask(ctx context.Context, asked []question, life time.Duration, declares mcp.Declared) ([]question, error) {
+func (n taskNotes) ask(ctx context.Context, asked []rounds.Question, life time.Duration, declares mcp.Declared) ([]rounds.Question, error) {
 	shown := 0
 	open, err := n.change(ctx, life, func(notes []note) []note {
 		shown = 0
@@ -77,24 +75,24 @@ func (n taskNotes) ask(ctx context.Context, asked []question, life time.Duration
 			if slices.ContainsFunc(notes, func(one note) bool { return one.Key == q.Key }) {
 				continue
 			}
-			notes = append(notes, note{question: q, Request: string(q.request)})
-			if declares.Lacks(q.request) == nil {
+			notes = append(notes, note{Question: q, Request: string(q.Request)})
+			if declares.Lacks(q.Request) == nil {
 				shown++
 			}
 		}
 		return notes
 	})
 	if err == nil {
-		n.f.b.metrics.asked(wasAsked, shown)
+		n.f.b.metrics.questions.Add(rounds.WasAsked, shown)
 	}
 	return open, err
 }
 
 // settle notes that questions do not wait any more.
-func (n taskNotes) settle(ctx context.Context, answered []question) error {
+func (n taskNotes) settle(ctx context.Context, answered []rounds.Question) error {
 	_, err := n.change(ctx, unlimited, func(notes []note) []note {
 		for i := range notes {
-			if slices.ContainsFunc(answered, func(q question) bool { return q.Key == notes[i].Key }) {
+			if slices.ContainsFunc(answered, func(q rounds.Question) bool { return q.Key == notes[i].Key }) {
 				notes[i].Settled, notes[i].Request = true, ""
 			}
 		}
@@ -105,7 +103,7 @@ func (n taskNotes) settle(ctx context.Context, answered []question) error {
 
 // change changes the notes by compare-and-swap, and returns the questions that wait then. What the store does not take stays with this
 // berth, until it does.
-func (n taskNotes) change(ctx context.Context, life time.Duration, change func([]note) []note) ([]question, error) {
+func (n taskNotes) change(ctx context.Context, life time.Duration, change func([]note) []note) ([]rounds.Question, error) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), notesTime)
 	defer cancel()
 	for {
@@ -167,20 +165,10 @@ func (n taskNotes) write(ctx context.Context, notes []note, version uint64, life
 	return err
 }
 
-// keyOf is what a client is shown a question under: the server does not use its id for another one. A text that could be
-// a number stays in quotes: 7 and "7" are two ids.
-func keyOf(id []byte) string {
-	key := mcp.IDKey(id)
-	if bare := jsontext.Value(strings.Trim(key, `"`)); len(bare) != len(key) && !bare.IsValid() {
-		key = string(bare)
-	}
-	return "ask-" + key
-}
-
 // noteAsked notes what a task asks on its session's own stream ("Input Required Status").
 func (l *loan) noteAsked(ctx context.Context, out *exchange.Request, id, message []byte) {
-	q := question{Key: keyOf(id), ID: bytes.Clone(id), request: message}
-	if _, err := l.f.notesOf(l.id, mcp.RelatedTask(message)).ask(ctx, []question{q}, unlimited, l.declares); err != nil {
-		_ = l.f.tell(ctx, out, l, mcp.ErrorResponse(q.ID, errNobodyAsked.Object()))
+	q := rounds.Question{Key: rounds.KeyOf(id), ID: bytes.Clone(id), Request: message}
+	if _, err := l.f.notesOf(l.ID, mcp.RelatedTask(message)).ask(ctx, []rounds.Question{q}, unlimited, l.declares); err != nil {
+		_ = l.Tell(ctx, out, mcp.ErrorResponse(q.ID, rounds.ErrNobodyAsked.Object()))
 	}
 }

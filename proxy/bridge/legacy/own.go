@@ -1,4 +1,4 @@
-package bridge
+package legacy
 
 import (
 	"context"
@@ -10,6 +10,7 @@ import (
 	"berth/internal/exchange"
 	"berth/internal/mcp"
 	"berth/internal/wire"
+	"berth/proxy/fault"
 	"berth/proxy/session"
 )
 
@@ -19,10 +20,10 @@ const askTime = 10 * time.Second
 // errNoResult says that a request of berth's own got no result.
 var errNoResult = errors.New("bridge: no result")
 
-// ask sends a request of berth's own in a session, in the name of who sends out, and returns its
+// Ask sends a request of berth's own in a session, in the name of who sends out, and returns its
 // result.
-func (f *face) ask(ctx context.Context, out *exchange.Request, l *loan, method string, params map[string]any) (result []byte, err error) {
-	message, err := f.request(ctx, out, l, method, params)
+func (s *Session) Ask(ctx context.Context, out *exchange.Request, method string, params map[string]any) (result []byte, err error) {
+	message, err := s.Call(ctx, out, method, params)
 	if _, refused := errors.AsType[*session.Refusal](err); refused {
 		return nil, errNoResult
 	}
@@ -35,17 +36,17 @@ func (f *face) ask(ctx context.Context, out *exchange.Request, l *loan, method s
 	return result, nil
 }
 
-// request is ask for the whole response, be it an error. It fails with a *session.Refusal where
+// Call is Ask for the whole response, be it an error. It fails with a *session.Refusal where
 // that of HTTP is one.
-func (f *face) request(ctx context.Context, out *exchange.Request, l *loan, method string, params map[string]any) (message []byte, err error) {
+func (s *Session) Call(ctx context.Context, out *exchange.Request, method string, params map[string]any) (message []byte, err error) {
 	ctx, cancel := context.WithTimeout(ctx, askTime)
 	defer cancel()
-	id := newID()
-	body, err := requestOf(id, method, params)
+	id := NewID()
+	body, err := RequestOf(id, method, params)
 	if err != nil {
 		return nil, err
 	}
-	response, err := f.send(ctx, out, l, wire.MethodPost, body, askTime)
+	response, err := s.Send(ctx, out, wire.MethodPost, body, askTime)
 	if err != nil {
 		return nil, err
 	}
@@ -53,19 +54,20 @@ func (f *face) request(ctx context.Context, out *exchange.Request, l *loan, meth
 	if response.Status != wire.StatusOK {
 		return nil, &session.Refusal{Status: response.Status, Header: response.Header.Clone()}
 	}
-	message, err = exchange.ReadWhole(response, id, maxAnswer, func() {})
+	message, err = exchange.ReadWhole(response, id, MaxAnswer, func() {})
 	switch {
 	case errors.Is(err, exchange.ErrTooLong):
-		return nil, errAnswerTooLarge
+		return nil, fault.AnswerTooLarge
 	case errors.Is(err, exchange.ErrNoResponse), errors.Is(err, exchange.ErrCrossed):
-		return nil, errUnusable
+		return nil, fault.BadUpstream
 	case !utf8.Valid(message):
-		return nil, errUnusable
+		return nil, fault.BadUpstream
 	}
 	return message, err
 }
 
-func requestOf(id []byte, method string, params map[string]any) ([]byte, error) {
+// RequestOf is a request under a raw JSON-RPC id.
+func RequestOf(id []byte, method string, params map[string]any) ([]byte, error) {
 	return json.Marshal(struct {
 		Version string          `json:"jsonrpc"`
 		ID      json.RawMessage `json:"id"`
