@@ -149,6 +149,7 @@ var layers = [][]string{
 	{"proxy/access", "proxy/announce", "proxy/polls", "proxy/session", "proxy/tasklist"},
 	{"proxy/bridge/legacy"},
 	{"proxy/bridge/flow", "proxy/bridge/rounds"},
+	{"proxy/bridge/sessions"},
 	{"proxy/bridge"},
 	{"proxy/failover", "proxy/sessiontasks", "proxy/subscribe", "proxy/tasks"},
 	{"proxy/record"},

@@ -9,10 +9,11 @@ import (
 	"berth/internal/mcp"
 	"berth/internal/wire"
 	"berth/proxy/bridge/legacy"
+	"berth/proxy/bridge/sessions"
 )
 
 // follow reads the answer to a call that was sent, and shows it as a modern server would.
-func (c *call) follow(ctx context.Context, l *loan, s *sent) (*wire.Response, error) {
+func (c *call) follow(ctx context.Context, l *sessions.Session, s *sent) (*wire.Response, error) {
 	r := &reading{c: c, l: l, id: s.id, flow: s.flow}
 	switch {
 	case s.ask != nil:
@@ -21,7 +22,7 @@ func (c *call) follow(ctx context.Context, l *loan, s *sent) (*wire.Response, er
 		go s.flow.Run(s.Response, "")
 		return c.show(ctx, r, nil)
 	}
-	defer l.giveBack(false)
+	defer l.GiveBack(false)
 	defer s.close()
 	s.Response = s.Kept() // it may be closed while it is read
 	hungUp := context.AfterFunc(ctx, func() { s.Body.Close() })
@@ -54,7 +55,7 @@ func (c *call) failed(response *wire.Response, message []byte) *wire.Response {
 }
 
 // conclude is the response that ends the call, as a modern server gives it.
-func (c *call) conclude(ctx context.Context, l *loan, a *mcp.Answer, message []byte) (status int, body []byte) {
+func (c *call) conclude(ctx context.Context, l *sessions.Session, a *mcp.Answer, message []byte) (status int, body []byte) {
 	switch {
 	case !utf8.Valid(message):
 		return errUnusable.Status, errUnusable.Body(c.id)
@@ -87,7 +88,7 @@ func (c *call) told(id []byte, a *mcp.Answer, message []byte) []byte {
 			return mcp.WithProgressToken(message, c.ProgressToken)
 		}
 	case mcp.MethodLog:
-		wanted, level := mcp.Severity(c.client.LogLevel), mcp.Severity(mcp.LogLevelOf(message))
+		wanted, level := mcp.Severity(c.who.Client.LogLevel), mcp.Severity(mcp.LogLevelOf(message))
 		if wanted >= 0 && level >= wanted {
 			return message
 		}

@@ -1,13 +1,14 @@
 package bridge
 
 import (
-	"berth/proxy/bridge/flow"
 	"context"
 	"net/http"
 	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"berth/proxy/bridge/flow"
 )
 
 // Many servers ask on the session's own stream, some before the call's answer has headers: the

@@ -12,6 +12,7 @@ import (
 	"berth/internal/wire"
 	"berth/proxy/bridge/flow"
 	"berth/proxy/bridge/rounds"
+	"berth/proxy/bridge/sessions"
 	"berth/proxy/resident"
 )
 
@@ -74,7 +75,7 @@ func (r *reading) asked(ctx context.Context, it flow.Item) (step, error) {
 // withdraw answers what nobody will.
 func (r *reading) withdraw(ctx context.Context, round []rounds.Question) {
 	for _, q := range round {
-		_ = r.l.Tell(ctx, r.c.out, rounds.Cancelled(q))
+		_ = r.l.Tell(ctx, r.c.who.Out, rounds.Cancelled(q))
 	}
 }
 
@@ -87,7 +88,7 @@ func (r *reading) open(ctx context.Context, it flow.Item) (q rounds.Question, ok
 		return rounds.Question{}, false // a stream that was resumed bears it once more
 	}
 	var answer []byte
-	switch lacks := r.c.client.Declares().Lacks(request); {
+	switch lacks := r.c.who.Client.Declares().Lacks(request); {
 	case a.Method == mcp.MethodPing:
 		answer = mcp.Response(id, []byte("{}"))
 	case !mcp.AsksClient(request):
@@ -96,17 +97,17 @@ func (r *reading) open(ctx context.Context, it flow.Item) (q rounds.Question, ok
 		answer = mcp.ErrorResponse(id, errUnclear.Object())
 	case lacks != nil:
 		r.c.f.b.metrics.questions.Add(rounds.WasUndeclared, 1)
-		if !(it.Aside || resident.Is(r.c.f.u.URL)) || !r.l.isGreeting(a.Method) {
+		if !(it.Aside || resident.Is(r.c.f.u.URL)) || !r.l.IsGreeting(a.Method) {
 			r.c.lack(lacks)
 		}
-		answer = mcp.ErrorResponse(id, r.c.client.Declares().Refusal(request).Object())
-	case !asks(r.c.Method), a.Method == mcp.MethodListRoots && r.c.f.b.options().Isolation == ForAll: // these would be others' as well
+		answer = mcp.ErrorResponse(id, r.c.who.Client.Declares().Refusal(request).Object())
+	case !asks(r.c.Method), a.Method == mcp.MethodListRoots && r.c.f.b.options().Isolation == sessions.ForAll: // these would be others' as well
 		answer = mcp.ErrorResponse(id, rounds.ErrNobodyAsked.Object())
 	default:
 		r.seen = append(r.seen, key)
 		return rounds.Question{Key: rounds.KeyOf(id), ID: id, Request: request}, true
 	}
-	if err := r.l.Tell(ctx, r.c.out, answer); err != nil {
+	if err := r.l.Tell(ctx, r.c.who.Out, answer); err != nil {
 		r.c.f.u.Log.Debug("an upstream could not be answered", "upstream", r.c.f.u.Name, "error", err)
 	}
 	return rounds.Question{}, false
@@ -129,14 +130,14 @@ func (r *reading) pause(ctx context.Context, round []rounds.Question, told [][]b
 	}
 	st := rounds.State{
 		Upstream: r.c.f.u.Name, Session: r.l.ID, Version: r.l.Version, Request: r.id, Event: event,
-		Asks: round, Seen: r.seen, Call: rounds.Digest(r.c.out.Body, false), Means: rounds.Digest(r.c.out.Body, true), Nonce: rand.Text(), By: r.c.f.b.name, Unsent: r.unsent,
+		Asks: round, Seen: r.seen, Call: rounds.Digest(r.c.who.Out.Body, false), Means: rounds.Digest(r.c.who.Out.Body, true), Nonce: rand.Text(), By: r.c.f.b.name, Unsent: r.unsent,
 	}
 	switch {
 	case event == "":
 	case r.flow.IsReplayed(ctx):
-		st.Heard = r.l.stopListening() // whoever goes on hears the session's own stream as well
+		st.Heard = r.l.StopListening() // whoever goes on hears the session's own stream as well
 	default:
-		st.Event, st.Else, st.Heard = "", event, r.l.lastHeard()
+		st.Event, st.Else, st.Heard = "", event, r.l.LastHeard()
 	}
 	body, err := r.c.asking(ctx, &st)
 	if err != nil {

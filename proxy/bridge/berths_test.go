@@ -13,6 +13,7 @@ import (
 	"berth/internal/relay"
 	"berth/internal/storage"
 	"berth/internal/wire"
+	"berth/proxy/bridge/sessions"
 	"berth/proxy/resident"
 	"berth/routing"
 )
@@ -345,7 +346,7 @@ func TestAPlaceIsMadeForTheNextCall(t *testing.T) {
 		done := make(chan got)
 		go func() { done <- r.do(asking{name: "asks", params: `"slow":true,` + goesOn.answers(accepted)}) }()
 		var waiting []got
-		for range places - 1 {
+		for range sessions.Places - 1 {
 			waiting = append(waiting, r.do(asking{name: "asks"}))
 		}
 		time.Sleep(unanswered + time.Second)

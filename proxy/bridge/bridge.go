@@ -14,6 +14,7 @@ import (
 	"berth/internal/seal"
 	"berth/internal/storage"
 	"berth/internal/wire"
+	"berth/proxy/bridge/sessions"
 	"berth/proxy/inbound"
 	"berth/routing"
 
@@ -21,13 +22,7 @@ import (
 )
 
 // Isolation says who may come to share a session.
-type Isolation string
-
-const (
-	PerPrincipal Isolation = "principal" // nobody: a session is one caller's
-	PerCall      Isolation = "call"      // each call has a session of its own
-	ForAll       Isolation = "all"       // everybody whose clients declare alike
-)
+type Isolation = sessions.Isolation
 
 // Options are what a Bridge is made of. A duration of 0 is its default.
 type Options struct {
@@ -35,7 +30,7 @@ type Options struct {
 	Keys      *seal.Keyring        // seals what clients carry; required
 	Store     relay.Store          // tells berths which of them has a call, and what tasks ask; nil: there is one berth
 	Relay     Relay                // reaches the other berths; nil: there are none
-	Isolation Isolation            // "": PerPrincipal
+	Isolation Isolation            // "": sessions.PerPrincipal
 	Sessions  int                  // at most, at each upstream; 0: 1,000
 	Idle      time.Duration        // after which a session that nobody uses is ended; 5 min
 	Question  time.Duration        // how long a client has to answer; 10 min
@@ -80,7 +75,7 @@ func New(o Options) *Bridge {
 // Change has the bridge go on by other options: of the same pool, store and berth. Sessions that are
 // open stay; who may not share one any more is lent another.
 func (b *Bridge) Change(o Options) {
-	o.Isolation = cmp.Or(o.Isolation, PerPrincipal)
+	o.Isolation = cmp.Or(o.Isolation, sessions.PerPrincipal)
 	o.Sessions = cmp.Or(o.Sessions, 1000)
 	o.Idle = cmp.Or(o.Idle, 5*time.Minute)
 	o.Question = cmp.Or(o.Question, 10*time.Minute)
@@ -90,6 +85,11 @@ func (b *Bridge) Change(o Options) {
 }
 
 func (b *Bridge) options() *Options { return b.now.Load() }
+
+func (b *Bridge) sessionSettings() sessions.Settings {
+	o := b.options()
+	return sessions.Settings{Isolation: o.Isolation, Most: o.Sessions}
+}
 
 // To implements inbound.Bridge.
 func (b *Bridge) To(u *routing.Upstream) exchange.Sender {
@@ -147,13 +147,13 @@ func (b *Bridge) Run(ctx context.Context) error {
 // left the pool with the last of theirs.
 func (b *Bridge) sweep(ctx context.Context, since time.Time) {
 	b.mu.Lock()
-	var idle []*loan
+	var idle []*sessions.Session
 	for name, f := range b.faces {
-		idle = append(idle, f.takeIdle(since)...)
+		idle = append(idle, f.sessions.TakeIdle(since)...)
 		if f.isEmpty() && f.u.Pool().Find(name) == nil {
 			delete(b.faces, name)
 		}
 	}
 	b.mu.Unlock()
-	endAll(ctx, idle)
+	sessions.EndAll(ctx, idle)
 }

@@ -7,6 +7,7 @@ import (
 	"berth/internal/exchange"
 	"berth/internal/mcp"
 	"berth/internal/wire"
+	"berth/proxy/bridge/sessions"
 	"berth/proxy/fault"
 	"berth/proxy/outbound"
 )
@@ -16,16 +17,12 @@ type call struct {
 	*mcp.Call // aliases message
 
 	f       *face
-	out     *exchange.Request // in whose name the upstream is spoken to
+	who     sessions.Borrower
 	came    *exchange.Request // as it would go to a modern server
 	message mcp.Message
-	id      []byte // raw JSON
-	client  mcp.Client
-	caller  string
-	among   Isolation      // who may share its sessions
-	lacks   map[string]any // what the upstream asked for that the client has not declared
-	prefers string         // the session that it had best be made in; "": any
-	tasks   *loan          // in which the call was asked to become a task; nil: it was not
+	id      []byte            // raw JSON
+	lacks   map[string]any    // what the upstream asked for that the client has not declared
+	tasks   *sessions.Session // in which the call was asked to become a task; nil: it was not
 }
 
 // serve answers the request.
@@ -70,12 +67,12 @@ func (c *call) begin(ctx context.Context) (*wire.Response, error) {
 		return nil, err
 	}
 	for again := true; ; again = false {
-		l, err := c.lend(ctx, c.mayBeAsked())
+		l, err := c.f.sessions.Lend(ctx, c.f.u, &c.who, c.mayBeAsked())
 		if err != nil {
 			return nil, err
 		}
 		if c.Method == mcp.MethodDiscover {
-			defer l.giveBack(false)
+			defer l.GiveBack(false)
 			return wire.Whole(wire.StatusOK, mcp.Response(c.id, mcp.DiscoverFrom(l.Result, modernVersion))), nil
 		}
 		err = c.prepare(ctx, l)
@@ -90,12 +87,12 @@ func (c *call) begin(ctx context.Context) (*wire.Response, error) {
 			response, err = c.send(ctx, l)
 		}
 		if err != nil {
-			l.giveBack(false)
+			l.GiveBack(false)
 			return nil, err
 		}
-		if again && response.ask == nil && outbound.DeniesSession(response.Status) && l.IsDenied(ctx, c.out) {
+		if again && response.ask == nil && outbound.DeniesSession(response.Status) && l.IsDenied(ctx, c.who.Out) {
 			response.close()
-			l.giveBack(true)
+			l.GiveBack(true)
 			continue
 		}
 		return c.follow(ctx, l, response)
@@ -104,5 +101,5 @@ func (c *call) begin(ctx context.Context) (*wire.Response, error) {
 
 // mayBeAsked reports whether an upstream may ask the client in mid-call.
 func (c *call) mayBeAsked() bool {
-	return asks(c.Method) && c.client.Asked()
+	return asks(c.Method) && c.who.Client.Asked()
 }

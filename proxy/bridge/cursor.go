@@ -8,6 +8,7 @@ import (
 
 	"berth/internal/mcp"
 	"berth/internal/seal"
+	"berth/proxy/bridge/sessions"
 )
 
 // page is where a list goes on, as its client carries it, sealed: a server may keep its cursors in
@@ -54,12 +55,12 @@ func (c *call) turnPage(ctx context.Context) error {
 		return mcp.ErrInvalidCursor
 	}
 	c.goTo(c.f.b.faceOf(u))
-	c.out.Body, c.prefers = mcp.WithCursor(c.out.Body, p.Cursor), p.Session
+	c.who.Out.Body, c.who.Prefers = mcp.WithCursor(c.who.Out.Body, p.Cursor), p.Session
 	return nil
 }
 
 // markPage is the response that bears a page of a list, whose cursor leads back to the session.
-func (c *call) markPage(ctx context.Context, l *loan, a *mcp.Answer, message []byte) []byte {
+func (c *call) markPage(ctx context.Context, l *sessions.Session, a *mcp.Answer, message []byte) []byte {
 	if !isList(c.Method) || a.NextCursor == "" {
 		return message
 	}
@@ -72,14 +73,4 @@ func (c *call) markPage(ctx context.Context, l *loan, a *mcp.Answer, message []b
 		return mcp.ErrorResponse(a.ID, errNoCursor.Object())
 	}
 	return mcp.WithNextCursor(message, token)
-}
-
-// own returns the session of a name that may be lent; nil if there is none.
-func (s *shelf) own(id string, alone bool) *loan {
-	for _, l := range s.loans {
-		if id != "" && l.ID == id && (l.users == 0 || !alone && !l.alone) {
-			return l
-		}
-	}
-	return nil
 }

@@ -1,13 +1,14 @@
 package bridge
 
 import (
-	"berth/proxy/bridge/rounds"
 	"context"
 	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"berth/proxy/bridge/rounds"
 )
 
 // goneAfter sends a request whose client hangs up after a while.

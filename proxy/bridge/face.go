@@ -8,8 +8,8 @@ import (
 	"berth/internal/exchange"
 	"berth/internal/mcp"
 	"berth/internal/wire"
-	"berth/proxy/bridge/flow"
 	"berth/proxy/bridge/legacy"
+	"berth/proxy/bridge/sessions"
 	"berth/proxy/inbound"
 	"berth/routing"
 )
@@ -28,11 +28,9 @@ type face struct {
 
 // stock is what is open at an upstream, and known of it, whichever list of its pool's that stands in.
 type stock struct {
-	mu      sync.Mutex // guards the fields below
-	shelves map[string]*shelf
-	open    int // sessions
-	// listeners are subscriptions, by whose they are: they hear all sessions of theirs.
-	listeners map[string]map[*listener]bool
+	sessions *sessions.Pool
+
+	mu sync.Mutex // guards the fields below
 
 	// tools are the headers that calls must bear, by the tool's name; nil: nobody has looked since they
 	// have changed. The map does not change.
@@ -46,7 +44,6 @@ type stock struct {
 
 	tasks   capability // of the upstream: calls of tools may become tasks
 	cancels capability // of the upstream: tasks can be cancelled
-	replays flow.Replays
 }
 
 // newFace returns the face of u, which goes on with what before had; nil is none.
@@ -57,8 +54,8 @@ func newFace(b *Bridge, u *routing.Upstream, before *face) *face {
 		f.holds, f.stock = before.holds, before.stock
 		return f
 	}
-	f.holds = newHolds(func() time.Duration { return b.options().Question }, marks{b.options().Store, b.name})
-	f.stock = &stock{shelves: map[string]*shelf{}, listeners: map[string]map[*listener]bool{}}
+	f.holds = newHolds(func() time.Duration { return b.options().Question }, marks{b.options().Store, b.name}, b.metrics.questions)
+	f.stock = &stock{sessions: sessions.NewPool(b.sessionSettings, f)}
 	return f
 }
 
@@ -97,3 +94,12 @@ func bounded(ctx context.Context, wait time.Duration) (_ context.Context, done f
 	timer := time.AfterFunc(wait, func() { cancel(errLate) })
 	return ctx, func() bool { return !timer.Stop() && context.Cause(ctx) == errLate }
 }
+
+// isEmpty reports whether nothing is open at the upstream, nor waits for its client.
+func (f *face) isEmpty() bool { return f.sessions.IsEmpty() && f.holds.size() == 0 }
+
+// Opened implements sessions.Around.
+func (f *face) Opened(result []byte) { f.noteTasks(result) }
+
+// GiveUpOldest implements sessions.Around.
+func (f *face) GiveUpOldest(on func(s *sessions.Session) bool) bool { return f.holds.giveUpOldest(on) }

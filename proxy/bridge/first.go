@@ -16,9 +16,9 @@ import (
 
 // askFirst is the response that asks the client for what the call was refused for.
 func (c *call) askFirst(ctx context.Context, message []byte) (status int, body []byte) {
-	st := rounds.State{Upstream: c.f.u.Name, Call: rounds.Digest(c.out.Body, false), Means: rounds.Digest(c.out.Body, true), Nonce: rand.Text(), By: c.f.b.name, First: true}
+	st := rounds.State{Upstream: c.f.u.Name, Call: rounds.Digest(c.who.Out.Body, false), Means: rounds.Digest(c.who.Out.Body, true), Nonce: rand.Text(), By: c.f.b.name, First: true}
 	for i, request := range mcp.RequiredElicitations(message) {
-		if lacks := c.client.Declares().Lacks(request); lacks != nil {
+		if lacks := c.who.Client.Declares().Lacks(request); lacks != nil {
 			c.f.b.metrics.questions.Add(rounds.WasUndeclared, 1)
 			refusal := mcp.ErrLacks(lacks)
 			return refusal.Status, refusal.Body(c.id)
@@ -41,7 +41,7 @@ func (c *call) askFirst(ctx context.Context, message []byte) (status int, body [
 
 // beginAgain makes the call anew whose client has answered all of what askFirst has asked for.
 func (c *call) beginAgain(ctx context.Context, st *rounds.State) (*wire.Response, error) {
-	given, err := rounds.GivenFor(st.Asks, c.out.Body)
+	given, err := rounds.GivenFor(st.Asks, c.who.Out.Body)
 	if err != nil {
 		return nil, err
 	}

@@ -1,12 +1,13 @@
 package bridge
 
 import (
-	"berth/proxy/bridge/flow"
 	"cmp"
 	"net/http"
 	"strings"
 	"testing"
 	"time"
+
+	"berth/proxy/bridge/flow"
 )
 
 // resumptions are the GETs that went on from an event of a call's stream.

@@ -9,6 +9,7 @@ import (
 	"berth/internal/mcp"
 	"berth/internal/wire"
 	"berth/proxy/bridge/rounds"
+	"berth/proxy/bridge/sessions"
 )
 
 // leave is a client's departure in the middle of a later round, whose turn the caller has.
@@ -16,7 +17,7 @@ func (h *hold) leave(r *reading) {
 	defer h.release()
 	h.letGo(r)
 	if h.flow == nil { // what is asked meanwhile waits at the upstream, and is refused by nobody
-		h.l.stopListening()
+		h.l.StopListening()
 	}
 	h.wait(comeBack, nil)
 }
@@ -25,14 +26,14 @@ func (h *hold) leave(r *reading) {
 // favour of another that finds no place.
 const unanswered = 30 * time.Second
 
-// giveUpOldest gives up the call on one of these shelves whose client was asked first of those that have not
+// giveUpOldest gives up the call in one of these sessions whose client was asked first of those that have not
 // answered, if that was a while ago. It reports whether there is one.
-func (hs *holds) giveUpOldest(on func(s *shelf) bool) bool {
+func (hs *holds) giveUpOldest(on func(s *sessions.Session) bool) bool {
 	hs.mu.Lock()
 	var oldest *hold
 	var since time.Time
 	for _, h := range hs.calls {
-		if h.l.shelf == nil || !on(h.l.shelf) {
+		if !on(h.l) {
 			continue
 		}
 		h.mu.Lock()
@@ -59,10 +60,10 @@ func (h *hold) expire() {
 	ctx := context.Background()
 	defer h.finish()
 	if h.flow != nil {
-		defer h.l.leave(h.flow)
+		defer h.l.Leave(h.flow)
 	}
 	if h.among.marks.isOthers(ctx, h.id) {
-		h.l.leaveToOthers()
+		h.l.LeaveToOthers()
 		return
 	}
 	h.mu.Lock()
@@ -73,8 +74,7 @@ func (h *hold) expire() {
 
 // abandon tells the upstream that nobody will answer, and why nobody wants the call any more.
 func (h *hold) abandon(ctx context.Context, asks []rounds.Question, why string) {
-	f := h.l.f
-	f.b.metrics.questions.Add(rounds.WasAbandoned, len(asks))
+	h.among.questions.Add(rounds.WasAbandoned, len(asks))
 	for _, q := range asks {
 		_ = h.l.Tell(ctx, h.out, rounds.Cancelled(q))
 	}
@@ -84,7 +84,7 @@ func (h *hold) abandon(ctx context.Context, asks []rounds.Question, why string) 
 // giveUp ends the call that has asked with the state which the notification bears: nobody is going to answer.
 func (c *call) giveUp(ctx context.Context) (*wire.Response, error) {
 	accepted := wire.Whole(wire.StatusAccepted, nil)
-	c.caller = callerOf(c.out)
+	c.who.Caller = callerOf(c.who.Out)
 	st, err := rounds.Open(ctx, c.f.b.options().Keys, c.about(), c.RequestState)
 	if err != nil {
 		return nil, err
@@ -104,7 +104,7 @@ func (c *call) giveUp(ctx context.Context) (*wire.Response, error) {
 	}
 	defer h.finish()
 	if h.flow != nil {
-		defer h.l.leave(h.flow)
+		defer h.l.Leave(h.flow)
 	}
 	h.mu.Lock()
 	asks := h.asks

@@ -9,6 +9,7 @@ import (
 	"berth/internal/wire"
 	"berth/proxy/bridge/flow"
 	"berth/proxy/bridge/rounds"
+	"berth/proxy/bridge/sessions"
 )
 
 // hold is a call that has asked. Who takes it on has its turn: two that answer the same round are
@@ -17,7 +18,7 @@ type hold struct {
 	among *holds
 	id    string            // of the call in its session
 	out   *exchange.Request // in whose name it goes on
-	l     *loan
+	l     *sessions.Session
 	turn  chan struct{} // holds one
 
 	// What follows is of who has the turn.
@@ -75,7 +76,7 @@ func (h *hold) leaveWaiting() {
 // begin has the call wait for its client. The caller holds h.mu.
 func (h *hold) begin(d time.Duration) {
 	if !h.waits {
-		h.l.f.u.Wait()
+		h.l.At.Wait()
 	}
 	h.waits, h.timer = true, time.AfterFunc(d, h.expire)
 }
@@ -83,7 +84,7 @@ func (h *hold) begin(d time.Duration) {
 // stop undoes begin. The caller holds h.mu.
 func (h *hold) stop() {
 	if h.waits {
-		h.l.f.u.WaitOver()
+		h.l.At.WaitOver()
 	}
 	h.waits = false
 	if h.timer != nil {
@@ -115,7 +116,7 @@ func (h *hold) rest(r *reading, asks []rounds.Question) {
 // letGo lets go of a reading that is not read on, unless its answer stays.
 func (h *hold) letGo(r *reading) {
 	if h.flow == nil {
-		r.l.leave(r.flow)
+		r.l.Leave(r.flow)
 	}
 }
 
@@ -124,7 +125,7 @@ func (h *hold) letGo(r *reading) {
 func (h *hold) reading(c *call, st *rounds.State) *reading {
 	r := &reading{c: c, l: h.l, id: st.Request, seen: st.Seen, flow: h.flow, h: h, nonce: st.Nonce}
 	if r.flow == nil {
-		r.flow = h.l.answer(c.out, st.Request, asks(c.Method))
+		r.flow = h.l.Answer(c.who.Out, st.Request, asks(c.Method))
 		r.flow.Begin(st.Event) // what is asked elsewhere, before its answer is read on, can be resumed from there
 	}
 	return r
@@ -141,6 +142,6 @@ func (h *hold) finish() {
 	h.here = false
 	h.stop()
 	h.mu.Unlock()
-	h.l.giveBack(false)
+	h.l.GiveBack(false)
 	time.AfterFunc(replay, func() { h.among.forget(h) })
 }

@@ -8,20 +8,22 @@ import (
 	"berth/internal/exchange"
 	"berth/proxy/bridge/legacy"
 	"berth/proxy/bridge/rounds"
+	"berth/proxy/bridge/sessions"
 )
 
 // holds are the calls that have asked and have not ended, as one berth knows them.
 type holds struct {
-	life  func() time.Duration // how long a client has to answer
-	marks marks
-	name  string // of this berth
+	life      func() time.Duration // how long a client has to answer
+	marks     marks
+	questions rounds.Counter
+	name      string // of this berth
 
 	mu    sync.Mutex // guards calls
 	calls map[string]*hold
 }
 
-func newHolds(life func() time.Duration, m marks) *holds {
-	return &holds{life: life, marks: m, name: m.name, calls: map[string]*hold{}}
+func newHolds(life func() time.Duration, m marks, questions rounds.Counter) *holds {
+	return &holds{life: life, marks: m, questions: questions, name: m.name, calls: map[string]*hold{}}
 }
 
 // of returns the hold of a call, which make makes where this berth has none.
@@ -42,18 +44,18 @@ func (hs *holds) of(id string, make func() *hold) *hold {
 func (hs *holds) ask(r *reading, st *rounds.State) {
 	h := r.h
 	if h == nil {
-		h = hs.of(string(r.id), func() *hold { return hs.newHold(string(r.id), r.c.out, r.l) })
+		h = hs.of(string(r.id), func() *hold { return hs.newHold(string(r.id), r.c.who.Out, r.l) })
 	} else {
 		defer h.release()
 	}
 	if h.flow = r.flow; st.Event != "" {
-		r.l.leave(r.flow)
+		r.l.Leave(r.flow)
 		h.flow = nil
 	}
 	h.wait(hs.life(), st.Asks)
 }
 
-func (hs *holds) newHold(id string, out *exchange.Request, l *loan) *hold {
+func (hs *holds) newHold(id string, out *exchange.Request, l *sessions.Session) *hold {
 	return &hold{among: hs, id: id, out: legacy.OwnPost(out, nil), l: l, turn: make(chan struct{}, 1), ended: map[string]*answer{}}
 }
 
@@ -64,8 +66,12 @@ func (hs *holds) take(ctx context.Context, c *call, st *rounds.State) (*hold, er
 		if st.Event == "" {
 			return nil
 		}
-		l := &loan{Session: legacy.Session{At: c.f.u, ID: st.Session, Version: st.Version, Opened: legacy.OwnPost(c.out, nil)}, f: c.f, level: -1, users: 1, alone: true, gone: true, adopted: st.By != hs.name}
-		return hs.newHold(string(st.Request), c.out, l)
+		var keep time.Duration
+		if st.By != hs.name {
+			keep = replay
+		}
+		l := c.f.sessions.Adopt(legacy.Session{At: c.f.u, ID: st.Session, Version: st.Version, Opened: legacy.OwnPost(c.who.Out, nil)}, keep)
+		return hs.newHold(string(st.Request), c.who.Out, l)
 	})
 	if h == nil {
 		return nil, nil

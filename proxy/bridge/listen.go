@@ -19,24 +19,22 @@ func (c *call) listen(ctx context.Context) (*wire.Response, error) {
 	if len(c.Listen.TaskIDs()) > 0 && !c.DeclaresTasks && !c.f.lacksTasks() {
 		return nil, mcp.ErrMissingTasks
 	}
-	l, err := c.lend(ctx, false)
+	l, err := c.f.sessions.Lend(ctx, c.f.u, &c.who, false)
 	if err != nil {
 		return nil, err
 	}
-	li := &listener{c: c, l: l, whose: c.whose(), recent: map[string]*news{}, heard: make(chan []byte, maxUnread), lost: make(chan struct{}), moves: make(chan struct{}, 1)}
+	li := &listener{c: c, l: l, whose: c.who.Whose(), recent: map[string]*news{}, heard: make(chan []byte, maxUnread), lost: make(chan struct{}), moves: make(chan struct{}, 1)}
 	ctx, li.stop = context.WithCancel(ctx)
 	li.agreed = li.offered()
-	c.f.mu.Lock()
-	others := c.f.add(li)
-	c.f.mu.Unlock()
-	l.listen(ctx, c.out, "")
+	others := c.f.sessions.Subscribe(li.whose, l, li)
+	l.Listen(ctx, c.who.Out, "")
 	for _, other := range others {
-		other.listen(ctx, c.out, "")
+		other.Listen(ctx, c.who.Out, "")
 	}
 	agreed := li.agree(ctx)
-	c.f.mu.Lock()
+	li.mu.Lock()
 	li.agreed = agreed
-	c.f.mu.Unlock()
+	li.mu.Unlock()
 	li.left = reply.Event(mcp.Acknowledgement(c.id, agreed))
 	if ids := agreed.TaskIDs(); len(ids) > 0 {
 		go li.watch(ctx, ids)
@@ -67,7 +65,7 @@ func (li *listener) offered() (offered mcp.Filter) {
 // agree subscribes to what is offered, and returns what of that the client can be told of: where the session has no GET stream, of
 // tasks alone.
 func (li *listener) agree(ctx context.Context) (agreed mcp.Filter) {
-	isHeard := li.l.isHeard()
+	isHeard := li.l.IsHeard()
 	for _, wish := range li.agreed {
 		switch {
 		case wish.Name == mcp.FilterTasks:
@@ -84,44 +82,13 @@ func (li *listener) agree(ctx context.Context) (agreed mcp.Filter) {
 	return agreed
 }
 
-// subscribe has the session told of a resource. Several listeners may want that.
+// subscribe has the session told of a resource.
 func (li *listener) subscribe(ctx context.Context, uri string) bool {
-	l := li.l
-	select {
-	case l.subscribing <- struct{}{}:
-	case <-ctx.Done():
-		return false
+	granted := li.l.Subscribe(ctx, li.c.who.Out, uri)
+	if granted {
+		li.uris = append(li.uris, uri)
 	}
-	defer func() { <-l.subscribing }()
-	if l.subscribed[uri] == 0 {
-		if err := li.say(ctx, mcp.MethodSubscribe, uri); err != nil {
-			if ctx.Err() != nil { // it may be granted all the same
-				_ = li.say(context.WithoutCancel(ctx), mcp.MethodUnsubscribe, uri)
-			}
-			return false
-		}
-	}
-	l.subscribed[uri]++
-	li.uris = append(li.uris, uri)
-	return true
-}
-
-// unsubscribe undoes subscribe. Nobody subscribes before the session has heard that.
-func (li *listener) unsubscribe(ctx context.Context) {
-	l := li.l
-	l.subscribing <- struct{}{}
-	defer func() { <-l.subscribing }()
-	for _, uri := range li.uris {
-		if l.subscribed[uri]--; l.subscribed[uri] == 0 {
-			delete(l.subscribed, uri)
-			_ = li.say(ctx, mcp.MethodUnsubscribe, uri)
-		}
-	}
-}
-
-func (li *listener) say(ctx context.Context, method, uri string) error {
-	_, err := li.l.Ask(ctx, li.c.out, method, map[string]any{"uri": uri})
-	return err
+	return granted
 }
 
 // heard is the body of the answer to subscriptions/listen.

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"berth/internal/mcp"
+	"berth/proxy/bridge/sessions"
 )
 
 // maxUnread is how many notifications a subscription may leave unread. One that leaves more is
@@ -15,14 +16,17 @@ const maxUnread = 256
 
 // listener is a modern client's subscription.
 type listener struct {
-	c      *call
-	l      *loan // whose subscriptions of resources are its own
-	whose  string
+	c     *call
+	l     *sessions.Session // whose subscriptions of resources are its own
+	whose string
+	uris  []string
+	heard chan []byte
+
+	mu     sync.Mutex // guards the fields below
 	agreed mcp.Filter
-	uris   []string
-	heard  chan []byte
 	recent map[string]*news
-	left   []byte // of events that were not read yet; of who reads
+
+	left []byte // of events that were not read yet; of who reads
 
 	moves chan struct{} // of tasks: one may have changed
 	stop  context.CancelFunc
@@ -38,13 +42,13 @@ const sameNews = 250 * time.Millisecond
 
 // news is who told something, and when.
 type news struct {
-	by   *loan
+	by   *sessions.Session
 	at   time.Time
 	owed bool // another has told it since
 }
 
-// tell has the client told what it asked for. The caller holds f.mu.
-func (li *listener) tell(l *loan, message []byte) {
+// Hear implements sessions.Listener: it has the client told what it asked for.
+func (li *listener) Hear(l *sessions.Session, message []byte) {
 	s, err := mcp.PeekSubscribed(message, false)
 	if err == nil && s.Method == mcp.MethodTaskStatus {
 		select {
@@ -52,6 +56,8 @@ func (li *listener) tell(l *loan, message []byte) {
 		default:
 		}
 	}
+	li.mu.Lock()
+	defer li.mu.Unlock()
 	if err != nil || !li.agreed.Grants(&s) {
 		return
 	}
@@ -66,8 +72,8 @@ func (li *listener) tell(l *loan, message []byte) {
 	default:
 		told.owed = true
 		time.AfterFunc(sameNews-now.Sub(told.at), func() {
-			li.c.f.mu.Lock()
-			defer li.c.f.mu.Unlock()
+			li.mu.Lock()
+			defer li.mu.Unlock()
 			li.put(message)
 		})
 		return
@@ -75,7 +81,7 @@ func (li *listener) tell(l *loan, message []byte) {
 	li.put(message)
 }
 
-// put has the client told. The caller holds f.mu.
+// put has the client told. The caller holds li.mu.
 func (li *listener) put(message []byte) {
 	out := mcp.ForSubscription(message, li.c.id)
 	if out == nil {
@@ -84,55 +90,21 @@ func (li *listener) put(message []byte) {
 	select {
 	case li.heard <- out:
 	default:
-		li.lose()
+		li.Lose()
 	}
 }
 
-func (li *listener) lose() { li.loses.Do(func() { close(li.lost) }) }
+// Lose implements sessions.Listener.
+func (li *listener) Lose() { li.loses.Do(func() { close(li.lost) }) }
 
 // leave ends the subscription.
 func (li *listener) leave() {
 	li.over.Do(func() {
 		li.stop()
-		li.c.f.mu.Lock()
-		li.c.f.remove(li)
-		li.c.f.mu.Unlock()
+		li.c.f.sessions.Unsubscribe(li.whose, li)
 		go func() {
-			li.unsubscribe(context.Background())
-			li.l.giveBack(false)
+			li.l.Unsubscribe(context.Background(), li.c.who.Out, li.uris)
+			li.l.GiveBack(false)
 		}()
 	})
-}
-
-// add has a subscription hear, and returns the sessions that it is to hear. The caller holds f.mu.
-func (f *face) add(li *listener) (sessions []*loan) {
-	if f.listeners[li.whose] == nil {
-		f.listeners[li.whose] = map[*listener]bool{}
-	}
-	f.listeners[li.whose][li] = true
-	return f.sessionsOf(li.whose)
-}
-
-// remove undoes add. What nobody uses is not listened to any more. The caller holds f.mu.
-func (f *face) remove(li *listener) {
-	delete(f.listeners[li.whose], li)
-	if len(f.listeners[li.whose]) > 0 {
-		return
-	}
-	delete(f.listeners, li.whose)
-	for _, l := range f.sessionsOf(li.whose) {
-		if l.users == 0 {
-			l.cover()
-		}
-	}
-}
-
-// sessionsOf are the sessions of a caller. The caller holds f.mu.
-func (f *face) sessionsOf(whose string) (sessions []*loan) {
-	for _, s := range f.shelves {
-		if s.whose == whose {
-			sessions = append(sessions, s.loans...)
-		}
-	}
-	return sessions
 }

@@ -27,9 +27,8 @@ func newMetrics(provider metric.MeterProvider, b *Bridge) metrics {
 		defer b.mu.Unlock()
 		for name, f := range b.faces {
 			at := metric.WithAttributes(attribute.String("pool", pool), attribute.String("upstream", name))
-			f.mu.Lock()
-			o.ObserveInt64(sessions, int64(f.open), at)
-			f.mu.Unlock()
+			open, _ := f.sessions.Size()
+			o.ObserveInt64(sessions, int64(open), at)
 			o.ObserveInt64(waiting, int64(f.holds.size()), at)
 		}
 		return nil

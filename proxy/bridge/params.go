@@ -7,6 +7,7 @@ import (
 
 	"berth/internal/exchange"
 	"berth/internal/mcp"
+	"berth/proxy/bridge/sessions"
 )
 
 // listAgain is how long a list of tools is as good as a new one.
@@ -18,20 +19,21 @@ const maxPages = 50
 // checkParams judges the headers of a tool's call that mirror its arguments, as the schema has them
 // that the server lists (2026-07-28, Streamable HTTP, "Custom Headers from Tool Parameters"). What
 // is not listed is not judged. What was listed a while ago is listed anew before a call is refused: it may have changed.
-func (c *call) checkParams(ctx context.Context, l *loan) *mcp.Error {
+func (c *call) checkParams(ctx context.Context, l *sessions.Session) *mcp.Error {
 	if c.Method != mcp.MethodCallTool {
 		return nil
 	}
+	listed := l.Listed()
 	c.f.mu.Lock()
 	tools := c.f.tools
 	_, isListed := c.f.supports[c.Name]
-	unsure := tools == nil || !isListed && !l.listed // a server may list for each session what that may use
+	unsure := tools == nil || !isListed && !listed // a server may list for each session what that may use
 	isFresh := time.Since(c.f.learned) < listAgain
 	c.f.mu.Unlock()
-	if refusal := checkMirrors(tools[c.Name], c.out); !unsure && (refusal == nil || isFresh) {
+	if refusal := checkMirrors(tools[c.Name], c.who.Out); !unsure && (refusal == nil || isFresh) {
 		return refusal
 	}
-	return checkMirrors(c.learnTools(ctx, l)[c.Name], c.out)
+	return checkMirrors(c.learnTools(ctx, l)[c.Name], c.who.Out)
 }
 
 // checkMirrors refuses a call whose headers do not repeat its arguments.
@@ -46,13 +48,13 @@ func checkMirrors(mirrors []mcp.Mirror, out *exchange.Request) *mcp.Error {
 
 // learnTools reads which arguments of the server's tools headers mirror, and which of them may become
 // tasks. A client's own list brings that up to date.
-func (c *call) learnTools(ctx context.Context, l *loan) map[string][]mcp.Mirror {
+func (c *call) learnTools(ctx context.Context, l *sessions.Session) map[string][]mcp.Mirror {
 	c.f.mu.Lock()
 	learned := c.f.facts()
 	c.f.mu.Unlock()
 	params := map[string]any{}
 	for range maxPages {
-		result, err := l.Ask(ctx, c.out, mcp.MethodListTools, params)
+		result, err := l.Ask(ctx, c.who.Out, mcp.MethodListTools, params)
 		if err != nil {
 			return learned.mirrors // the next call asks again
 		}
@@ -64,9 +66,9 @@ func (c *call) learnTools(ctx context.Context, l *loan) map[string][]mcp.Mirror 
 		params["cursor"] = cursor
 	}
 	c.f.mu.Lock()
-	defer c.f.mu.Unlock()
-	l.listed = true
 	c.f.tools, c.f.supports, c.f.learned = learned.mirrors, learned.supports, time.Now()
+	c.f.mu.Unlock()
+	l.NoteListed() // whoever reads that finds the tools
 	return learned.mirrors
 }
 

@@ -1,12 +1,13 @@
 package bridge
 
 import (
-	"berth/proxy/bridge/rounds"
 	"fmt"
 	"slices"
 	"strings"
 	"testing"
 	"time"
+
+	"berth/proxy/bridge/rounds"
 )
 
 // tool is an upstream with one tool, which is called "asks".

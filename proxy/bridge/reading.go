@@ -9,13 +9,14 @@ import (
 	"berth/internal/mcp"
 	"berth/proxy/bridge/flow"
 	"berth/proxy/bridge/rounds"
+	"berth/proxy/bridge/sessions"
 	"berth/proxy/resident"
 )
 
 // reading is what a call reads of its answer. It is for one goroutine, but for abandon.
 type reading struct {
 	c    *call
-	l    *loan
+	l    *sessions.Session
 	id   []byte // of the call in its session
 	flow *flow.Flow
 	seen []string // keys of what was asked in rounds before
@@ -70,7 +71,7 @@ func (r *reading) take(ctx context.Context, it flow.Item) (step, error) {
 	case it.Message == nil:
 		return r.broken(it.Err), nil
 	case r.last != nil && a.ID != nil && a.Method != "": // no client is asked for a call that has its answer
-		_ = r.l.Tell(ctx, r.c.out, mcp.ErrorResponse(a.ID, rounds.ErrNobodyAsked.Object()))
+		_ = r.l.Tell(ctx, r.c.who.Out, mcp.ErrorResponse(a.ID, rounds.ErrNobodyAsked.Object()))
 		return step{}, nil
 	case a.Method != "" && a.ID != nil:
 		return r.asked(ctx, it)
@@ -85,7 +86,7 @@ func (r *reading) take(ctx context.Context, it flow.Item) (step, error) {
 		return r.broken(errUnusable), nil
 	}
 	last := r.end(r.c.conclude(ctx, r.l, &it.Answer, it.Message))
-	if r.c.client.LogLevel != "" && resident.Is(r.c.f.u.URL) {
+	if r.c.who.Client.LogLevel != "" && resident.Is(r.c.f.u.URL) {
 		r.last = &last
 		return step{}, nil
 	}
@@ -129,9 +130,9 @@ func (r *reading) finish() {
 		case r.h != nil:
 			r.h.finish()
 		default:
-			r.l.giveBack(false)
+			r.l.GiveBack(false)
 		}
-		r.l.leave(r.flow)
+		r.l.Leave(r.flow)
 	})
 }
 
@@ -147,9 +148,9 @@ func (r *reading) abandon() {
 			return
 		}
 		go func() {
-			_ = r.l.Tell(context.Background(), r.c.out, mcp.Cancelled(r.id, hangUp))
-			r.l.leave(r.flow)
-			r.l.giveBack(r.c.among == ForAll && r.c.mayBeAsked()) // it may yet ask, and not the next caller
+			_ = r.l.Tell(context.Background(), r.c.who.Out, mcp.Cancelled(r.id, hangUp))
+			r.l.Leave(r.flow)
+			r.l.GiveBack(r.c.who.Among == sessions.ForAll && r.c.mayBeAsked()) // it may yet ask, and not the next caller
 		}()
 	})
 }

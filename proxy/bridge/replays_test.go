@@ -1,13 +1,14 @@
 package bridge
 
 import (
-	"berth/proxy/bridge/flow"
 	"io"
 	"net/http"
 	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"berth/proxy/bridge/flow"
 )
 
 // resumes reports whether a request goes on with a call's stream.

@@ -10,6 +10,7 @@ import (
 	"berth/internal/wire"
 	"berth/proxy/bridge/flow"
 	"berth/proxy/bridge/rounds"
+	"berth/proxy/bridge/sessions"
 	"berth/proxy/outbound"
 	"berth/proxy/resident"
 	"berth/proxy/session"
@@ -19,7 +20,7 @@ import (
 // answer is read further. Each step may be repeated, by whichever berth: an upstream ignores an
 // answer that it has, and tells what came after an event as often as it is asked.
 func (c *call) retry(ctx context.Context) (*wire.Response, error) {
-	st, err := rounds.OpenFor(ctx, c.f.b.options().Keys, c.about(), c.RequestState, c.out.Body)
+	st, err := rounds.OpenFor(ctx, c.f.b.options().Keys, c.about(), c.RequestState, c.who.Out.Body)
 	if err != nil {
 		return nil, err
 	}
@@ -39,10 +40,10 @@ func (c *call) retry(ctx context.Context) (*wire.Response, error) {
 	}
 	c.lacks = st.Lacks
 	r := h.reading(c, st)
-	h.l.listen(ctx, c.out, st.Heard)
+	h.l.Listen(ctx, c.who.Out, st.Heard)
 	switch open, err := c.answer(ctx, h.l, st); {
 	case errors.Is(err, flow.ErrSessionLost):
-		h.l.lose()
+		h.l.Lose()
 		lost := r.broken(err)
 		r.finish()
 		return wire.Whole(lost.status, lost.body), nil
@@ -87,7 +88,7 @@ func (c *call) takeOn(ctx context.Context, st *rounds.State) (h *hold, elsewhere
 
 // goTo has the call be one at another upstream than it was routed to, as where nobody could say which one that is.
 func (c *call) goTo(f *face) {
-	c.f, c.out = f, f.addressed(c.out)
+	c.f, c.who.Out = f, f.addressed(c.who.Out)
 }
 
 // addressed is a request as it goes to this upstream.
@@ -99,8 +100,8 @@ func (f *face) addressed(request *exchange.Request) *exchange.Request {
 
 // answer gives the upstream the answers that the client has brought, and returns what is open. Where one is none the upstream gets none of
 // them (2026-07-28, multi round-trip requests, "Error Handling").
-func (c *call) answer(ctx context.Context, l *loan, st *rounds.State) (open []rounds.Question, err error) {
-	given, err := rounds.GivenFor(st.Asks, c.out.Body)
+func (c *call) answer(ctx context.Context, l *sessions.Session, st *rounds.State) (open []rounds.Question, err error) {
+	given, err := rounds.GivenFor(st.Asks, c.who.Out.Body)
 	if err != nil {
 		return nil, err
 	}
@@ -110,10 +111,10 @@ func (c *call) answer(ctx context.Context, l *loan, st *rounds.State) (open []ro
 			open = append(open, q)
 			continue
 		}
-		err := l.Tell(ctx, c.out, mcp.Response(q.ID, value))
+		err := l.Tell(ctx, c.who.Out, mcp.Response(q.ID, value))
 		answer, refused := errors.AsType[*session.Refusal](err)
 		switch {
-		case refused && outbound.DeniesSession(answer.Status) && l.IsDenied(ctx, c.out):
+		case refused && outbound.DeniesSession(answer.Status) && l.IsDenied(ctx, c.who.Out):
 			return nil, flow.ErrSessionLost
 		case refused && outbound.DeniesSession(answer.Status): // it has an answer already, or wants none
 		case err != nil:

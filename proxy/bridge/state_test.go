@@ -1,10 +1,11 @@
 package bridge
 
 import (
-	"berth/proxy/bridge/rounds"
 	"strings"
 	"testing"
 	"time"
+
+	"berth/proxy/bridge/rounds"
 )
 
 // A state is good for the one call of the one caller that it was made for, and for a time.

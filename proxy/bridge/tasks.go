@@ -7,6 +7,7 @@ import (
 
 	"berth/internal/mcp"
 	"berth/internal/wire"
+	"berth/proxy/bridge/sessions"
 	"berth/proxy/fault"
 	"berth/proxy/outbound"
 	"berth/proxy/session"
@@ -16,9 +17,9 @@ import (
 // about it.
 type task struct {
 	c    *call
-	l    *loan  // of the session in which it was made
-	id   string // as the client knows it
-	core string // as the server does
+	l    *sessions.Session // of the session in which it was made
+	id   string            // as the client knows it
+	core string            // as the server does
 
 	declares mcp.Declared // what the client of the session lets the server ask
 	until    time.Time    // when the id expires
@@ -36,7 +37,7 @@ func (c *call) serveTask(ctx context.Context) (*wire.Response, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer t.l.giveBack(false)
+	defer t.l.GiveBack(false)
 	switch c.Method {
 	case mcp.MethodUpdateTask:
 		err = t.update(ctx)
@@ -68,7 +69,7 @@ func (t *task) look(ctx context.Context) (mcp.TaskView, error) {
 		err = t.fetch(ctx, &v)
 	}
 	if v.Terminal() {
-		t.l.forgetTask(t.core)
+		t.l.ForgetTask(t.core)
 	}
 	v.ID, v.TTL = t.id, lifeOf(&v)
 	return v, err
@@ -142,13 +143,13 @@ func (t *task) ask(ctx context.Context, method string) (result []byte, err error
 
 // request sends a request about the task. One whose session is gone is gone with it.
 func (t *task) request(ctx context.Context, method string) (message []byte, err error) {
-	message, err = t.l.Call(ctx, t.c.out, method, map[string]any{"taskId": t.core})
+	message, err = t.l.Call(ctx, t.c.who.Out, method, map[string]any{"taskId": t.core})
 	answer, refused := errors.AsType[*session.Refusal](err)
 	switch {
 	case !refused:
 		return message, err
-	case outbound.DeniesSession(answer.Status) && (t.l.ID == "" || t.l.IsDenied(ctx, t.c.out)):
-		t.l.forgetTask(t.core)
+	case outbound.DeniesSession(answer.Status) && (t.l.ID == "" || t.l.IsDenied(ctx, t.c.who.Out)):
+		t.l.ForgetTask(t.core)
 		return nil, mcp.ErrUnknownTask
 	case wire.RefusesCredentials(answer.Status):
 		worded := fault.Refused(answer.Status, "the server does not take these credentials")

@@ -68,7 +68,7 @@ func (t *task) refuse(ctx context.Context, asked []rounds.Question) {
 }
 
 func (t *task) tell(ctx context.Context, message []byte) {
-	if err := t.l.Tell(ctx, t.c.out, message); err != nil {
+	if err := t.l.Tell(ctx, t.c.who.Out, message); err != nil {
 		t.c.f.u.Log.Debug("an upstream could not be answered", "upstream", t.c.f.u.Name, "error", err)
 	}
 }
@@ -76,7 +76,7 @@ func (t *task) tell(ctx context.Context, message []byte) {
 // update gives the server what the client answers. What answers nothing that is open is passed
 // over ("Task Update Requests").
 func (t *task) update(ctx context.Context) error {
-	given, err := mcp.InputResponses(t.c.out.Body)
+	given, err := mcp.InputResponses(t.c.who.Out.Body)
 	if err != nil {
 		return err
 	}
@@ -109,10 +109,10 @@ func (t *task) update(ctx context.Context) error {
 
 // answer posts an answer. The server ignores one that it has.
 func (t *task) answer(ctx context.Context, q rounds.Question, value []byte) error {
-	err := t.l.Tell(ctx, t.c.out, mcp.RelatedResponse(q.ID, value, t.core).Bytes())
+	err := t.l.Tell(ctx, t.c.who.Out, mcp.RelatedResponse(q.ID, value, t.core).Bytes())
 	refused, ok := errors.AsType[*session.Refusal](err)
 	switch {
-	case ok && outbound.DeniesSession(refused.Status) && (t.l.ID == "" || t.l.IsDenied(ctx, t.c.out)):
+	case ok && outbound.DeniesSession(refused.Status) && (t.l.ID == "" || t.l.IsDenied(ctx, t.c.who.Out)):
 		return mcp.ErrUnknownTask
 	case ok:
 		return fmt.Errorf("%w: %w", errUnusable, err)

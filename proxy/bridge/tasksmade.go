@@ -13,12 +13,13 @@ import (
 	"berth/internal/seal"
 	"berth/internal/storage"
 	"berth/internal/wire"
+	"berth/proxy/bridge/sessions"
 	"berth/proxy/fault"
 )
 
 // asTask returns the body of a call as it is sent: as one that becomes a task where its tool takes
 // part in tasks and its client knows the extension.
-func (c *call) asTask(l *loan, body []byte) ([]byte, error) {
+func (c *call) asTask(l *sessions.Session, body []byte) ([]byte, error) {
 	if c.Method != mcp.MethodCallTool || !mcp.HasCoreTasks(l.Result) {
 		return body, nil
 	}
@@ -51,7 +52,7 @@ func (c *call) handOut(ctx context.Context, message []byte) (status int, body []
 		worded := fault.Word(err, false)
 		return worded.Status, worded.Body(c.id)
 	}
-	c.tasks.keepTask(core, time.Now().Add(v.TTL))
+	c.tasks.KeepTask(core, time.Now().Add(v.TTL))
 	return wire.StatusOK, v.Handle(c.id)
 }
 
@@ -59,7 +60,7 @@ func (c *call) handOut(ctx context.Context, message []byte) (status int, body []
 func (c *call) withdraw(core string) {
 	var err error
 	if !c.f.lacksCancel() {
-		_, err = c.tasks.Call(context.Background(), c.out, mcp.MethodCancelTask, map[string]any{"taskId": core})
+		_, err = c.tasks.Call(context.Background(), c.who.Out, mcp.MethodCancelTask, map[string]any{"taskId": core})
 	}
 	c.f.u.Log.Warn("a task could not be handed out: its id was not stored", "upstream", c.f.u.Name, "error", err)
 }
@@ -80,13 +81,13 @@ func lifeOf(v *mcp.TaskView) time.Duration {
 const taskPurpose = "bridged task"
 
 // aboutTasks is what the id of a task is good for: one caller, at one upstream.
-func (c *call) aboutTasks() []string { return []string{c.f.u.Pool().Name(), c.f.u.Name, c.caller} }
+func (c *call) aboutTasks() []string { return []string{c.f.u.Pool().Name(), c.f.u.Name, c.who.Caller} }
 
 // idOf is a task's id as the client knows it. It leads back to the session, and to what that lets
 // its server ask, at any berth. Where it would be longer than ids may be, what it lets ask is packed, which berths up to 0.10.1 do not
 // read; and where that is too long as well it is a name by which the store has it.
 func (c *call) idOf(ctx context.Context, core string, life time.Duration) (string, error) {
-	declared := c.client.AsksClient()
+	declared := c.who.Client.AsksClient()
 	id, err := c.sealTask(ctx, declared, core, life)
 	if err != nil || len(id) <= c.f.b.options().TaskID {
 		return id, err
@@ -100,7 +101,7 @@ func (c *call) idOf(ctx context.Context, core string, life time.Duration) (strin
 }
 
 func (c *call) sealTask(ctx context.Context, declared []byte, core string, life time.Duration) (string, error) {
-	text := binary.AppendUvarint(nil, uint64(c.tasks.place))
+	text := binary.AppendUvarint(nil, uint64(c.tasks.Place))
 	text = appendPart(appendPart(text, []byte(c.tasks.ID)), declared)
 	return c.f.b.options().Keys.Seal(ctx, taskPurpose, c.aboutTasks(), append(text, core...), life)
 }
@@ -178,6 +179,6 @@ func (c *call) openTask(ctx context.Context, id string) (*task, error) {
 		return nil, mcp.ErrUnknownTask
 	}
 	declared = unpacked(declared)
-	l := c.lendOf(string(session), c.placedAs(string(declared), int(place)))
+	l := c.f.sessions.Of(c.f.u, string(session), c.who.PlacedAs(c.f.u, string(declared), int(place)))
 	return &task{c: c, l: l, id: id, core: string(core), declares: mcp.DeclaredIn(declared), until: until}, nil
 }

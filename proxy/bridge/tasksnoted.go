@@ -14,6 +14,7 @@ import (
 	"berth/internal/mcp"
 	"berth/internal/storage"
 	"berth/proxy/bridge/rounds"
+	"berth/proxy/bridge/sessions"
 	"berth/proxy/inbound"
 )
 
@@ -165,10 +166,10 @@ func (n taskNotes) write(ctx context.Context, notes []note, version uint64, life
 	return err
 }
 
-// noteAsked notes what a task asks on its session's own stream ("Input Required Status").
-func (l *loan) noteAsked(ctx context.Context, out *exchange.Request, id, message []byte) {
+// TaskAsks implements sessions.Around: it notes what a task asks on its session's own stream ("Input Required Status").
+func (f *face) TaskAsks(ctx context.Context, out *exchange.Request, s *sessions.Session, id, message []byte) {
 	q := rounds.Question{Key: rounds.KeyOf(id), ID: bytes.Clone(id), Request: message}
-	if _, err := l.f.notesOf(l.ID, mcp.RelatedTask(message)).ask(ctx, []rounds.Question{q}, unlimited, l.declares); err != nil {
-		_ = l.Tell(ctx, out, mcp.ErrorResponse(q.ID, rounds.ErrNobodyAsked.Object()))
+	if _, err := f.notesOf(s.ID, mcp.RelatedTask(message)).ask(ctx, []rounds.Question{q}, unlimited, s.Declares); err != nil {
+		_ = s.Tell(ctx, out, mcp.ErrorResponse(q.ID, rounds.ErrNobodyAsked.Object()))
 	}
 }

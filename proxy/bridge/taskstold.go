@@ -24,9 +24,9 @@ func (t *task) collect(ctx context.Context, known bool) ([]rounds.Question, erro
 	if err != nil {
 		return nil, err
 	}
-	fl := flow.New(context.WithoutCancel(ctx), &t.l.Session, &t.l.f.replays, t.c.out, id, false)
+	fl := t.l.Read(context.WithoutCancel(ctx), t.c.who.Out, id)
 	defer fl.Stop()
-	go fl.RunWhen(t.l.Start(fl.Context(), t.c.out, body))
+	go fl.RunWhen(t.l.Start(fl.Context(), t.c.who.Out, body))
 	wait := untilAsked
 	if known {
 		wait = rounds.Together

@@ -21,7 +21,7 @@ func (li *listener) tasksAmong(ctx context.Context, ids []string) (known []strin
 	for _, id := range ids {
 		c := *li.c
 		if t, err := c.openTask(ctx, id); err == nil {
-			t.l.giveBack(false)
+			t.l.GiveBack(false)
 			known = append(known, id)
 		}
 	}
@@ -44,9 +44,9 @@ func (li *listener) watch(ctx context.Context, ids []string) {
 				message := v.Notification(li.c.id).Bytes()
 				if sum := sha256.Sum256(message); sum != told[id] {
 					told[id] = sum
-					li.c.f.mu.Lock()
+					li.mu.Lock()
 					li.put(message)
-					li.c.f.mu.Unlock()
+					li.mu.Unlock()
 				}
 				pause = min(pause, max(v.PollInterval, watchLeast))
 			}
@@ -74,6 +74,6 @@ func (li *listener) look(ctx context.Context, id string) (mcp.TaskView, error) {
 	if err != nil {
 		return mcp.TaskView{}, err
 	}
-	defer t.l.giveBack(false)
+	defer t.l.GiveBack(false)
 	return t.look(ctx)
 }

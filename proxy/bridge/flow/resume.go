@@ -50,7 +50,7 @@ func (fl *Flow) resume(ctx context.Context, event string) (*wire.Response, error
 }
 
 func (fl *Flow) tryResume(ctx context.Context, event string) (*wire.Response, error) {
-	response, err := fl.s.Listen(ctx, fl.out, event)
+	response, err := fl.s.Stream(ctx, fl.out, event)
 	if err != nil {
 		return nil, err
 	}

@@ -48,9 +48,9 @@ func (s *Session) do(ctx context.Context, in *exchange.Request, terms outbound.T
 	return outbound.To(s.At.Endpoint()).Send(ctx, s.At.Upstream, in, terms)
 }
 
-// Listen asks for a stream of events: of the session's own, or if last names an event of another one, for what
+// Stream asks for a stream of events: of the session's own, or if last names an event of another one, for what
 // came after it there.
-func (s *Session) Listen(ctx context.Context, out *exchange.Request, last string) (*wire.Response, error) {
+func (s *Session) Stream(ctx context.Context, out *exchange.Request, last string) (*wire.Response, error) {
 	in := s.Request(out, wire.MethodGet, nil)
 	if last != "" {
 		in.Header.Set(mcp.HeaderLastEvent, last)

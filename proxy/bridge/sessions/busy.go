@@ -1,6 +1,7 @@
-package bridge
+package sessions
 
 import (
+	"encoding/json"
 	"strconv"
 	"time"
 
@@ -9,6 +10,9 @@ import (
 	"berth/proxy/fault"
 	"berth/proxy/session"
 )
+
+// errTooMany is what a call fails with for which no session may be opened.
+var errTooMany = fault.Unavailable(mcp.ReasonOverloaded, "too many sessions are open at the server")
 
 // busy is what a call fails with whose server has too much to do, and says for how long if it does.
 func busy(answer *session.Refusal, message string) *mcp.Error {
@@ -30,4 +34,20 @@ func retryAfter(h *wire.Header) time.Duration {
 		return max(0, time.Until(date))
 	}
 	return 0
+}
+
+// asWorded is the error that an answer bears.
+func asWorded(answer *session.Refusal) *mcp.Error {
+	var object struct {
+		Code    int             `json:"code"`
+		Message string          `json:"message"`
+		Data    json.RawMessage `json:"data"`
+	}
+	_ = json.Unmarshal(answer.Object, &object) // it was read as JSON
+	e := &mcp.Error{Status: answer.Status, Code: object.Code, Message: object.Message}
+	if object.Data != nil {
+		e.Data = object.Data
+	}
+	e.RetryAfter = retryAfter(answer.Header)
+	return e
 }

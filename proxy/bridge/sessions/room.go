@@ -1,12 +1,12 @@
-package bridge
+package sessions
 
 import "context"
 
 // endIdle makes room for a session where as many are open as may be: the one ends that nobody has used for the longest time. It reports
-// false where all are in use. The caller holds stock.mu.
-func (f *face) endIdle() bool {
-	var oldest *loan
-	for _, s := range f.shelves {
+// false where all are in use. The caller holds Pool.mu.
+func (p *Pool) endIdle() bool {
+	var oldest *Session
+	for _, s := range p.shelves {
 		for _, l := range s.loans {
 			if l.users == 0 && !l.hasTasks() && (oldest == nil || l.idle.Before(oldest.idle)) {
 				oldest = l
@@ -22,11 +22,11 @@ func (f *face) endIdle() bool {
 }
 
 // greediest is the caller who has more than half of the sessions that may be open, unless that is the one who asks; "": there is none.
-// The caller holds stock.mu.
-func (f *face) greediest(asks string) string {
+// The caller holds Pool.mu.
+func (p *Pool) greediest(asks string) string {
 	has := map[string]int{}
-	for _, s := range f.shelves {
-		if has[s.whose] += len(s.loans); s.whose != asks && has[s.whose] > f.b.options().Sessions/2 {
+	for _, s := range p.shelves {
+		if has[s.whose] += len(s.loans); s.whose != asks && has[s.whose] > p.settings().Most/2 {
 			return s.whose
 		}
 	}

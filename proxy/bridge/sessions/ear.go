@@ -1,4 +1,4 @@
-package bridge
+package sessions
 
 import (
 	"bytes"
@@ -19,7 +19,7 @@ type ear struct {
 	stop  context.CancelFunc
 	alone time.Duration // for which the server wants to be left alone before it is read again; of who reads
 
-	// stock.mu guards these.
+	// Pool.mu guards these.
 	last   string            // id of the last event
 	out    *exchange.Request // in whose name it is read, as who needs it has last shown
 	stands chan struct{}     // closed when the stream stands, or nobody need wait for that
@@ -36,27 +36,27 @@ const (
 	earMost  = 30 * time.Second
 )
 
-// listen has the session's GET stream read, from an event on if there is one, and waits until it
+// Listen has the session's GET stream read, from an event on if there is one, and waits until it
 // stands, whoever has begun to read it. A server that has none is not asked again.
-func (l *loan) listen(ctx context.Context, out *exchange.Request, last string) {
+func (l *Session) Listen(ctx context.Context, out *exchange.Request, last string) {
 	l.listenAs(ctx, out, ear{last: last})
 }
 
-// listenEarly is listen in a session that is being opened. A server that has no stream yet may have
+// listenEarly is Listen in a session that is being opened. A server that has no stream yet may have
 // one then.
-func (l *loan) listenEarly(ctx context.Context, out *exchange.Request) {
+func (l *Session) listenEarly(ctx context.Context, out *exchange.Request) {
 	l.listenAs(ctx, out, ear{early: true})
 }
 
-func (l *loan) listenAs(ctx context.Context, out *exchange.Request, wanted ear) {
-	f := l.f
-	f.mu.Lock()
+func (l *Session) listenAs(ctx context.Context, out *exchange.Request, wanted ear) {
+	p := l.pool
+	p.mu.Lock()
 	e := l.ear
 	switch {
 	case e != nil:
 		e.out = legacy.OwnPost(out, nil)
 	case l.ID == "" || l.deaf:
-		f.mu.Unlock()
+		p.mu.Unlock()
 		return
 	default:
 		line, cancel := context.WithCancel(context.Background()) // it outlives the request
@@ -65,39 +65,39 @@ func (l *loan) listenAs(ctx context.Context, out *exchange.Request, wanted ear) 
 		go l.run(line, e)
 	}
 	stands := e.stands
-	f.mu.Unlock()
+	p.mu.Unlock()
 	select {
 	case <-stands:
 	case <-ctx.Done():
 	}
 }
 
-// isHeard reports whether the session's GET stream is read.
-func (l *loan) isHeard() bool {
-	l.f.mu.Lock()
-	defer l.f.mu.Unlock()
+// IsHeard reports whether the session's GET stream is read.
+func (l *Session) IsHeard() bool {
+	l.pool.mu.Lock()
+	defer l.pool.mu.Unlock()
 	return l.ear != nil
 }
 
-// stopListening undoes listen. It returns the last event that was read.
-func (l *loan) stopListening() (last string) {
-	l.f.mu.Lock()
-	defer l.f.mu.Unlock()
+// StopListening undoes Listen. It returns the last event that was read.
+func (l *Session) StopListening() (last string) {
+	l.pool.mu.Lock()
+	defer l.pool.mu.Unlock()
 	return l.cover()
 }
 
-// lastHeard is the last event of the session's GET stream that was read.
-func (l *loan) lastHeard() string {
-	l.f.mu.Lock()
-	defer l.f.mu.Unlock()
+// LastHeard is the last event of the session's GET stream that was read.
+func (l *Session) LastHeard() string {
+	l.pool.mu.Lock()
+	defer l.pool.mu.Unlock()
 	if l.ear == nil {
 		return ""
 	}
 	return l.ear.last
 }
 
-// cover is stopListening for who holds stock.mu.
-func (l *loan) cover() (last string) {
+// cover is StopListening for who holds Pool.mu.
+func (l *Session) cover() (last string) {
 	if l.ear == nil {
 		return ""
 	}
@@ -107,7 +107,7 @@ func (l *loan) cover() (last string) {
 }
 
 // run reads the GET stream for as long as somebody wants that.
-func (l *loan) run(ctx context.Context, e *ear) {
+func (l *Session) run(ctx context.Context, e *ear) {
 	defer l.settle(e)
 	late := time.AfterFunc(earTime, func() { l.settle(e) })
 	defer late.Stop()
@@ -118,7 +118,7 @@ func (l *loan) run(ctx context.Context, e *ear) {
 		case ctx.Err() != nil:
 			return
 		case errors.Is(err, errDenied) && early:
-			l.stopListening()
+			l.StopListening()
 			return
 		case errors.Is(err, errDenied):
 			l.deafen(l.IsDenied(ctx, l.earOf(e)))
@@ -143,9 +143,9 @@ func (l *loan) run(ctx context.Context, e *ear) {
 }
 
 // settle has nobody wait for the stream any more.
-func (l *loan) settle(e *ear) {
-	l.f.mu.Lock()
-	defer l.f.mu.Unlock()
+func (l *Session) settle(e *ear) {
+	l.pool.mu.Lock()
+	defer l.pool.mu.Unlock()
 	select {
 	case <-e.stands:
 	default:
@@ -154,23 +154,23 @@ func (l *loan) settle(e *ear) {
 }
 
 // unsettle has calls wait for the next stream, which comes soon.
-func (l *loan) unsettle(e *ear) {
-	l.f.mu.Lock()
-	defer l.f.mu.Unlock()
+func (l *Session) unsettle(e *ear) {
+	l.pool.mu.Lock()
+	defer l.pool.mu.Unlock()
 	e.stands = make(chan struct{})
 }
 
 // earOf is in whose name a GET stream is read.
-func (l *loan) earOf(e *ear) *exchange.Request {
-	l.f.mu.Lock()
-	defer l.f.mu.Unlock()
+func (l *Session) earOf(e *ear) *exchange.Request {
+	l.pool.mu.Lock()
+	defer l.pool.mu.Unlock()
 	return e.out
 }
 
 // deafen notes that the session has no GET stream, or that the upstream has lost it.
-func (l *loan) deafen(lost bool) {
-	l.f.mu.Lock()
-	defer l.f.mu.Unlock()
+func (l *Session) deafen(lost bool) {
+	l.pool.mu.Lock()
+	defer l.pool.mu.Unlock()
 	l.cover()
 	if l.deaf = true; lost {
 		l.remove()
@@ -184,11 +184,11 @@ var (
 )
 
 // hearOnce reads a GET stream to its end.
-func (l *loan) hearOnce(ctx context.Context, e *ear) error {
-	l.f.mu.Lock()
+func (l *Session) hearOnce(ctx context.Context, e *ear) error {
+	l.pool.mu.Lock()
 	as, last := e.out, e.last
-	l.f.mu.Unlock()
-	response, err := l.Session.Listen(ctx, as, last)
+	l.pool.mu.Unlock()
+	response, err := l.Stream(ctx, as, last)
 	if err != nil {
 		return err
 	}
@@ -211,9 +211,9 @@ func (l *loan) hearOnce(ctx context.Context, e *ear) error {
 			return err
 		}
 		if id := next.ID(); next.Ends && id != "" && len(id) <= legacy.MaxEvent {
-			l.f.mu.Lock()
+			l.pool.mu.Lock()
 			e.last = id
-			l.f.mu.Unlock()
+			l.pool.mu.Unlock()
 		}
 		legacy.LeaveAlone(&e.alone, &next)
 		if next.Ends && !next.Cut && mcp.MayBeMessage(next.Data) {

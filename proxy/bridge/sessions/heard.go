@@ -1,4 +1,4 @@
-package bridge
+package sessions
 
 import (
 	"context"
@@ -11,25 +11,25 @@ import (
 
 // hears does what a message of a session's means that came on no call's stream. A question is put to
 // the call that was begun last, and waits for the next one where there is none.
-func (l *loan) hears(ctx context.Context, out *exchange.Request, message []byte) {
+func (l *Session) hears(ctx context.Context, out *exchange.Request, message []byte) {
 	a, err := mcp.PeekAnswer(message, false)
 	switch {
 	case err != nil || a.Method == "":
 	case a.Method == mcp.MethodPing && a.ID != nil:
 		_ = l.Tell(ctx, out, mcp.Response(a.ID, []byte("{}")))
 	case a.ID != nil && mcp.RelatedTask(message) != "":
-		l.noteAsked(ctx, out, a.ID, message)
+		l.pool.around.TaskAsks(ctx, out, l, a.ID, message)
 	case a.ID != nil:
-		l.f.mu.Lock()
+		l.pool.mu.Lock()
 		asker := l.asker
-		l.f.mu.Unlock()
+		l.pool.mu.Unlock()
 		it := flow.Item{Message: message, Answer: a, Aside: true}
 		if (asker == nil || !asker.Asks || !asker.Hear(it)) && !l.keepAsked(it) {
 			_ = l.Tell(ctx, out, mcp.ErrorResponse(a.ID, rounds.ErrNobodyAsked.Object()))
 		}
 	default:
-		l.f.mu.Lock()
-		defer l.f.mu.Unlock()
+		l.pool.mu.Lock()
+		defer l.pool.mu.Unlock()
 		if a.Method == mcp.MethodCancelled {
 			l.withdrawEarly(mcp.CancelledID(message))
 		}
@@ -39,8 +39,8 @@ func (l *loan) hears(ctx context.Context, out *exchange.Request, message []byte)
 		if l.shelf == nil {
 			return
 		}
-		for li := range l.f.listeners[l.shelf.whose] {
-			li.tell(l, message)
+		for li := range l.pool.listeners[l.shelf.whose] {
+			li.Hear(l, message)
 		}
 	}
 }
