@@ -147,7 +147,7 @@ func (r *reading) pause(ctx context.Context, round []rounds.Question, told [][]b
 	s := r.end(wire.StatusOK, body)
 	s.told = told
 	r.asks = true
-	r.c.f.holds.ask(r, &st)
+	r.c.f.calls.Ask(r.h, &st, r.c.who.Out, r.l, r.flow)
 	return s, nil
 }
 

@@ -117,7 +117,7 @@ func (b *Bridge) Tied() (n int) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	for _, f := range b.faces {
-		n += f.holds.tied()
+		n += f.calls.Tied()
 	}
 	return n
 }

@@ -8,6 +8,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"berth/proxy/bridge/held"
 	"berth/proxy/bridge/rounds"
 )
 
@@ -96,7 +97,7 @@ func TestAHangUpInALaterRoundWaits(t *testing.T) {
 
 				gone := r.do(asking{name: "asks"})
 				r.goneAfter(time.Second, asking{name: "asks", params: gone.answers(accepted)})
-				time.Sleep(comeBack + time.Second)
+				time.Sleep(held.ComeBack + time.Second)
 				if told := r.sent("notifications/cancelled"); len(told) != 1 {
 					t.Errorf("told %v", told)
 				}

@@ -22,7 +22,6 @@ var (
 var (
 	errTooManySessions = fault.Unavailable(mcp.ReasonOverloaded, "too many sessions are open at the server")
 	errHolderLost      = fault.Lost(mcp.ReasonHolderLost, "the berth that held the call between its rounds is gone")
-	errGivenUp         = fault.Lost(mcp.ReasonGivenUp, "the call is over, or was given up since its client had left")
 	errNotThere        = &mcp.Error{Status: wire.StatusOK, Code: mcp.CodeInternal, Message: "the tool needs its user at a URL first, which the client has declined", Outcome: mcp.NotExecuted}
 	errUnusable        = fault.BadUpstream
 	errNoCursor        = fault.Unavailable(mcp.ReasonKeysUnavailable, "no cursor can be sealed")

@@ -8,6 +8,7 @@ import (
 	"berth/internal/exchange"
 	"berth/internal/mcp"
 	"berth/internal/wire"
+	"berth/proxy/bridge/held"
 	"berth/proxy/bridge/legacy"
 	"berth/proxy/bridge/sessions"
 	"berth/proxy/inbound"
@@ -22,7 +23,7 @@ type face struct {
 	b       *Bridge
 	u       *legacy.Upstream
 	probing chan struct{} // holds one: who finds out what the upstream speaks
-	holds   *holds
+	calls   *held.Calls   // that wait for their clients
 	*stock
 }
 
@@ -51,10 +52,10 @@ func newFace(b *Bridge, u *routing.Upstream, before *face) *face {
 	at := &legacy.Upstream{Upstream: u, Endpoint: func() *inbound.Endpoint { return b.options().Endpoint }, Log: b.options().Logger}
 	f := &face{b: b, u: at, probing: make(chan struct{}, 1)}
 	if before != nil {
-		f.holds, f.stock = before.holds, before.stock
+		f.calls, f.stock = before.calls, before.stock
 		return f
 	}
-	f.holds = newHolds(func() time.Duration { return b.options().Question }, marks{b.options().Store, b.name}, b.metrics.questions)
+	f.calls = held.New(func() time.Duration { return b.options().Question }, b.options().Store, b.name, b.metrics.questions)
 	f.stock = &stock{sessions: sessions.NewPool(b.sessionSettings, f)}
 	return f
 }
@@ -96,10 +97,10 @@ func bounded(ctx context.Context, wait time.Duration) (_ context.Context, done f
 }
 
 // isEmpty reports whether nothing is open at the upstream, nor waits for its client.
-func (f *face) isEmpty() bool { return f.sessions.IsEmpty() && f.holds.size() == 0 }
+func (f *face) isEmpty() bool { return f.sessions.IsEmpty() && f.calls.Size() == 0 }
 
 // Opened implements sessions.Around.
 func (f *face) Opened(result []byte) { f.noteTasks(result) }
 
 // GiveUpOldest implements sessions.Around.
-func (f *face) GiveUpOldest(on func(s *sessions.Session) bool) bool { return f.holds.giveUpOldest(on) }
+func (f *face) GiveUpOldest(on func(s *sessions.Session) bool) bool { return f.calls.GiveUpOldest(on) }

@@ -101,12 +101,12 @@ func (c *call) goOnEarly(ctx context.Context, r *reading) (*wire.Response, error
 	response, err := r.askEarly(ctx, r.flow.TakeInbox())
 	switch {
 	case err != nil:
-		r.h.rest(r, nil)
+		r.h.Rest(r.flow, nil)
 		return nil, err
 	case response != nil:
 		return response, nil
 	}
-	r.unsent, r.h.sent = false, true
+	r.unsent, r.h.Sent = false, true
 	body, err := c.legacyForm(r.l, r.id)
 	if err != nil {
 		r.finish()

@@ -29,7 +29,7 @@ func newMetrics(provider metric.MeterProvider, b *Bridge) metrics {
 			at := metric.WithAttributes(attribute.String("pool", pool), attribute.String("upstream", name))
 			open, _ := f.sessions.Size()
 			o.ObserveInt64(sessions, int64(open), at)
-			o.ObserveInt64(waiting, int64(f.holds.size()), at)
+			o.ObserveInt64(waiting, int64(f.calls.Size()), at)
 		}
 		return nil
 	}, sessions, waiting)

@@ -8,6 +8,7 @@ import (
 
 	"berth/internal/mcp"
 	"berth/proxy/bridge/flow"
+	"berth/proxy/bridge/held"
 	"berth/proxy/bridge/rounds"
 	"berth/proxy/bridge/sessions"
 	"berth/proxy/resident"
@@ -27,8 +28,8 @@ type reading struct {
 
 	unsent bool // the call is to be sent when its client has answered
 
-	h     *hold  // whose turn it has; nil: this is the first round
-	nonce string // of the round whose answers it is about
+	h     *held.Call // whose turn it has; nil: this is the first round
+	nonce string     // of the round whose answers it is about
 }
 
 // step is what an answer comes to next.
@@ -107,7 +108,7 @@ func (r *reading) stragglers() <-chan time.Time {
 // end is the step that the reading ends with.
 func (r *reading) end(status int, body []byte) step {
 	if r.h != nil {
-		r.h.ended[r.nonce] = &answer{status, body}
+		r.h.Ended(r.nonce, status, body)
 	}
 	return step{status: status, body: body}
 }
@@ -128,7 +129,7 @@ func (r *reading) finish() {
 		case r.asks:
 			return
 		case r.h != nil:
-			r.h.finish()
+			r.h.Finish()
 		default:
 			r.l.GiveBack(false)
 		}
@@ -144,7 +145,7 @@ func (r *reading) abandon() {
 			return
 		}
 		if r.h != nil {
-			r.h.leave(r)
+			r.h.Leave(r.flow)
 			return
 		}
 		go func() {
@@ -153,4 +154,15 @@ func (r *reading) abandon() {
 			r.l.GiveBack(r.c.who.Among == sessions.ForAll && r.c.mayBeAsked()) // it may yet ask, and not the next caller
 		}()
 	})
+}
+
+// readOn is to read on behind the answers to a round. What the upstream asks on its session's own
+// stream reaches it from now on.
+func (c *call) readOn(h *held.Call, st *rounds.State) *reading {
+	r := &reading{c: c, l: h.Session, id: st.Request, seen: st.Seen, flow: h.Flow, h: h, nonce: st.Nonce}
+	if r.flow == nil {
+		r.flow = h.Session.Answer(c.who.Out, st.Request, asks(c.Method))
+		r.flow.Begin(st.Event) // what is asked elsewhere, before its answer is read on, can be resumed from there
+	}
+	return r
 }

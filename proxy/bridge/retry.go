@@ -9,6 +9,7 @@ import (
 	"berth/internal/relay"
 	"berth/internal/wire"
 	"berth/proxy/bridge/flow"
+	"berth/proxy/bridge/held"
 	"berth/proxy/bridge/rounds"
 	"berth/proxy/bridge/sessions"
 	"berth/proxy/outbound"
@@ -34,33 +35,33 @@ func (c *call) retry(ctx context.Context) (*wire.Response, error) {
 	case h == nil:
 		return elsewhere, err
 	}
-	if response := h.outcome(c, st); response != nil {
-		h.leaveWaiting()
+	if response := h.Outcome(st.Nonce, c.id); response != nil {
+		h.LeaveWaiting()
 		return response, nil
 	}
 	c.lacks = st.Lacks
-	r := h.reading(c, st)
-	h.l.Listen(ctx, c.who.Out, st.Heard)
-	switch open, err := c.answer(ctx, h.l, st); {
+	r := c.readOn(h, st)
+	h.Session.Listen(ctx, c.who.Out, st.Heard)
+	switch open, err := c.answer(ctx, h.Session, st); {
 	case errors.Is(err, flow.ErrSessionLost):
-		h.l.Lose()
+		h.Session.Lose()
 		lost := r.broken(err)
 		r.finish()
 		return wire.Whole(lost.status, lost.body), nil
 	case err != nil:
-		h.rest(r, st.Asks)
+		h.Rest(r.flow, st.Asks)
 		return nil, err
 	case len(open) > 0:
-		h.rest(r, open)
+		h.Rest(r.flow, open)
 		return c.askAgain(ctx, st, open)
 	}
-	if h.flow != nil {
-		h.flow.ReadOn()
+	if h.Flow != nil {
+		h.Flow.ReadOn()
 	}
 	switch {
-	case st.Unsent && !h.sent:
+	case st.Unsent && !h.Sent:
 		return c.goOnEarly(ctx, r)
-	case h.flow == nil:
+	case h.Flow == nil:
 		go r.flow.Run(nil, st.Event)
 	}
 	return c.show(ctx, r, nil)
@@ -69,19 +70,19 @@ func (c *call) retry(ctx context.Context) (*wire.Response, error) {
 // takeOn has the call, whose state that is, go on here, at its upstream, or returns what the berth answers that
 // holds it. A call that can be resumed goes on here where that berth is lost. It fails with rounds.ErrState where the
 // upstream has left the pool.
-func (c *call) takeOn(ctx context.Context, st *rounds.State) (h *hold, elsewhere *wire.Response, err error) {
+func (c *call) takeOn(ctx context.Context, st *rounds.State) (h *held.Call, elsewhere *wire.Response, err error) {
 	u := c.f.u.Pool().Find(st.Upstream)
 	if u == nil {
 		return nil, nil, rounds.ErrState
 	}
 	c.goTo(c.f.b.faceOf(u))
-	if h, err = c.f.holds.take(ctx, c, st); h != nil || err != nil {
+	if h, err = c.f.calls.Take(ctx, st, c.f.sessions, c.f.u, c.who.Out); h != nil || err != nil {
 		return h, nil, err
 	}
 	elsewhere, err = c.pass(ctx, st.By)
 	if st.Else != "" && errors.Is(err, errHolderLost) {
 		st.Event, st.Else = st.Else, ""
-		h, err = c.f.holds.take(ctx, c, st)
+		h, err = c.f.calls.Take(ctx, st, c.f.sessions, c.f.u, c.who.Out)
 	}
 	return h, elsewhere, err
 }

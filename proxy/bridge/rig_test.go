@@ -243,9 +243,7 @@ func (b *Bridge) has() (s stands) {
 	for _, f := range b.faces {
 		open, shelves := f.sessions.Size()
 		s.sessions, s.shelves = s.sessions+open, s.shelves+shelves
-		f.holds.mu.Lock()
-		s.holds += len(f.holds.calls)
-		f.holds.mu.Unlock()
+		s.holds += f.calls.Size()
 	}
 	return s
 }

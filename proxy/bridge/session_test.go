@@ -8,6 +8,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"berth/proxy/bridge/held"
 	"berth/proxy/bridge/sessions"
 	"berth/routing"
 )
@@ -164,7 +165,7 @@ func TestTheQuestionsOfOneCallerLeaveRoom(t *testing.T) {
 		if g := ask("new"); g.status != http.StatusServiceUnavailable || !strings.Contains(string(g.Error.Data), "overloaded") {
 			t.Errorf("at once: got %d %s", g.status, g.text)
 		}
-		time.Sleep(unanswered + time.Second)
+		time.Sleep(held.Unanswered + time.Second)
 		if g := ask("many"); g.status != http.StatusServiceUnavailable {
 			t.Errorf("who has the most: got %d %s", g.status, g.text)
 		}
@@ -427,7 +428,7 @@ func TestASessionIsLostBetweenTwoRounds(t *testing.T) {
 					t.Errorf("got %d %s", g.status, g.text)
 				}
 			}
-			time.Sleep(2 * replay)
+			time.Sleep(2 * held.Replay)
 			if left := r.b.has(); r.ran() != 1 || left != (stands{}) {
 				t.Errorf("the tool ran %d times, %+v", r.ran(), left)
 			}
