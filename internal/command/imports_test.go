@@ -150,7 +150,7 @@ var layers = [][]string{
 	{"proxy/bridge/legacy"},
 	{"proxy/bridge/flow", "proxy/bridge/rounds"},
 	{"proxy/bridge/sessions"},
-	{"proxy/bridge/held"},
+	{"proxy/bridge/coretasks", "proxy/bridge/held", "proxy/bridge/tools"},
 	{"proxy/bridge"},
 	{"proxy/failover", "proxy/sessiontasks", "proxy/subscribe", "proxy/tasks"},
 	{"proxy/record"},

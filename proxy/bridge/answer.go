@@ -60,7 +60,7 @@ func (c *call) conclude(ctx context.Context, l *sessions.Session, a *mcp.Answer,
 	case !utf8.Valid(message):
 		return errUnusable.Status, errUnusable.Body(c.id)
 	case c.tasks != nil && a.CreatesTask():
-		return c.handOut(ctx, message)
+		return c.f.tasks.HandOut(ctx, &c.who, c.tasks, c.id, message)
 	case len(c.lacks) > 0 && (a.IsError || a.ToolFailed):
 		refusal := mcp.ErrLacks(c.lacks)
 		return refusal.Status, refusal.Body(c.id)
@@ -72,7 +72,7 @@ func (c *call) conclude(ctx context.Context, l *sessions.Session, a *mcp.Answer,
 		status = wire.StatusOK
 	}
 	if c.Method == mcp.MethodListTools && a.HasResult {
-		c.f.noteTools(mcp.ResultObject(message))
+		c.f.tools.Note(mcp.ResultObject(message))
 	}
 	return status, mcp.ModernForm(c.markPage(ctx, l, a, message), c.id, isCacheable(c.Method))
 }

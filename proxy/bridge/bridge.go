@@ -14,6 +14,7 @@ import (
 	"berth/internal/seal"
 	"berth/internal/storage"
 	"berth/internal/wire"
+	"berth/proxy/bridge/coretasks"
 	"berth/proxy/bridge/sessions"
 	"berth/proxy/inbound"
 	"berth/routing"
@@ -50,8 +51,7 @@ type Bridge struct {
 	now     atomic.Pointer[Options]
 	name    string // of this berth, in what clients carry
 	metrics metrics
-	records storage.Engine // of tasks
-	near    nearNotes
+	notes   *coretasks.Notes
 
 	mu    sync.Mutex // guards faces
 	faces map[string]*face
@@ -63,12 +63,14 @@ func New(o Options) *Bridge {
 	if o.Relay != nil {
 		name = o.Relay.Name()
 	}
-	b := &Bridge{name: name, faces: map[string]*face{}, records: o.Store, near: newNearNotes()}
+	b := &Bridge{name: name, faces: map[string]*face{}}
 	b.Change(o)
+	var records storage.Engine = o.Store
 	if o.Store == nil {
-		b.records, _ = storage.Open("memory:", storage.Options{}) // it fails for URLs that are none
+		records, _ = storage.Open("memory:", storage.Options{}) // it fails for URLs that are none
 	}
 	b.metrics = newMetrics(o.Meter, b)
+	b.notes = coretasks.NewNotes(records, func() *seal.Keyring { return b.options().Keys }, b.metrics.questions)
 	return b
 }
 
@@ -85,11 +87,6 @@ func (b *Bridge) Change(o Options) {
 }
 
 func (b *Bridge) options() *Options { return b.now.Load() }
-
-func (b *Bridge) sessionSettings() sessions.Settings {
-	o := b.options()
-	return sessions.Settings{Isolation: o.Isolation, Most: o.Sessions}
-}
 
 // To implements inbound.Bridge.
 func (b *Bridge) To(u *routing.Upstream) exchange.Sender {

@@ -2,15 +2,12 @@ package bridge
 
 import (
 	"context"
-	"sync"
 	"time"
 
 	"berth/internal/exchange"
-	"berth/internal/mcp"
 	"berth/internal/wire"
-	"berth/proxy/bridge/held"
+	"berth/proxy/bridge/coretasks"
 	"berth/proxy/bridge/legacy"
-	"berth/proxy/bridge/sessions"
 	"berth/proxy/inbound"
 	"berth/routing"
 )
@@ -23,28 +20,8 @@ type face struct {
 	b       *Bridge
 	u       *legacy.Upstream
 	probing chan struct{} // holds one: who finds out what the upstream speaks
-	calls   *held.Calls   // that wait for their clients
+	tasks   *coretasks.Server
 	*stock
-}
-
-// stock is what is open at an upstream, and known of it, whichever list of its pool's that stands in.
-type stock struct {
-	sessions *sessions.Pool
-
-	mu sync.Mutex // guards the fields below
-
-	// tools are the headers that calls must bear, by the tool's name; nil: nobody has looked since they
-	// have changed. The map does not change.
-	tools map[string][]mcp.Mirror
-
-	learned time.Time // when the server was last asked for them
-
-	// supports is what tools say of tasks, by the name of all that were listed. The map does not
-	// change.
-	supports map[string]string
-
-	tasks   capability // of the upstream: calls of tools may become tasks
-	cancels capability // of the upstream: tasks can be cancelled
 }
 
 // newFace returns the face of u, which goes on with what before had; nil is none.
@@ -52,11 +29,11 @@ func newFace(b *Bridge, u *routing.Upstream, before *face) *face {
 	at := &legacy.Upstream{Upstream: u, Endpoint: func() *inbound.Endpoint { return b.options().Endpoint }, Log: b.options().Logger}
 	f := &face{b: b, u: at, probing: make(chan struct{}, 1)}
 	if before != nil {
-		f.calls, f.stock = before.calls, before.stock
-		return f
+		f.stock = before.stock
+	} else {
+		f.stock = newStock(b)
 	}
-	f.calls = held.New(func() time.Duration { return b.options().Question }, b.options().Store, b.name, b.metrics.questions)
-	f.stock = &stock{sessions: sessions.NewPool(b.sessionSettings, f)}
+	f.tasks = &coretasks.Server{At: at, Sessions: f.sessions, Support: &f.support, Notes: b.notes, Longest: func() int { return b.options().TaskID }}
 	return f
 }
 
@@ -95,12 +72,3 @@ func bounded(ctx context.Context, wait time.Duration) (_ context.Context, done f
 	timer := time.AfterFunc(wait, func() { cancel(errLate) })
 	return ctx, func() bool { return !timer.Stop() && context.Cause(ctx) == errLate }
 }
-
-// isEmpty reports whether nothing is open at the upstream, nor waits for its client.
-func (f *face) isEmpty() bool { return f.sessions.IsEmpty() && f.calls.Size() == 0 }
-
-// Opened implements sessions.Around.
-func (f *face) Opened(result []byte) { f.noteTasks(result) }
-
-// GiveUpOldest implements sessions.Around.
-func (f *face) GiveUpOldest(on func(s *sessions.Session) bool) bool { return f.calls.GiveUpOldest(on) }

@@ -16,7 +16,7 @@ func (c *call) listen(ctx context.Context) (*wire.Response, error) {
 	if !c.Listen.IsClear() {
 		return nil, errFilter
 	}
-	if len(c.Listen.TaskIDs()) > 0 && !c.DeclaresTasks && !c.f.lacksTasks() {
+	if len(c.Listen.TaskIDs()) > 0 && !c.DeclaresTasks && !c.f.tasks.Support.Lacks() {
 		return nil, mcp.ErrMissingTasks
 	}
 	l, err := c.f.sessions.Lend(ctx, c.f.u, &c.who, false)

@@ -50,7 +50,7 @@ func (f *face) needsBridge(ctx context.Context, out *exchange.Request) bool {
 		return false
 	}
 	opened.End(ctx)
-	f.noteTasks(opened.Result)
+	f.tasks.Support.Note(opened.Result)
 	f.u.NoteLegacy(true)
 	f.u.Log.Info("upstream speaks the legacy era: modern calls are bridged", "pool", f.u.Pool().Name(), "upstream", f.u.Name, "version", opened.Version)
 	return true

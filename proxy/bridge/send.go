@@ -33,8 +33,10 @@ func (c *call) prepare(ctx context.Context, l *sessions.Session) error {
 	if capability := needs[c.Method]; capability != "" && !mcp.HasCapability(l.Result, capability) {
 		return errNoMethod
 	}
-	if refusal := c.checkParams(ctx, l); refusal != nil {
-		return refusal
+	if c.Method == mcp.MethodCallTool {
+		if refusal := c.f.tools.Check(ctx, l, c.who.Out, c.Name); refusal != nil {
+			return refusal
+		}
 	}
 	l.SetLevel(ctx, c.who.Out, c.who.Client.LogLevel)
 	if asks(c.Method) {

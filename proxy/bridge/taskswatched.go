@@ -19,9 +19,8 @@ const (
 // tasksAmong returns those of the ids that are of tasks of the client's, at this upstream.
 func (li *listener) tasksAmong(ctx context.Context, ids []string) (known []string) {
 	for _, id := range ids {
-		c := *li.c
-		if t, err := c.openTask(ctx, id); err == nil {
-			t.l.GiveBack(false)
+		if t, err := li.c.f.tasks.Open(ctx, &li.c.who, id); err == nil {
+			t.Close()
 			known = append(known, id)
 		}
 	}
@@ -69,11 +68,10 @@ func (li *listener) watch(ctx context.Context, ids []string) {
 
 // look looks at a task as tasks/get does.
 func (li *listener) look(ctx context.Context, id string) (mcp.TaskView, error) {
-	c := *li.c
-	t, err := c.openTask(ctx, id)
+	t, err := li.c.f.tasks.Open(ctx, &li.c.who, id)
 	if err != nil {
 		return mcp.TaskView{}, err
 	}
-	defer t.l.GiveBack(false)
-	return t.look(ctx)
+	defer t.Close()
+	return t.Look(ctx)
 }

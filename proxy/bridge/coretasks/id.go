@@ -1,4 +1,4 @@
-package bridge
+package coretasks
 
 import (
 	"context"
@@ -17,52 +17,31 @@ import (
 	"berth/proxy/fault"
 )
 
-// asTask returns the body of a call as it is sent: as one that becomes a task where its tool takes
-// part in tasks and its client knows the extension.
-func (c *call) asTask(l *sessions.Session, body []byte) ([]byte, error) {
-	if c.Method != mcp.MethodCallTool || !mcp.HasCoreTasks(l.Result) {
-		return body, nil
-	}
-	c.f.mu.Lock()
-	support := c.f.supports[c.Name]
-	c.f.mu.Unlock()
-	switch {
-	case support != mcp.TaskRequired && support != mcp.TaskOptional:
-		return body, nil
-	case c.DeclaresTasks:
-		c.tasks = l
-		return mcp.AsTask(body)
-	case support == mcp.TaskRequired:
-		return nil, mcp.ErrMissingTasks
-	}
-	return body, nil
-}
-
-// handOut is the response that hands out the task that the call has become.
-func (c *call) handOut(ctx context.Context, message []byte) (status int, body []byte) {
+// HandOut is the response that hands out the task that a call in a session has become, as message says. id is the request's, raw JSON.
+func (s *Server) HandOut(ctx context.Context, who *sessions.Borrower, l *sessions.Session, id, message []byte) (status int, body []byte) {
 	v, err := mcp.ReadCoreTask(mcp.HandedOut(mcp.ResultObject(message)))
 	if err != nil {
-		return errUnusable.Status, errUnusable.Body(c.id)
+		return fault.BadUpstream.Status, fault.BadUpstream.Body(id)
 	}
 	core := v.ID
 	v.Begin(time.Now())
 	v.TTL = lifeOf(&v)
-	if v.ID, err = c.idOf(ctx, core, v.TTL); err != nil {
-		go c.withdraw(core)
+	if v.ID, err = s.idOf(ctx, who, l, core, v.TTL); err != nil {
+		go s.withdraw(who, l, core)
 		worded := fault.Word(err, false)
-		return worded.Status, worded.Body(c.id)
+		return worded.Status, worded.Body(id)
 	}
-	c.tasks.KeepTask(core, time.Now().Add(v.TTL))
-	return wire.StatusOK, v.Handle(c.id)
+	l.KeepTask(core, time.Now().Add(v.TTL))
+	return wire.StatusOK, v.Handle(id)
 }
 
 // withdraw has the server give up a task that its client cannot be told of.
-func (c *call) withdraw(core string) {
+func (s *Server) withdraw(who *sessions.Borrower, l *sessions.Session, core string) {
 	var err error
-	if !c.f.lacksCancel() {
-		_, err = c.tasks.Call(context.Background(), c.who.Out, mcp.MethodCancelTask, map[string]any{"taskId": core})
+	if !s.Support.LacksCancel() {
+		_, err = l.Call(context.Background(), who.Out, mcp.MethodCancelTask, map[string]any{"taskId": core})
 	}
-	c.f.u.Log.Warn("a task could not be handed out: its id was not stored", "upstream", c.f.u.Name, "error", err)
+	s.At.Log.Warn("a task could not be handed out: its id was not stored", "upstream", s.At.Name, "error", err)
 }
 
 // unlimited is how long a task lives that its server sets no limit to: what leads to it expires,
@@ -80,30 +59,32 @@ func lifeOf(v *mcp.TaskView) time.Duration {
 // taskPurpose is what the ids of tasks are sealed for.
 const taskPurpose = "bridged task"
 
-// aboutTasks is what the id of a task is good for: one caller, at one upstream.
-func (c *call) aboutTasks() []string { return []string{c.f.u.Pool().Name(), c.f.u.Name, c.who.Caller} }
+// about is what the id of a task is good for: one caller, at one upstream.
+func (s *Server) about(who *sessions.Borrower) []string {
+	return []string{s.At.Pool().Name(), s.At.Name, who.Caller}
+}
 
 // idOf is a task's id as the client knows it. It leads back to the session, and to what that lets
 // its server ask, at any berth. Where it would be longer than ids may be, what it lets ask is packed, which berths up to 0.10.1 do not
 // read; and where that is too long as well it is a name by which the store has it.
-func (c *call) idOf(ctx context.Context, core string, life time.Duration) (string, error) {
-	declared := c.who.Client.AsksClient()
-	id, err := c.sealTask(ctx, declared, core, life)
-	if err != nil || len(id) <= c.f.b.options().TaskID {
+func (s *Server) idOf(ctx context.Context, who *sessions.Borrower, l *sessions.Session, core string, life time.Duration) (string, error) {
+	declared := who.Client.AsksClient()
+	id, err := s.seal(ctx, who, l, declared, core, life)
+	if err != nil || len(id) <= s.Longest() {
 		return id, err
 	}
-	short, err := c.sealTask(ctx, packed(declared), core, life)
-	if err != nil || len(short) <= c.f.b.options().TaskID {
+	short, err := s.seal(ctx, who, l, packed(declared), core, life)
+	if err != nil || len(short) <= s.Longest() {
 		return short, err
 	}
 	name := shortTask + rand.Text()
-	return name, c.f.b.records.Put(ctx, nameKey(name), []byte(id), life)
+	return name, s.Notes.records.Put(ctx, nameKey(name), []byte(id), life)
 }
 
-func (c *call) sealTask(ctx context.Context, declared []byte, core string, life time.Duration) (string, error) {
-	text := binary.AppendUvarint(nil, uint64(c.tasks.Place))
-	text = appendPart(appendPart(text, []byte(c.tasks.ID)), declared)
-	return c.f.b.options().Keys.Seal(ctx, taskPurpose, c.aboutTasks(), append(text, core...), life)
+func (s *Server) seal(ctx context.Context, who *sessions.Borrower, l *sessions.Session, declared []byte, core string, life time.Duration) (string, error) {
+	text := binary.AppendUvarint(nil, uint64(l.Place))
+	text = appendPart(appendPart(text, []byte(l.ID)), declared)
+	return s.Notes.keys().Seal(ctx, taskPurpose, s.about(who), append(text, core...), life)
 }
 
 // declarations are the words of which most declarations consist, each with what it is packed as: a byte that no JSON has.
@@ -135,11 +116,11 @@ const shortTask = "task."
 func nameKey(name string) string { return "bridge:" + name }
 
 // sealedOf returns what an id stands for.
-func (c *call) sealedOf(ctx context.Context, id string) (string, error) {
+func (s *Server) sealedOf(ctx context.Context, id string) (string, error) {
 	if !strings.HasPrefix(id, shortTask) {
 		return id, nil
 	}
-	record, err := c.f.b.records.Get(ctx, nameKey(id))
+	record, err := s.Notes.records.Get(ctx, nameKey(id))
 	if errors.Is(err, storage.ErrNotFound) {
 		return "", mcp.ErrUnknownTask
 	}
@@ -158,14 +139,14 @@ func cutPart(text []byte) (part, rest []byte, ok bool) {
 	return text[n : n+int(size)], text[n+int(size):], true
 }
 
-// openTask returns the task that a client knows under this id, with its session lent. It fails with
+// Open returns the task that a client knows under this id, with its session lent until Close. It fails with
 // mcp.ErrUnknownTask if that is another's, or none of berth's.
-func (c *call) openTask(ctx context.Context, id string) (*task, error) {
-	sealed, err := c.sealedOf(ctx, id)
+func (s *Server) Open(ctx context.Context, who *sessions.Borrower, id string) (*Task, error) {
+	sealed, err := s.sealedOf(ctx, id)
 	if err != nil {
 		return nil, err
 	}
-	text, until, err := c.f.b.options().Keys.OpenUntil(ctx, taskPurpose, c.aboutTasks(), sealed)
+	text, until, err := s.Notes.keys().OpenUntil(ctx, taskPurpose, s.about(who), sealed)
 	if errors.Is(err, seal.ErrInvalid) {
 		return nil, mcp.ErrUnknownTask
 	}
@@ -179,6 +160,6 @@ func (c *call) openTask(ctx context.Context, id string) (*task, error) {
 		return nil, mcp.ErrUnknownTask
 	}
 	declared = unpacked(declared)
-	l := c.f.sessions.Of(c.f.u, string(session), c.who.PlacedAs(c.f.u, string(declared), int(place)))
-	return &task{c: c, l: l, id: id, core: string(core), declares: mcp.DeclaredIn(declared), until: until}, nil
+	l := s.Sessions.Of(s.At, string(session), who.PlacedAs(s.At, string(declared), int(place)))
+	return &Task{of: s, who: who, l: l, id: id, core: string(core), declares: mcp.DeclaredIn(declared), until: until}, nil
 }

@@ -1,4 +1,4 @@
-package bridge
+package coretasks
 
 import (
 	"bytes"
@@ -18,15 +18,15 @@ const untilAsked = 250 * time.Millisecond
 // collect has the server tell what the task asks: on the stream of a tasks/result, which is
 // cancelled then (2025-11-25, tasks, "Input Required Status"). A server tells each question to one
 // such request alone, so that no other may go on listening.
-func (t *task) collect(ctx context.Context, known bool) ([]rounds.Question, error) {
+func (t *Task) collect(ctx context.Context, known bool) ([]rounds.Question, error) {
 	id := legacy.NewID()
 	body, err := legacy.RequestOf(id, mcp.MethodTaskResult, map[string]any{"taskId": t.core})
 	if err != nil {
 		return nil, err
 	}
-	fl := t.l.Read(context.WithoutCancel(ctx), t.c.who.Out, id)
+	fl := t.l.Read(context.WithoutCancel(ctx), t.who.Out, id)
 	defer fl.Stop()
-	go fl.RunWhen(t.l.Start(fl.Context(), t.c.who.Out, body))
+	go fl.RunWhen(t.l.Start(fl.Context(), t.who.Out, body))
 	wait := untilAsked
 	if known {
 		wait = rounds.Together
@@ -41,7 +41,7 @@ func (t *task) collect(ctx context.Context, known bool) ([]rounds.Question, erro
 }
 
 // hear reads what is asked until nothing has come for a while. over says that nothing will.
-func (t *task) hear(ctx context.Context, fl *flow.Flow, id []byte, asked []rounds.Question, wait time.Duration) (_ []rounds.Question, over bool) {
+func (t *Task) hear(ctx context.Context, fl *flow.Flow, id []byte, asked []rounds.Question, wait time.Duration) (_ []rounds.Question, over bool) {
 	timer := time.NewTimer(wait)
 	defer timer.Stop()
 	for len(asked) < mcp.MaxInputs {
@@ -56,7 +56,7 @@ func (t *task) hear(ctx context.Context, fl *flow.Flow, id []byte, asked []round
 			case it.Message == nil, a.Answers(id):
 				return asked, true
 			case a.Method == mcp.MethodCancelled:
-				asked = t.c.f.b.metrics.questions.Withdrawn(asked, mcp.CancelledID(it.Message))
+				asked = t.of.Notes.questions.Withdrawn(asked, mcp.CancelledID(it.Message))
 			case a.Method == "" || a.ID == nil:
 			case a.Method == mcp.MethodPing:
 				t.tell(ctx, mcp.Response(bytes.Clone(a.ID), []byte("{}")))

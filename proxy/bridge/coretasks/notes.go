@@ -1,4 +1,4 @@
-package bridge
+package coretasks
 
 import (
 	"bytes"
@@ -12,6 +12,7 @@ import (
 
 	"berth/internal/exchange"
 	"berth/internal/mcp"
+	"berth/internal/seal"
 	"berth/internal/storage"
 	"berth/proxy/bridge/rounds"
 	"berth/proxy/bridge/sessions"
@@ -21,14 +22,27 @@ import (
 // taskNotes are what a task has asked, as berths tell each other: a server tells it once, and the
 // client's next request may reach another berth. They stand in the store, sealed.
 type taskNotes struct {
-	f   *face
+	in  *Notes
 	key string
 }
 
-// notesOf are those of a task, which its session and the server's id name.
-func (f *face) notesOf(session, core string) taskNotes {
-	sum := sha256.Sum256([]byte(inbound.Joined(f.u.Pool().Name(), f.u.Name, session, core)))
-	return taskNotes{f, "bridge:asks:" + base64.RawURLEncoding.EncodeToString(sum[:16])}
+// Notes are what tasks have asked, of all upstreams of a pool.
+type Notes struct {
+	records   storage.Engine
+	keys      func() *seal.Keyring
+	questions rounds.Counter
+	near      nearNotes
+}
+
+// NewNotes returns notes that stand in a store, sealed under the keys of the moment.
+func NewNotes(records storage.Engine, keys func() *seal.Keyring, questions rounds.Counter) *Notes {
+	return &Notes{records: records, keys: keys, questions: questions, near: newNearNotes()}
+}
+
+// of are those of a task, which its session and the server's id name.
+func (n *Notes) of(s *sessions.Session, core string) taskNotes {
+	sum := sha256.Sum256([]byte(inbound.Joined(s.At.Pool().Name(), s.At.Name, s.ID, core)))
+	return taskNotes{n, "bridge:asks:" + base64.RawURLEncoding.EncodeToString(sum[:16])}
 }
 
 // note is a question, or that there was one.
@@ -84,7 +98,7 @@ func (n taskNotes) ask(ctx context.Context, asked []rounds.Question, life time.D
 		return notes
 	})
 	if err == nil {
-		n.f.b.metrics.questions.Add(rounds.WasAsked, shown)
+		n.in.questions.Add(rounds.WasAsked, shown)
 	}
 	return open, err
 }
@@ -116,7 +130,7 @@ func (n taskNotes) change(ctx context.Context, life time.Duration, change func([
 		for len(notes) > maxNotes {
 			notes = slices.Delete(notes, 0, 1)
 		}
-		near := n.f.b.near.keep(n.key, notes)
+		near := n.in.near.keep(n.key, notes)
 		err = n.write(ctx, notes, version, life)
 		switch {
 		case errors.Is(err, storage.ErrConflict):
@@ -133,16 +147,16 @@ const notesPurpose = "questions of a bridged task"
 
 // read returns the notes, of which none are there that nobody can read any more, and whether the store has lost some.
 func (n taskNotes) read(ctx context.Context) (notes []note, version uint64, lost bool, err error) {
-	record, err := n.f.b.records.Get(ctx, n.key)
+	record, err := n.in.records.Get(ctx, n.key)
 	if err != nil && !errors.Is(err, storage.ErrNotFound) {
 		return nil, 0, false, err
 	}
 	if err == nil {
-		if text, err := n.f.b.options().Keys.Open(ctx, notesPurpose, []string{n.key}, string(record.Value)); err == nil {
+		if text, err := n.in.keys().Open(ctx, notesPurpose, []string{n.key}, string(record.Value)); err == nil {
 			_ = json.Unmarshal(text, &notes) // it was marshalled
 		}
 	}
-	notes, lost = n.f.b.near.add(n.key, notes)
+	notes, lost = n.in.near.add(n.key, notes)
 	return notes, record.Version, lost, nil
 }
 
@@ -151,25 +165,25 @@ func (n taskNotes) write(ctx context.Context, notes []note, version uint64, life
 	if err != nil {
 		return err
 	}
-	sealed, err := n.f.b.options().Keys.Seal(ctx, notesPurpose, []string{n.key}, text, life)
+	sealed, err := n.in.keys().Seal(ctx, notesPurpose, []string{n.key}, text, life)
 	if err != nil {
 		return err
 	}
 	if version > 0 {
-		_, err = n.f.b.records.Swap(ctx, n.key, version, []byte(sealed), life)
+		_, err = n.in.records.Swap(ctx, n.key, version, []byte(sealed), life)
 		return err
 	}
-	_, created, err := n.f.b.records.PutIfAbsent(ctx, n.key, []byte(sealed), life)
+	_, created, err := n.in.records.PutIfAbsent(ctx, n.key, []byte(sealed), life)
 	if err == nil && !created {
 		err = storage.ErrConflict
 	}
 	return err
 }
 
-// TaskAsks implements sessions.Around: it notes what a task asks on its session's own stream ("Input Required Status").
-func (f *face) TaskAsks(ctx context.Context, out *exchange.Request, s *sessions.Session, id, message []byte) {
+// Asks notes what a task asks on its session's own stream ("Input Required Status").
+func (n *Notes) Asks(ctx context.Context, out *exchange.Request, s *sessions.Session, id, message []byte) {
 	q := rounds.Question{Key: rounds.KeyOf(id), ID: bytes.Clone(id), Request: message}
-	if _, err := f.notesOf(s.ID, mcp.RelatedTask(message)).ask(ctx, []rounds.Question{q}, unlimited, s.Declares); err != nil {
+	if _, err := n.of(s, mcp.RelatedTask(message)).ask(ctx, []rounds.Question{q}, unlimited, s.Declares); err != nil {
 		_ = s.Tell(ctx, out, mcp.ErrorResponse(q.ID, rounds.ErrNobodyAsked.Object()))
 	}
 }

@@ -1,4 +1,4 @@
-package bridge
+package coretasks
 
 import (
 	"context"
@@ -8,14 +8,15 @@ import (
 
 	"berth/internal/mcp"
 	"berth/proxy/bridge/rounds"
+	"berth/proxy/fault"
 	"berth/proxy/outbound"
 	"berth/proxy/session"
 )
 
 // show puts what the task asks into the view. A task that asks nothing that its client has not
 // answered, or can answer, is at work as far as that can tell.
-func (t *task) show(ctx context.Context, v *mcp.TaskView) error {
-	notes := t.c.f.notesOf(t.l.ID, t.core)
+func (t *Task) show(ctx context.Context, v *mcp.TaskView) error {
+	notes := t.of.Notes.of(t.l, t.core)
 	known, err := notes.open(ctx)
 	if err != nil {
 		return err // what the server tells now it tells once
@@ -49,38 +50,38 @@ func until(v *mcp.TaskView) time.Duration {
 
 // mayAsk reports whether the client that made the task has declared to answer a question, which else
 // is refused in its place.
-func (t *task) mayAsk(ctx context.Context, notes taskNotes, q rounds.Question) bool {
+func (t *Task) mayAsk(ctx context.Context, notes taskNotes, q rounds.Question) bool {
 	refusal := t.declares.Refusal(q.Request)
 	if refusal == nil {
 		return true
 	}
-	t.c.f.b.metrics.questions.Add(rounds.WasUndeclared, 1)
+	t.of.Notes.questions.Add(rounds.WasUndeclared, 1)
 	t.tell(ctx, mcp.ErrorResponse(q.ID, refusal.Object()))
 	_ = notes.settle(ctx, []rounds.Question{q}) // else it is refused once more
 	return false
 }
 
 // refuse answers questions that cannot be put.
-func (t *task) refuse(ctx context.Context, asked []rounds.Question) {
+func (t *Task) refuse(ctx context.Context, asked []rounds.Question) {
 	for _, q := range asked {
 		t.tell(ctx, mcp.ErrorResponse(q.ID, rounds.ErrNobodyAsked.Object()))
 	}
 }
 
-func (t *task) tell(ctx context.Context, message []byte) {
-	if err := t.l.Tell(ctx, t.c.who.Out, message); err != nil {
-		t.c.f.u.Log.Debug("an upstream could not be answered", "upstream", t.c.f.u.Name, "error", err)
+func (t *Task) tell(ctx context.Context, message []byte) {
+	if err := t.l.Tell(ctx, t.who.Out, message); err != nil {
+		t.of.At.Log.Debug("an upstream could not be answered", "upstream", t.of.At.Name, "error", err)
 	}
 }
 
 // update gives the server what the client answers. What answers nothing that is open is passed
 // over ("Task Update Requests").
-func (t *task) update(ctx context.Context) error {
-	given, err := mcp.InputResponses(t.c.who.Out.Body)
+func (t *Task) update(ctx context.Context) error {
+	given, err := mcp.InputResponses(t.who.Out.Body)
 	if err != nil {
 		return err
 	}
-	notes := t.c.f.notesOf(t.l.ID, t.core)
+	notes := t.of.Notes.of(t.l, t.core)
 	known, err := notes.open(ctx)
 	if err != nil {
 		return err
@@ -103,19 +104,19 @@ func (t *task) update(ctx context.Context) error {
 		_, err := t.read(ctx)
 		return err
 	}
-	t.c.f.b.metrics.questions.Add(rounds.WasSettled, len(answered))
+	t.of.Notes.questions.Add(rounds.WasSettled, len(answered))
 	return notes.settle(ctx, answered)
 }
 
 // answer posts an answer. The server ignores one that it has.
-func (t *task) answer(ctx context.Context, q rounds.Question, value []byte) error {
-	err := t.l.Tell(ctx, t.c.who.Out, mcp.RelatedResponse(q.ID, value, t.core).Bytes())
+func (t *Task) answer(ctx context.Context, q rounds.Question, value []byte) error {
+	err := t.l.Tell(ctx, t.who.Out, mcp.RelatedResponse(q.ID, value, t.core).Bytes())
 	refused, ok := errors.AsType[*session.Refusal](err)
 	switch {
-	case ok && outbound.DeniesSession(refused.Status) && (t.l.ID == "" || t.l.IsDenied(ctx, t.c.who.Out)):
+	case ok && outbound.DeniesSession(refused.Status) && (t.l.ID == "" || t.l.IsDenied(ctx, t.who.Out)):
 		return mcp.ErrUnknownTask
 	case ok:
-		return fmt.Errorf("%w: %w", errUnusable, err)
+		return fmt.Errorf("%w: %w", fault.BadUpstream, err)
 	}
 	return err
 }
