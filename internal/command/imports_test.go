@@ -151,6 +151,7 @@ var layers = [][]string{
 	{"proxy/bridge/flow", "proxy/bridge/rounds"},
 	{"proxy/bridge/sessions"},
 	{"proxy/bridge/coretasks", "proxy/bridge/held", "proxy/bridge/tools"},
+	{"proxy/bridge/subscriptions"},
 	{"proxy/bridge"},
 	{"proxy/failover", "proxy/sessiontasks", "proxy/subscribe", "proxy/tasks"},
 	{"proxy/record"},

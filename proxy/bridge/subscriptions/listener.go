@@ -1,4 +1,4 @@
-package bridge
+package subscriptions
 
 import (
 	"context"
@@ -10,13 +10,13 @@ import (
 	"berth/proxy/bridge/sessions"
 )
 
-// maxUnread is how many notifications a subscription may leave unread. One that leaves more is
+// MaxUnread is how many notifications a subscription may leave unread. One that leaves more is
 // ended: its client opens it anew, and looks.
-const maxUnread = 256
+const MaxUnread = 256
 
 // listener is a modern client's subscription.
 type listener struct {
-	c     *call
+	of    Request
 	l     *sessions.Session // whose subscriptions of resources are its own
 	whose string
 	uris  []string
@@ -36,9 +36,9 @@ type listener struct {
 	over  sync.Once
 }
 
-// sameNews is how long what several sessions tell is told once, and once more in the end: servers tell
+// SameNews is how long what several sessions tell is told once, and once more in the end: servers tell
 // all sessions of a change.
-const sameNews = 250 * time.Millisecond
+const SameNews = 250 * time.Millisecond
 
 // news is who told something, and when.
 type news struct {
@@ -62,16 +62,16 @@ func (li *listener) Hear(l *sessions.Session, message []byte) {
 		return
 	}
 	now, key := time.Now(), string(message)
-	maps.DeleteFunc(li.recent, func(_ string, told *news) bool { return now.Sub(told.at) > sameNews })
+	maps.DeleteFunc(li.recent, func(_ string, told *news) bool { return now.Sub(told.at) > SameNews })
 	switch told := li.recent[key]; {
-	case told == nil && len(li.recent) < maxUnread:
+	case told == nil && len(li.recent) < MaxUnread:
 		li.recent[key] = &news{by: l, at: now}
 	case told == nil || told.by == l:
 	case told.owed:
 		return
 	default:
 		told.owed = true
-		time.AfterFunc(sameNews-now.Sub(told.at), func() {
+		time.AfterFunc(SameNews-now.Sub(told.at), func() {
 			li.mu.Lock()
 			defer li.mu.Unlock()
 			li.put(message)
@@ -83,7 +83,7 @@ func (li *listener) Hear(l *sessions.Session, message []byte) {
 
 // put has the client told. The caller holds li.mu.
 func (li *listener) put(message []byte) {
-	out := mcp.ForSubscription(message, li.c.id)
+	out := mcp.ForSubscription(message, li.of.ID)
 	if out == nil {
 		return
 	}
@@ -101,9 +101,9 @@ func (li *listener) Lose() { li.loses.Do(func() { close(li.lost) }) }
 func (li *listener) leave() {
 	li.over.Do(func() {
 		li.stop()
-		li.c.f.sessions.Unsubscribe(li.whose, li)
+		li.of.Server.Sessions.Unsubscribe(li.whose, li)
 		go func() {
-			li.l.Unsubscribe(context.Background(), li.c.who.Out, li.uris)
+			li.l.Unsubscribe(context.Background(), li.of.Who.Out, li.uris)
 			li.l.GiveBack(false)
 		}()
 	})

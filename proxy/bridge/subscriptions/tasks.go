@@ -1,4 +1,4 @@
-package bridge
+package subscriptions
 
 import (
 	"context"
@@ -19,7 +19,7 @@ const (
 // tasksAmong returns those of the ids that are of tasks of the client's, at this upstream.
 func (li *listener) tasksAmong(ctx context.Context, ids []string) (known []string) {
 	for _, id := range ids {
-		if t, err := li.c.f.tasks.Open(ctx, &li.c.who, id); err == nil {
+		if t, err := li.of.Server.Open(ctx, li.of.Who, id); err == nil {
 			t.Close()
 			known = append(known, id)
 		}
@@ -40,7 +40,7 @@ func (li *listener) watch(ctx context.Context, ids []string) {
 			case errors.Is(err, mcp.ErrUnknownTask):
 				continue
 			case err == nil:
-				message := v.Notification(li.c.id).Bytes()
+				message := v.Notification(li.of.ID).Bytes()
 				if sum := sha256.Sum256(message); sum != told[id] {
 					told[id] = sum
 					li.mu.Lock()
@@ -68,7 +68,7 @@ func (li *listener) watch(ctx context.Context, ids []string) {
 
 // look looks at a task as tasks/get does.
 func (li *listener) look(ctx context.Context, id string) (mcp.TaskView, error) {
-	t, err := li.c.f.tasks.Open(ctx, &li.c.who, id)
+	t, err := li.of.Server.Open(ctx, li.of.Who, id)
 	if err != nil {
 		return mcp.TaskView{}, err
 	}
