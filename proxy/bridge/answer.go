@@ -32,7 +32,7 @@ func (c *call) follow(ctx context.Context, l *sessions.Session, s *sent) (*wire.
 		return nil, &exchange.SendError{Err: err, Sent: true}
 	}
 	if s.Status/100 != 2 {
-		return c.failed(s.Response, message), nil
+		return failed(c.id, s.Response, message), nil
 	}
 	a, err := mcp.PeekAnswer(message, false)
 	if err != nil || !a.Answers(s.id) && !a.IsNobodys() || !a.IsError && !a.HasResult {
@@ -41,11 +41,11 @@ func (c *call) follow(ctx context.Context, l *sessions.Session, s *sent) (*wire.
 	return wire.Whole(c.conclude(ctx, l, &a, message)), nil
 }
 
-// failed is an HTTP error of the upstream's as its client gets it.
-func (c *call) failed(response *wire.Response, message []byte) *wire.Response {
-	body := (&mcp.Error{Code: mcp.CodeInternal, Message: "the server refused the request", Reason: mcp.ReasonBadUpstream}).Body(c.id)
+// failed is an HTTP error of the upstream's as the client gets it whose request id names.
+func failed(id []byte, response *wire.Response, message []byte) *wire.Response {
+	body := (&mcp.Error{Code: mcp.CodeInternal, Message: "the server refused the request", Reason: mcp.ReasonBadUpstream}).Body(id)
 	if mcp.MayBeMessage(message) && utf8.Valid(message) && mcp.ErrorObject(message) != nil {
-		body = mcp.ModernForm(message, c.id, false)
+		body = mcp.ModernForm(message, id, false)
 	}
 	r := wire.Whole(response.Status, body)
 	for _, name := range []string{"Www-Authenticate", "Retry-After"} {
@@ -77,19 +77,19 @@ func (c *call) conclude(ctx context.Context, l *sessions.Session, a *mcp.Answer,
 	return status, mcp.ModernForm(c.markPage(ctx, l, a, message), c.id, isCacheable(c.Method))
 }
 
-// told is what a client hears of a notification; nil is nothing.
-func (c *call) told(id []byte, a *mcp.Answer, message []byte) []byte {
+// forClient is what the client of a call, which id names in its session, hears of a notification; nil is nothing. token is
+// what names the call's progress to it, level the least severe messages that it wants.
+func forClient(id, token []byte, level string, a *mcp.Answer, message []byte) []byte {
 	if !utf8.Valid(message) {
 		return nil
 	}
 	switch a.Method {
 	case mcp.MethodProgress:
-		if p, ok := mcp.PeekProgress(message); ok && c.ProgressToken != nil && bytes.Equal(p.Token, id) {
-			return mcp.WithProgressToken(message, c.ProgressToken)
+		if p, ok := mcp.PeekProgress(message); ok && token != nil && bytes.Equal(p.Token, id) {
+			return mcp.WithProgressToken(message, token)
 		}
 	case mcp.MethodLog:
-		wanted, level := mcp.Severity(c.who.Client.LogLevel), mcp.Severity(mcp.LogLevelOf(message))
-		if wanted >= 0 && level >= wanted {
+		if wanted := mcp.Severity(level); wanted >= 0 && mcp.Severity(mcp.LogLevelOf(message)) >= wanted {
 			return message
 		}
 	}

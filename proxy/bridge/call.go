@@ -29,30 +29,30 @@ type call struct {
 func (c *call) serve(ctx context.Context) (*wire.Response, error) {
 	switch {
 	case c.Method == mcp.MethodCancelled && c.RequestState != "":
-		return c.answered(ctx, c.giveUp)
+		return answered(ctx, c.id, c.giveUp)
 	case c.Kind == mcp.KindNotification: // a modern client's mean nothing to a session that it does not know
 		return wire.Whole(wire.StatusAccepted, nil), nil
 	case absent(c.Method):
 		return exchange.Refusal(errNoMethod, c.id), nil
 	case isOfTask(c.Method):
-		return c.answered(ctx, c.serveTask)
+		return answered(ctx, c.id, c.serveTask)
 	case c.Method == mcp.MethodListen:
-		return c.answered(ctx, c.listen)
+		return answered(ctx, c.id, c.listen)
 	case c.RequestState != "" && asks(c.Method):
-		return c.answered(ctx, c.retry)
+		return answered(ctx, c.id, c.retry)
 	}
-	return c.answered(ctx, c.begin)
+	return answered(ctx, c.id, c.begin)
 }
 
-// answered is what serve returns, or the error that is an answer.
-func (c *call) answered(ctx context.Context, serve func(ctx context.Context) (*wire.Response, error)) (*wire.Response, error) {
+// answered is what serve returns, or the error that is an answer to the request that id names.
+func answered(ctx context.Context, id []byte, serve func(ctx context.Context) (*wire.Response, error)) (*wire.Response, error) {
 	response, err := serve(ctx)
 	_, unanswered := errors.AsType[*exchange.SendError](err)
 	if err == nil || unanswered || ctx.Err() != nil {
 		return response, err
 	}
 	if refusal := fault.Word(err, false); refusal != nil {
-		return exchange.Refusal(refusal, c.id), nil
+		return exchange.Refusal(refusal, id), nil
 	}
 	return nil, err
 }

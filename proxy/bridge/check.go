@@ -3,6 +3,7 @@ package bridge
 import (
 	"berth/internal/exchange"
 	"berth/internal/mcp"
+	"berth/internal/wire"
 	"berth/proxy/bridge/sessions"
 )
 
@@ -24,23 +25,23 @@ func (f *face) read(out *exchange.Request) (*call, *mcp.Error) {
 	if c.Kind == mcp.KindNotification {
 		return c, nil
 	}
-	if refusal := c.judge(); refusal != nil {
+	if refusal := judge(c.Call, &c.who.Client, out.Header, f.b.options().Endpoint.Lenient); refusal != nil {
 		return c, refusal
 	}
 	c.who.Caller = callerOf(out)
 	return c, nil
 }
 
-func (c *call) judge() *mcp.Error {
-	h := c.who.Out.Header
-	switch version := c.who.Client.Version; {
-	case c.who.Client.Capabilities == nil || version == "":
+// judge judges what a request of a client's says of itself, and its headers.
+func judge(c *mcp.Call, client *mcp.Client, h *wire.Header, lenient bool) *mcp.Error {
+	switch version := client.Version; {
+	case client.Capabilities == nil || version == "":
 		return errMeta
 	case version != modernVersion:
 		return errVersion(version)
-	case h.Get(mcp.HeaderMethod) == "" && !c.f.b.options().Endpoint.Lenient:
+	case h.Get(mcp.HeaderMethod) == "" && !lenient:
 		return errNoHeader
-	case (isNamed(c.Method) || isOfTask(c.Method)) && h.Get(mcp.HeaderName) == "" && !c.f.b.options().Endpoint.Lenient:
+	case (isNamed(c.Method) || isOfTask(c.Method)) && h.Get(mcp.HeaderName) == "" && !lenient:
 		return errNoHeader
 	}
 	return nil

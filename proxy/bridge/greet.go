@@ -30,17 +30,17 @@ const (
 const asksRoots = `{"method":"` + mcp.MethodListRoots + `"}`
 
 // letGreet lets a server ask what it asks of every new session.
-func (c *call) letGreet(ctx context.Context, l *sessions.Session) {
+func letGreet(ctx context.Context, l *sessions.Session, client *mcp.Client) {
 	if l.LetsGreet() {
-		c.await(ctx, l)
+		await(ctx, l, client)
 	}
 }
 
-// await gives the server time to say what it has to before the call is sent.
-func (c *call) await(ctx context.Context, l *sessions.Session) {
+// await gives the server time to say what it has to before a call of the client's is sent.
+func await(ctx context.Context, l *sessions.Session, client *mcp.Client) {
 	d := greeting
-	if !resident.Is(c.f.u.URL) {
-		if !l.IsHeard() || c.who.Client.Declares().Lacks([]byte(asksRoots)) != nil {
+	if !resident.Is(l.At.URL) {
+		if !l.IsHeard() || client.Declares().Lacks([]byte(asksRoots)) != nil {
 			return
 		}
 		d = earlyWord
@@ -96,7 +96,7 @@ func (r *reading) askEarly(ctx context.Context, early []flow.Item) (*wire.Respon
 
 // goOnEarly sends a call whose client has answered what was asked before it, unless more is.
 func (c *call) goOnEarly(ctx context.Context, r *reading) (*wire.Response, error) {
-	c.await(ctx, r.l)
+	await(ctx, r.l, &c.who.Client)
 	r.unsent = true
 	response, err := r.askEarly(ctx, r.flow.TakeInbox())
 	switch {

@@ -77,7 +77,7 @@ func (r *reading) take(ctx context.Context, it flow.Item) (step, error) {
 	case a.Method != "" && a.ID != nil:
 		return r.asked(ctx, it)
 	case a.Method != "":
-		if message := r.c.told(r.id, a, it.Message); message != nil {
+		if message := forClient(r.id, r.c.ProgressToken, r.c.who.Client.LogLevel, a, it.Message); message != nil {
 			return step{told: [][]byte{message}}, nil
 		}
 		return step{}, nil

@@ -42,7 +42,7 @@ func (c *call) retry(ctx context.Context) (*wire.Response, error) {
 	c.lacks = st.Lacks
 	r := c.readOn(h, st)
 	h.Session.Listen(ctx, c.who.Out, st.Heard)
-	switch open, err := c.answer(ctx, h.Session, st); {
+	switch open, err := c.f.b.answer(ctx, c.who.Out, h.Session, st.Asks); {
 	case errors.Is(err, flow.ErrSessionLost):
 		h.Session.Lose()
 		lost := r.broken(err)
@@ -79,7 +79,7 @@ func (c *call) takeOn(ctx context.Context, st *rounds.State) (h *held.Call, else
 	if h, err = c.f.calls.Take(ctx, st, c.f.sessions, c.f.u, c.who.Out); h != nil || err != nil {
 		return h, nil, err
 	}
-	elsewhere, err = c.pass(ctx, st.By)
+	elsewhere, err = c.f.b.pass(ctx, st.By, c.f.addressed(c.came))
 	if st.Else != "" && errors.Is(err, errHolderLost) {
 		st.Event, st.Else = st.Else, ""
 		h, err = c.f.calls.Take(ctx, st, c.f.sessions, c.f.u, c.who.Out)
@@ -99,30 +99,30 @@ func (f *face) addressed(request *exchange.Request) *exchange.Request {
 	return &own
 }
 
-// answer gives the upstream the answers that the client has brought, and returns what is open. Where one is none the upstream gets none of
-// them (2026-07-28, multi round-trip requests, "Error Handling").
-func (c *call) answer(ctx context.Context, l *sessions.Session, st *rounds.State) (open []rounds.Question, err error) {
-	given, err := rounds.GivenFor(st.Asks, c.who.Out.Body)
+// answer gives the upstream the answers that the client has brought, with a request, to what was asked in a session, and returns
+// what is open. Where one is none the upstream gets none of them (2026-07-28, multi round-trip requests, "Error Handling").
+func (b *Bridge) answer(ctx context.Context, out *exchange.Request, l *sessions.Session, asked []rounds.Question) (open []rounds.Question, err error) {
+	given, err := rounds.GivenFor(asked, out.Body)
 	if err != nil {
 		return nil, err
 	}
-	for _, q := range st.Asks {
+	for _, q := range asked {
 		value := rounds.Find(given, q.Key)
 		if value == nil {
 			open = append(open, q)
 			continue
 		}
-		err := l.Tell(ctx, c.who.Out, mcp.Response(q.ID, value))
+		err := l.Tell(ctx, out, mcp.Response(q.ID, value))
 		answer, refused := errors.AsType[*session.Refusal](err)
 		switch {
-		case refused && outbound.DeniesSession(answer.Status) && l.IsDenied(ctx, c.who.Out):
+		case refused && outbound.DeniesSession(answer.Status) && l.IsDenied(ctx, out):
 			return nil, flow.ErrSessionLost
 		case refused && outbound.DeniesSession(answer.Status): // it has an answer already, or wants none
 		case err != nil:
 			return nil, err
 		}
 	}
-	c.f.b.metrics.questions.Add(rounds.WasSettled, len(st.Asks)-len(open))
+	b.metrics.questions.Add(rounds.WasSettled, len(asked)-len(open))
 	return open, nil
 }
 
@@ -137,16 +137,14 @@ func (c *call) askAgain(ctx context.Context, st *rounds.State, open []rounds.Que
 	return wire.Whole(wire.StatusOK, body), nil
 }
 
-// pass has the berth go on that holds the call. A round may be taken again, as its client might: where a flush of the store has lost what was
-// passed on, the berth that lives is passed it once more.
-func (c *call) pass(ctx context.Context, to string) (*wire.Response, error) {
-	b := c.f.b
+// pass has the berth go on that holds the call which a request is of. A round may be taken again, as its client might: where a flush of
+// the store has lost what was passed on, the berth that lives is passed it once more.
+func (b *Bridge) pass(ctx context.Context, to string, request *exchange.Request) (*wire.Response, error) {
 	if b.options().Relay == nil || to == b.name {
 		return nil, errHolderLost
 	}
-	target := c.f.addressed(c.came)
 	for again := false; ; again = true {
-		response, err := b.options().Relay.Pass(ctx, to, resident.Addressed(target, c.f.u.Pool().Name()), 0)
+		response, err := b.options().Relay.Pass(ctx, to, resident.Addressed(request, b.options().Endpoint.Router.Pool.Name()), 0)
 		switch {
 		case errors.Is(err, relay.ErrLost) && !again:
 		case errors.Is(err, relay.ErrGone), errors.Is(err, relay.ErrLost):

@@ -41,7 +41,7 @@ func (c *call) prepare(ctx context.Context, l *sessions.Session) error {
 	l.SetLevel(ctx, c.who.Out, c.who.Client.LogLevel)
 	if asks(c.Method) {
 		l.Listen(ctx, c.who.Out, "")
-		c.letGreet(ctx, l)
+		letGreet(ctx, l, &c.who.Client)
 	}
 	return nil
 }
@@ -56,7 +56,14 @@ func (c *call) legacyForm(l *sessions.Session, id []byte) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	return c.asTask(l, body)
+	if c.Method != mcp.MethodCallTool || !mcp.HasCoreTasks(l.Result) {
+		return body, nil
+	}
+	body, becomes, err := asTask(c.Call, c.f.tools.Support(c.Name), body)
+	if becomes {
+		c.tasks = l
+	}
+	return body, err
 }
 
 // send sends the call in a session.

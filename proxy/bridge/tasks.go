@@ -5,7 +5,6 @@ import (
 
 	"berth/internal/mcp"
 	"berth/internal/wire"
-	"berth/proxy/bridge/sessions"
 )
 
 // serveTask answers tasks/get, tasks/update and tasks/cancel.
@@ -24,20 +23,17 @@ func (c *call) serveTask(ctx context.Context) (*wire.Response, error) {
 	return t.Answer(ctx, c.Method, c.id)
 }
 
-// asTask returns the body of a call as it is sent: as one that becomes a task where its tool takes
-// part in tasks and its client knows the extension.
-func (c *call) asTask(l *sessions.Session, body []byte) ([]byte, error) {
-	if c.Method != mcp.MethodCallTool || !mcp.HasCoreTasks(l.Result) {
-		return body, nil
-	}
-	switch support := c.f.tools.Support(c.Name); {
+// asTask returns the body of a tool's call as it is sent: as one that becomes a task where its tool takes
+// part in tasks, as support says, and its client knows the extension.
+func asTask(c *mcp.Call, support string, body []byte) (_ []byte, becomes bool, err error) {
+	switch {
 	case support != mcp.TaskRequired && support != mcp.TaskOptional:
-		return body, nil
+		return body, false, nil
 	case c.DeclaresTasks:
-		c.tasks = l
-		return mcp.AsTask(body)
+		body, err = mcp.AsTask(body)
+		return body, true, err
 	case support == mcp.TaskRequired:
-		return nil, mcp.ErrMissingTasks
+		return nil, false, mcp.ErrMissingTasks
 	}
-	return body, nil
+	return body, false, nil
 }
