@@ -17,7 +17,7 @@ type call struct {
 	*mcp.Call // aliases message
 
 	f       *face
-	who     sessions.Borrower
+	who     sessions.Borrower // in whose name the upstream is spoken to
 	came    *exchange.Request // as it would go to a modern server
 	message mcp.Message
 	id      []byte            // raw JSON

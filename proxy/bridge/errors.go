@@ -20,12 +20,11 @@ var (
 
 // What a bridged call fails with.
 var (
-	errTooManySessions = fault.Unavailable(mcp.ReasonOverloaded, "too many sessions are open at the server")
-	errHolderLost      = fault.Lost(mcp.ReasonHolderLost, "the berth that held the call between its rounds is gone")
-	errNotThere        = &mcp.Error{Status: wire.StatusOK, Code: mcp.CodeInternal, Message: "the tool needs its user at a URL first, which the client has declined", Outcome: mcp.NotExecuted}
-	errUnusable        = fault.BadUpstream
-	errNoCursor        = fault.Unavailable(mcp.ReasonKeysUnavailable, "no cursor can be sealed")
-	errReset           = fault.StreamReset
+	errHolderLost = fault.Lost(mcp.ReasonHolderLost, "the berth that held the call between its rounds is gone")
+	errNotThere   = &mcp.Error{Status: wire.StatusOK, Code: mcp.CodeInternal, Message: "the tool needs its user at a URL first, which the client has declined", Outcome: mcp.NotExecuted}
+	errUnusable   = fault.BadUpstream
+	errNoCursor   = fault.Unavailable(mcp.ReasonKeysUnavailable, "no cursor can be sealed")
+	errReset      = fault.StreamReset
 )
 
 // errUnclear is what a server's request is refused with that is no clear one.

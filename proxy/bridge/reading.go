@@ -22,7 +22,7 @@ type reading struct {
 	flow *flow.Flow
 	seen []string // keys of what was asked in rounds before
 	over sync.Once
-	asks bool // it ended with a question: flow and session are the hold's
+	asks bool // it ended with a question: flow and session are the held call's
 
 	last *step // the answer's end, which waits for what was told before it on another stream; nil: none
 

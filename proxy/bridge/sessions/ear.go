@@ -16,6 +16,7 @@ import (
 // ear reads a session's GET stream. There servers tell what belongs to no call, and many ask there
 // what a call of theirs wants to know.
 type ear struct {
+	of    *Session
 	stop  context.CancelFunc
 	alone time.Duration // for which the server wants to be left alone before it is read again; of who reads
 
@@ -60,9 +61,9 @@ func (l *Session) listenAs(ctx context.Context, out *exchange.Request, wanted ea
 		return
 	default:
 		line, cancel := context.WithCancel(context.Background()) // it outlives the request
-		e = &ear{stop: cancel, last: wanted.last, early: wanted.early, out: legacy.OwnPost(out, nil), stands: make(chan struct{})}
+		e = &ear{of: l, stop: cancel, last: wanted.last, early: wanted.early, out: legacy.OwnPost(out, nil), stands: make(chan struct{})}
 		l.ear = e
-		go l.run(line, e)
+		go e.run(line)
 	}
 	stands := e.stands
 	p.mu.Unlock()
@@ -107,13 +108,14 @@ func (l *Session) cover() (last string) {
 }
 
 // run reads the GET stream for as long as somebody wants that.
-func (l *Session) run(ctx context.Context, e *ear) {
-	defer l.settle(e)
-	late := time.AfterFunc(earTime, func() { l.settle(e) })
+func (e *ear) run(ctx context.Context) {
+	l := e.of
+	defer e.settle()
+	late := time.AfterFunc(earTime, e.settle)
 	defer late.Stop()
 	for pause, early := earFirst, e.early; ctx.Err() == nil; pause, early = min(2*pause, earMost), false {
 		began := time.Now()
-		err := l.hearOnce(ctx, e)
+		err := e.hearOnce(ctx)
 		switch {
 		case ctx.Err() != nil:
 			return
@@ -121,7 +123,7 @@ func (l *Session) run(ctx context.Context, e *ear) {
 			l.StopListening()
 			return
 		case errors.Is(err, errDenied):
-			l.deafen(l.IsDenied(ctx, l.earOf(e)))
+			l.deafen(l.IsDenied(ctx, e.as()))
 			return
 		case errors.Is(err, errNoStream):
 			l.deafen(false)
@@ -130,10 +132,10 @@ func (l *Session) run(ctx context.Context, e *ear) {
 			// The server may have yet to see that it was left.
 		case time.Since(began) > earMost: // it stood
 			pause = earFirst
-			l.unsettle(e)
+			e.unsettle()
 			late.Reset(earTime)
 		default:
-			l.settle(e)
+			e.settle()
 		}
 		select {
 		case <-ctx.Done():
@@ -143,9 +145,9 @@ func (l *Session) run(ctx context.Context, e *ear) {
 }
 
 // settle has nobody wait for the stream any more.
-func (l *Session) settle(e *ear) {
-	l.pool.mu.Lock()
-	defer l.pool.mu.Unlock()
+func (e *ear) settle() {
+	e.of.pool.mu.Lock()
+	defer e.of.pool.mu.Unlock()
 	select {
 	case <-e.stands:
 	default:
@@ -154,16 +156,16 @@ func (l *Session) settle(e *ear) {
 }
 
 // unsettle has calls wait for the next stream, which comes soon.
-func (l *Session) unsettle(e *ear) {
-	l.pool.mu.Lock()
-	defer l.pool.mu.Unlock()
+func (e *ear) unsettle() {
+	e.of.pool.mu.Lock()
+	defer e.of.pool.mu.Unlock()
 	e.stands = make(chan struct{})
 }
 
-// earOf is in whose name a GET stream is read.
-func (l *Session) earOf(e *ear) *exchange.Request {
-	l.pool.mu.Lock()
-	defer l.pool.mu.Unlock()
+// as is in whose name the stream is read.
+func (e *ear) as() *exchange.Request {
+	e.of.pool.mu.Lock()
+	defer e.of.pool.mu.Unlock()
 	return e.out
 }
 
@@ -183,8 +185,9 @@ var (
 	errDenied = errors.New("bridge: the session has no GET stream")
 )
 
-// hearOnce reads a GET stream to its end.
-func (l *Session) hearOnce(ctx context.Context, e *ear) error {
+// hearOnce reads the stream to its end.
+func (e *ear) hearOnce(ctx context.Context) error {
+	l := e.of
 	l.pool.mu.Lock()
 	as, last := e.out, e.last
 	l.pool.mu.Unlock()
@@ -203,7 +206,7 @@ func (l *Session) hearOnce(ctx context.Context, e *ear) error {
 	case status != wire.StatusOK || exchange.ShapeOf(response) != exchange.EventStream:
 		return nil
 	}
-	l.settle(e)
+	e.settle()
 	events := mcp.NewLongEventReader(response.Body, legacy.MaxAnswer)
 	for {
 		next, err := events.Next()
@@ -217,7 +220,7 @@ func (l *Session) hearOnce(ctx context.Context, e *ear) error {
 		}
 		legacy.LeaveAlone(&e.alone, &next)
 		if next.Ends && !next.Cut && mcp.MayBeMessage(next.Data) {
-			l.hears(ctx, l.earOf(e), bytes.Clone(next.Data))
+			l.hears(ctx, e.as(), bytes.Clone(next.Data))
 		}
 	}
 }
