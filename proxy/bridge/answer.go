@@ -23,7 +23,7 @@ func (c *call) follow(ctx context.Context, l *sessions.Session, s *sent) (*wire.
 		return c.show(ctx, r, nil)
 	}
 	defer l.GiveBack(false)
-	defer s.close()
+	defer s.close(l)
 	s.Response = s.Kept() // it may be closed while it is read
 	hungUp := context.AfterFunc(ctx, func() { s.Body.Close() })
 	defer hungUp()

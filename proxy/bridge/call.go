@@ -91,7 +91,7 @@ func (c *call) begin(ctx context.Context) (*wire.Response, error) {
 			return nil, err
 		}
 		if again && response.ask == nil && outbound.DeniesSession(response.Status) && l.IsDenied(ctx, c.who.Out) {
-			response.close()
+			response.close(l)
 			l.GiveBack(true)
 			continue
 		}

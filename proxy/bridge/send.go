@@ -15,17 +15,16 @@ import (
 // client's request, which may end with a question.
 type sent struct {
 	*wire.Response
-	l    *sessions.Session
 	id   []byte // raw JSON-RPC id of the call in its session
 	flow *flow.Flow
 	ask  *flow.Item // what came on the session's own stream before the answer began; nil: nothing
 }
 
-func (s *sent) close() {
+func (s *sent) close(l *sessions.Session) {
 	if s.Response != nil {
 		s.Body.Close()
 	}
-	s.l.Leave(s.flow)
+	l.Leave(s.flow)
 }
 
 // prepare sees to it that the call may be sent in a session.
@@ -68,14 +67,14 @@ func (c *call) legacyForm(l *sessions.Session, id []byte) ([]byte, error) {
 
 // send sends the call in a session.
 func (c *call) send(ctx context.Context, l *sessions.Session) (*sent, error) {
-	s := &sent{l: l, id: legacy.NewID()}
+	s := &sent{id: legacy.NewID()}
 	body, err := c.legacyForm(l, s.id)
 	if err != nil {
 		return nil, err
 	}
 	s.flow = l.Answer(c.who.Out, s.id, asks(c.Method))
-	if err := c.post(ctx, s, body); err != nil {
-		s.l.Leave(s.flow)
+	if err := c.post(ctx, l, s, body); err != nil {
+		l.Leave(s.flow)
 		if ctx.Err() != nil {
 			go l.Tell(ctx, c.who.Out, mcp.Cancelled(s.id, hangUp))
 		}
@@ -86,15 +85,15 @@ func (c *call) send(ctx context.Context, l *sessions.Session) (*sent, error) {
 
 // post sends the body, and waits for the answer's headers, or for what the upstream asks on the
 // session's own stream before it has them.
-func (c *call) post(ctx context.Context, s *sent, body []byte) error {
-	if !s.l.IsHeard() {
+func (c *call) post(ctx context.Context, l *sessions.Session, s *sent, body []byte) error {
+	if !l.IsHeard() {
 		hungUp := context.AfterFunc(ctx, s.flow.Stop)
 		defer hungUp()
 		var err error
-		s.Response, err = s.l.Send(s.flow.Context(), c.who.Out, wire.MethodPost, body, 0)
+		s.Response, err = l.Send(s.flow.Context(), c.who.Out, wire.MethodPost, body, 0)
 		return err
 	}
-	heads := s.l.Start(s.flow.Context(), c.who.Out, body)
+	heads := l.Start(s.flow.Context(), c.who.Out, body)
 	select {
 	case head := <-heads:
 		s.Response = head.Response

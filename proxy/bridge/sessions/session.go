@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"berth/internal/exchange"
@@ -25,6 +26,8 @@ type Session struct {
 
 	setting sync.Mutex // held while the level is set
 
+	listed atomic.Bool // its tools were learned
+
 	subscribing chan struct{}  // holds one while a resource is subscribed to, or no more; guards the field below
 	subscribed  map[string]int // how many listen for a resource
 
@@ -45,8 +48,7 @@ type Session struct {
 	deaf       bool          // it has none
 	asker      *flow.Flow    // of the call that was begun last, and may be asked; nil: there is none
 
-	listed bool                 // its tools were learned
-	tasks  map[string]time.Time // that were made in it and have not ended, and until when they live
+	tasks map[string]time.Time // that were made in it and have not ended, and until when they live
 }
 
 // GiveBack ends a use of the session, which the upstream may have lost.

@@ -45,15 +45,7 @@ func (l *Session) hasTasks() bool {
 }
 
 // Listed reports whether the tools were learned that the session has.
-func (l *Session) Listed() bool {
-	l.pool.mu.Lock()
-	defer l.pool.mu.Unlock()
-	return l.listed
-}
+func (l *Session) Listed() bool { return l.listed.Load() }
 
 // NoteListed notes that they were.
-func (l *Session) NoteListed() {
-	l.pool.mu.Lock()
-	defer l.pool.mu.Unlock()
-	l.listed = true
-}
+func (l *Session) NoteListed() { l.listed.Store(true) }
