@@ -16,7 +16,10 @@ import (
 
 // askFirst is the response that asks the client for what the call was refused for.
 func (c *call) askFirst(ctx context.Context, message []byte) (status int, body []byte) {
-	st := rounds.State{Upstream: c.f.u.Name, Call: rounds.Digest(c.who.Out.Body, false), Means: rounds.Digest(c.who.Out.Body, true), Nonce: rand.Text(), By: c.f.b.name, First: true}
+	st := rounds.State{
+		Upstream: c.f.u.Name, Call: rounds.Digest(c.who.Out.Body, false), Means: rounds.Digest(c.who.Out.Body, true),
+		Nonce: rand.Text(), By: c.f.b.name, First: true,
+	}
 	for i, request := range mcp.RequiredElicitations(message) {
 		if lacks := c.who.Client.Declares().Lacks(request); lacks != nil {
 			c.f.b.metrics.questions.Add(rounds.WasUndeclared, 1)
