@@ -8,29 +8,31 @@ import (
 	"berth/internal/exchange"
 	"berth/internal/mcp"
 	"berth/internal/wire"
+	"berth/proxy/bridge/legacy"
+	"berth/proxy/bridge/sessions"
 )
 
 // follow reads the answer to a call that was sent, and shows it as a modern server would.
-func (c *call) follow(ctx context.Context, l *loan, s *sent) (*wire.Response, error) {
+func (c *call) follow(ctx context.Context, l *sessions.Session, s *sent) (*wire.Response, error) {
 	r := &reading{c: c, l: l, id: s.id, flow: s.flow}
 	switch {
 	case s.ask != nil:
 		return c.show(ctx, r, s.ask)
 	case s.Status/100 == 2 && exchange.ShapeOf(s.Response) == exchange.EventStream:
-		go s.flow.run(s.Response, "")
+		go s.flow.Run(s.Response, "")
 		return c.show(ctx, r, nil)
 	}
-	defer l.giveBack(false)
-	defer s.close()
+	defer l.GiveBack(false)
+	defer s.close(l)
 	s.Response = s.Kept() // it may be closed while it is read
 	hungUp := context.AfterFunc(ctx, func() { s.Body.Close() })
 	defer hungUp()
-	message, err := readWhole(s.Response)
+	message, err := legacy.ReadWhole(s.Response)
 	if err != nil {
 		return nil, &exchange.SendError{Err: err, Sent: true}
 	}
 	if s.Status/100 != 2 {
-		return c.failed(s.Response, message), nil
+		return failed(c.id, s.Response, message), nil
 	}
 	a, err := mcp.PeekAnswer(message, false)
 	if err != nil || !a.Answers(s.id) && !a.IsNobodys() || !a.IsError && !a.HasResult {
@@ -39,11 +41,11 @@ func (c *call) follow(ctx context.Context, l *loan, s *sent) (*wire.Response, er
 	return wire.Whole(c.conclude(ctx, l, &a, message)), nil
 }
 
-// failed is an HTTP error of the upstream's as its client gets it.
-func (c *call) failed(response *wire.Response, message []byte) *wire.Response {
-	body := (&mcp.Error{Code: mcp.CodeInternal, Message: "the server refused the request", Reason: mcp.ReasonBadUpstream}).Body(c.id)
+// failed is an HTTP error of the upstream's as the client gets it whose request id names.
+func failed(id []byte, response *wire.Response, message []byte) *wire.Response {
+	body := (&mcp.Error{Code: mcp.CodeInternal, Message: "the server refused the request", Reason: mcp.ReasonBadUpstream}).Body(id)
 	if mcp.MayBeMessage(message) && utf8.Valid(message) && mcp.ErrorObject(message) != nil {
-		body = mcp.ModernForm(message, c.id, false)
+		body = mcp.ModernForm(message, id, false)
 	}
 	r := wire.Whole(response.Status, body)
 	for _, name := range []string{"Www-Authenticate", "Retry-After"} {
@@ -53,12 +55,12 @@ func (c *call) failed(response *wire.Response, message []byte) *wire.Response {
 }
 
 // conclude is the response that ends the call, as a modern server gives it.
-func (c *call) conclude(ctx context.Context, l *loan, a *mcp.Answer, message []byte) (status int, body []byte) {
+func (c *call) conclude(ctx context.Context, l *sessions.Session, a *mcp.Answer, message []byte) (status int, body []byte) {
 	switch {
 	case !utf8.Valid(message):
 		return errUnusable.Status, errUnusable.Body(c.id)
 	case c.tasks != nil && a.CreatesTask():
-		return c.handOut(ctx, message)
+		return c.f.tasks.HandOut(ctx, &c.who, c.tasks, c.id, message)
 	case len(c.lacks) > 0 && (a.IsError || a.ToolFailed):
 		refusal := mcp.ErrLacks(c.lacks)
 		return refusal.Status, refusal.Body(c.id)
@@ -70,24 +72,24 @@ func (c *call) conclude(ctx context.Context, l *loan, a *mcp.Answer, message []b
 		status = wire.StatusOK
 	}
 	if c.Method == mcp.MethodListTools && a.HasResult {
-		c.f.noteTools(mcp.ResultObject(message))
+		c.f.tools.Note(mcp.ResultObject(message))
 	}
 	return status, mcp.ModernForm(c.markPage(ctx, l, a, message), c.id, isCacheable(c.Method))
 }
 
-// told is what a client hears of a notification; nil is nothing.
-func (c *call) told(id []byte, a *mcp.Answer, message []byte) []byte {
+// forClient is what the client of a call, which id names in its session, hears of a notification; nil is nothing. token is
+// what names the call's progress to it, level the least severe messages that it wants.
+func forClient(id, token []byte, level string, a *mcp.Answer, message []byte) []byte {
 	if !utf8.Valid(message) {
 		return nil
 	}
 	switch a.Method {
 	case mcp.MethodProgress:
-		if p, ok := mcp.PeekProgress(message); ok && c.ProgressToken != nil && bytes.Equal(p.Token, id) {
-			return mcp.WithProgressToken(message, c.ProgressToken)
+		if p, ok := mcp.PeekProgress(message); ok && token != nil && bytes.Equal(p.Token, id) {
+			return mcp.WithProgressToken(message, token)
 		}
 	case mcp.MethodLog:
-		wanted, level := mcp.Severity(c.client.LogLevel), mcp.Severity(mcp.LogLevelOf(message))
-		if wanted >= 0 && level >= wanted {
+		if wanted := mcp.Severity(level); wanted >= 0 && mcp.Severity(mcp.LogLevelOf(message)) >= wanted {
 			return message
 		}
 	}

@@ -7,6 +7,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"berth/proxy/bridge/flow"
 )
 
 // Many servers ask on the session's own stream, some before the call's answer has headers: the
@@ -191,7 +193,7 @@ func TestLogsLeaveRoomForQuestions(t *testing.T) {
 		text, _, first := k.question("elicitation/create", formAsk)
 		k.say(text)
 		time.Sleep(time.Second)
-		for range 2 * maxInbox {
+		for range 2 * flow.MaxInbox {
 			k.aside(logs("error"))
 		}
 		second := k.askAside()

@@ -4,56 +4,47 @@ import (
 	"bytes"
 	"context"
 	"crypto/rand"
-	"encoding/json"
 	"maps"
 	"slices"
 	"time"
 
 	"berth/internal/mcp"
 	"berth/internal/wire"
+	"berth/proxy/bridge/flow"
+	"berth/proxy/bridge/rounds"
+	"berth/proxy/bridge/sessions"
 	"berth/proxy/resident"
 )
 
-// question is a request of a server's in mid-call, as the next round must know it.
-type question struct {
-	Key string          `json:"k"` // as the client is shown it
-	ID  json.RawMessage `json:"i"` // of JSON-RPC, the server's
-
-	request []byte // the whole of it
-}
-
-// together is how long more is waited for that is asked at the same time.
-const together = 25 * time.Millisecond
-
 // asked opens a round with what the upstream asks, or answers in the client's place what needs no
 // client, or what that has not declared to answer.
-func (r *reading) asked(ctx context.Context, it item) (step, error) {
+func (r *reading) asked(ctx context.Context, it flow.Item) (step, error) {
 	first, ok := r.open(ctx, it)
 	if !ok {
 		return step{}, nil
 	}
-	round, event := []question{first}, it.event
+	round, event := []rounds.Question{first}, it.Event
 	if r.h != nil {
 		ctx = context.WithoutCancel(ctx) // who comes back to this round is asked what was read here
 	}
 	var told [][]byte // meanwhile
-	timer := time.NewTimer(together)
+	timer := time.NewTimer(rounds.Together)
 	defer timer.Stop()
 	for {
-		var it item
+		var it flow.Item
 		select {
 		case <-ctx.Done():
 			return step{}, context.Cause(ctx)
 		case <-timer.C:
 			return r.pause(ctx, round, told, event)
-		case heard := <-r.flow.inbox:
+		case heard := <-r.flow.Inbox:
 			it = *heard
-		case it = <-r.flow.items:
+		case it = <-r.flow.Items:
 		}
-		if it.message == nil {
-			return r.take(ctx, item{err: it.err})
+		if it.Message == nil {
+			return r.take(ctx, flow.Item{Err: it.Err})
 		}
-		switch a := &it.answer; {
+		switch a := &it.Answer; {
 		case a.Method == "":
 			if s, err := r.take(ctx, it); err != nil || s.body != nil || r.last != nil {
 				s.told = told
@@ -65,13 +56,13 @@ func (r *reading) asked(ctx context.Context, it item) (step, error) {
 				round = append(round, next)
 			}
 		case a.Method == mcp.MethodCancelled:
-			round = r.c.f.b.withdrawn(round, mcp.CancelledID(it.message))
+			round = r.c.f.b.metrics.questions.Withdrawn(round, mcp.CancelledID(it.Message))
 		default:
-			if message := r.c.told(r.id, a, it.message); message != nil {
+			if message := forClient(r.id, r.c.ProgressToken, r.c.who.Client.LogLevel, a, it.Message); message != nil {
 				told = append(told, message)
 			}
 		}
-		event = it.event
+		event = it.Event
 		switch len(round) {
 		case 0:
 			return step{told: told}, nil
@@ -81,30 +72,23 @@ func (r *reading) asked(ctx context.Context, it item) (step, error) {
 	}
 }
 
-// withdrawn is a round without what the upstream wants no answer to any more.
-func (b *Bridge) withdrawn(round []question, id []byte) []question {
-	left := slices.DeleteFunc(round, func(q question) bool { return mcp.IDKey(q.ID) == mcp.IDKey(id) })
-	b.metrics.asked(wasWithdrawn, len(round)-len(left))
-	return left
-}
-
 // withdraw answers what nobody will.
-func (r *reading) withdraw(ctx context.Context, round []question) {
+func (r *reading) withdraw(ctx context.Context, round []rounds.Question) {
 	for _, q := range round {
-		_ = r.c.f.tell(ctx, r.c.out, r.l, cancelled(q))
+		_ = r.l.Tell(ctx, r.c.who.Out, rounds.Cancelled(q))
 	}
 }
 
 // open judges what the upstream asks. ok says that the client is to be asked it.
-func (r *reading) open(ctx context.Context, it item) (q question, ok bool) {
-	a, request := &it.answer, it.message
+func (r *reading) open(ctx context.Context, it flow.Item) (q rounds.Question, ok bool) {
+	a, request := &it.Answer, it.Message
 	id := bytes.Clone(a.ID)
 	key := mcp.IDKey(id)
 	if slices.Contains(r.seen, key) {
-		return question{}, false // a stream that was resumed bears it once more
+		return rounds.Question{}, false // a stream that was resumed bears it once more
 	}
 	var answer []byte
-	switch lacks := r.c.client.Declares().Lacks(request); {
+	switch lacks := r.c.who.Client.Declares().Lacks(request); {
 	case a.Method == mcp.MethodPing:
 		answer = mcp.Response(id, []byte("{}"))
 	case !mcp.AsksClient(request):
@@ -112,21 +96,21 @@ func (r *reading) open(ctx context.Context, it item) (q question, ok bool) {
 	case !mcp.IsClear(request):
 		answer = mcp.ErrorResponse(id, errUnclear.Object())
 	case lacks != nil:
-		r.c.f.b.metrics.asked(wasUndeclared, 1)
-		if !(it.aside || resident.Is(r.c.f.u.URL)) || !r.l.isGreeting(a.Method) {
+		r.c.f.b.metrics.questions.Add(rounds.WasUndeclared, 1)
+		if !(it.Aside || resident.Is(r.c.f.u.URL)) || !r.l.IsGreeting(a.Method) {
 			r.c.lack(lacks)
 		}
-		answer = mcp.ErrorResponse(id, r.c.client.Declares().Refusal(request).Object())
-	case !asks(r.c.Method), a.Method == mcp.MethodListRoots && r.c.f.b.options().Isolation == ForAll: // these would be others' as well
-		answer = mcp.ErrorResponse(id, errNobodyAsked.Object())
+		answer = mcp.ErrorResponse(id, r.c.who.Client.Declares().Refusal(request).Object())
+	case !asks(r.c.Method), a.Method == mcp.MethodListRoots && r.c.f.b.options().Isolation == sessions.ForAll: // these would be others' as well
+		answer = mcp.ErrorResponse(id, rounds.ErrNobodyAsked.Object())
 	default:
 		r.seen = append(r.seen, key)
-		return question{Key: keyOf(id), ID: id, request: request}, true
+		return rounds.Question{Key: rounds.KeyOf(id), ID: id, Request: request}, true
 	}
-	if err := r.c.f.tell(ctx, r.c.out, r.l, answer); err != nil {
-		r.c.f.log.Debug("an upstream could not be answered", "upstream", r.c.f.u.Name, "error", err)
+	if err := r.l.Tell(ctx, r.c.who.Out, answer); err != nil {
+		r.c.f.u.Log.Debug("an upstream could not be answered", "upstream", r.c.f.u.Name, "error", err)
 	}
-	return question{}, false
+	return rounds.Question{}, false
 }
 
 // lack notes what the client would have had to declare.
@@ -140,42 +124,40 @@ func (c *call) lack(capabilities map[string]any) {
 // pause ends the request with what the client is asked. The call goes on at the upstream, which
 // waits: from event on, for whoever gets the next round, or held here where it is not known that its
 // stream can be resumed.
-func (r *reading) pause(ctx context.Context, round []question, told [][]byte, event string) (step, error) {
+func (r *reading) pause(ctx context.Context, round []rounds.Question, told [][]byte, event string) (step, error) {
 	if resident.Is(r.c.f.u.URL) {
 		event = "" // the session lives here, and so does whoever resumes
 	}
-	st := state{
-		Upstream: r.c.f.u.Name, Session: r.l.id, Version: r.l.version, Request: r.id, Event: event,
-		Asks: round, Seen: r.seen, Call: r.c.question(false), Means: r.c.question(true), Nonce: rand.Text(), By: r.c.f.b.name, Unsent: r.unsent,
+	st := rounds.State{
+		Upstream: r.c.f.u.Name, Session: r.l.ID, Version: r.l.Version, Request: r.id, Event: event,
+		Asks: round, Seen: r.seen, Call: rounds.Digest(r.c.who.Out.Body, false), Means: rounds.Digest(r.c.who.Out.Body, true),
+		Nonce: rand.Text(), By: r.c.f.b.name, Unsent: r.unsent,
 	}
 	switch {
 	case event == "":
-	case r.flow.isReplayed(ctx):
-		st.Heard = r.l.stopListening() // whoever goes on hears the session's own stream as well
+	case r.flow.IsReplayed(ctx):
+		st.Heard = r.l.StopListening() // whoever goes on hears the session's own stream as well
 	default:
-		st.Event, st.Else, st.Heard = "", event, r.l.lastHeard()
+		st.Event, st.Else, st.Heard = "", event, r.l.LastHeard()
 	}
 	body, err := r.c.asking(ctx, &st)
 	if err != nil {
 		return step{}, err
 	}
-	r.c.f.b.metrics.asked(wasAsked, len(round))
+	r.c.f.b.metrics.questions.Add(rounds.WasAsked, len(round))
 	s := r.end(wire.StatusOK, body)
 	s.told = told
 	r.asks = true
-	r.c.f.holds.ask(r, &st)
+	r.c.f.calls.Ask(r.h, &st, r.c.who.Out, r.l, r.flow)
 	return s, nil
 }
 
 // asking is the response that asks for what is open of a round.
-func (c *call) asking(ctx context.Context, st *state) ([]byte, error) {
-	token, err := c.sealed(ctx, st)
+func (c *call) asking(ctx context.Context, st *rounds.State) ([]byte, error) {
+	st.Lacks = c.lacks
+	token, err := st.Seal(ctx, c.f.b.options().Keys, c.about(), c.f.b.options().Question)
 	if err != nil {
 		return nil, err
 	}
-	var inputs []mcp.Input
-	for _, q := range st.Asks {
-		inputs = append(inputs, mcp.Input{Key: q.Key, Value: mcp.InputRequest(q.request)})
-	}
-	return mcp.Response(c.id, mcp.AskFor(inputs, token)), nil
+	return mcp.Response(c.id, mcp.AskFor(rounds.Inputs(st.Asks), token)), nil
 }

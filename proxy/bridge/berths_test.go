@@ -13,6 +13,8 @@ import (
 	"berth/internal/relay"
 	"berth/internal/storage"
 	"berth/internal/wire"
+	"berth/proxy/bridge/held"
+	"berth/proxy/bridge/sessions"
 	"berth/proxy/resident"
 	"berth/routing"
 )
@@ -111,7 +113,7 @@ func TestAnotherBerthGoesOn(t *testing.T) {
 		if n := len(r.sent("notifications/cancelled")); n != 0 {
 			t.Errorf("told %v", r.told())
 		}
-		time.Sleep(2 * replay)
+		time.Sleep(2 * held.Replay)
 		in, ended := r.sent("tools/call")[0].session, 0
 		for _, q := range r.sent("DELETE") {
 			if q.session == in {
@@ -182,7 +184,7 @@ func TestARoundIsPassedOnToTheBerthThatHolds(t *testing.T) {
 		}
 		before := r.do(asking{name: "asks", by: a})
 		r.do(asking{name: "asks", by: a, params: r.do(asking{name: "asks", by: a, params: before.answers(accepted)}).answers(accepted)})
-		time.Sleep(2 * replay) // by now nobody knows what has come of it
+		time.Sleep(2 * held.Replay) // by now nobody knows what has come of it
 		if g := r.do(asking{name: "asks", by: a, params: before.answers(accepted)}); g.Error == nil || !strings.Contains(string(g.Error.Data), "holder_lost") {
 			t.Errorf("got %s", g.text)
 		}
@@ -345,10 +347,10 @@ func TestAPlaceIsMadeForTheNextCall(t *testing.T) {
 		done := make(chan got)
 		go func() { done <- r.do(asking{name: "asks", params: `"slow":true,` + goesOn.answers(accepted)}) }()
 		var waiting []got
-		for range places - 1 {
+		for range sessions.Places - 1 {
 			waiting = append(waiting, r.do(asking{name: "asks"}))
 		}
-		time.Sleep(unanswered + time.Second)
+		time.Sleep(held.Unanswered + time.Second)
 		began := time.Now()
 		next := r.do(asking{name: "asks"})
 		if took := time.Since(began); next.Result.Type != "input_required" || took > time.Second {

@@ -14,6 +14,8 @@ import (
 	"berth/internal/seal"
 	"berth/internal/storage"
 	"berth/internal/wire"
+	"berth/proxy/bridge/coretasks"
+	"berth/proxy/bridge/sessions"
 	"berth/proxy/inbound"
 	"berth/routing"
 
@@ -21,13 +23,7 @@ import (
 )
 
 // Isolation says who may come to share a session.
-type Isolation string
-
-const (
-	PerPrincipal Isolation = "principal" // nobody: a session is one caller's
-	PerCall      Isolation = "call"      // each call has a session of its own
-	ForAll       Isolation = "all"       // everybody whose clients declare alike
-)
+type Isolation = sessions.Isolation
 
 // Options are what a Bridge is made of. A duration of 0 is its default.
 type Options struct {
@@ -35,7 +31,7 @@ type Options struct {
 	Keys      *seal.Keyring        // seals what clients carry; required
 	Store     relay.Store          // tells berths which of them has a call, and what tasks ask; nil: there is one berth
 	Relay     Relay                // reaches the other berths; nil: there are none
-	Isolation Isolation            // "": PerPrincipal
+	Isolation Isolation            // "": sessions.PerPrincipal
 	Sessions  int                  // at most, at each upstream; 0: 1,000
 	Idle      time.Duration        // after which a session that nobody uses is ended; 5 min
 	Question  time.Duration        // how long a client has to answer; 10 min
@@ -55,8 +51,7 @@ type Bridge struct {
 	now     atomic.Pointer[Options]
 	name    string // of this berth, in what clients carry
 	metrics metrics
-	records storage.Engine // of tasks
-	near    nearNotes
+	notes   *coretasks.Notes
 
 	mu    sync.Mutex // guards faces
 	faces map[string]*face
@@ -68,19 +63,21 @@ func New(o Options) *Bridge {
 	if o.Relay != nil {
 		name = o.Relay.Name()
 	}
-	b := &Bridge{name: name, faces: map[string]*face{}, records: o.Store, near: newNearNotes()}
+	b := &Bridge{name: name, faces: map[string]*face{}}
 	b.Change(o)
+	var records storage.Engine = o.Store
 	if o.Store == nil {
-		b.records, _ = storage.Open("memory:", storage.Options{}) // it fails for URLs that are none
+		records, _ = storage.Open("memory:", storage.Options{}) // it fails for URLs that are none
 	}
 	b.metrics = newMetrics(o.Meter, b)
+	b.notes = coretasks.NewNotes(records, func() *seal.Keyring { return b.options().Keys }, b.metrics.questions)
 	return b
 }
 
 // Change has the bridge go on by other options: of the same pool, store and berth. Sessions that are
 // open stay; who may not share one any more is lent another.
 func (b *Bridge) Change(o Options) {
-	o.Isolation = cmp.Or(o.Isolation, PerPrincipal)
+	o.Isolation = cmp.Or(o.Isolation, sessions.PerPrincipal)
 	o.Sessions = cmp.Or(o.Sessions, 1000)
 	o.Idle = cmp.Or(o.Idle, 5*time.Minute)
 	o.Question = cmp.Or(o.Question, 10*time.Minute)
@@ -104,7 +101,7 @@ func (b *Bridge) faceOf(u *routing.Upstream) *face {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	f := b.faces[u.Name]
-	if f == nil || f.u != u {
+	if f == nil || f.u.Upstream != u {
 		f = newFace(b, u, f)
 		b.faces[u.Name] = f
 	}
@@ -117,7 +114,7 @@ func (b *Bridge) Tied() (n int) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	for _, f := range b.faces {
-		n += f.holds.tied()
+		n += f.calls.Tied()
 	}
 	return n
 }
@@ -147,13 +144,13 @@ func (b *Bridge) Run(ctx context.Context) error {
 // left the pool with the last of theirs.
 func (b *Bridge) sweep(ctx context.Context, since time.Time) {
 	b.mu.Lock()
-	var idle []*loan
+	var idle []*sessions.Session
 	for name, f := range b.faces {
-		idle = append(idle, f.takeIdle(since)...)
-		if f.isEmpty() && f.pool().Find(name) == nil {
+		idle = append(idle, f.sessions.TakeIdle(since)...)
+		if f.isEmpty() && f.u.Pool().Find(name) == nil {
 			delete(b.faces, name)
 		}
 	}
 	b.mu.Unlock()
-	endAll(ctx, idle)
+	sessions.EndAll(ctx, idle)
 }

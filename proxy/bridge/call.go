@@ -2,14 +2,12 @@ package bridge
 
 import (
 	"context"
-	"crypto/rand"
 	"errors"
-	"strconv"
-	"sync/atomic"
 
 	"berth/internal/exchange"
 	"berth/internal/mcp"
 	"berth/internal/wire"
+	"berth/proxy/bridge/sessions"
 	"berth/proxy/fault"
 	"berth/proxy/outbound"
 )
@@ -19,46 +17,42 @@ type call struct {
 	*mcp.Call // aliases message
 
 	f       *face
-	out     *exchange.Request // in whose name the upstream is spoken to
+	who     sessions.Borrower // in whose name the upstream is spoken to
 	came    *exchange.Request // as it would go to a modern server
 	message mcp.Message
-	id      []byte // raw JSON
-	client  mcp.Client
-	caller  string
-	among   Isolation      // who may share its sessions
-	lacks   map[string]any // what the upstream asked for that the client has not declared
-	prefers string         // the session that it had best be made in; "": any
-	tasks   *loan          // in which the call was asked to become a task; nil: it was not
+	id      []byte            // raw JSON
+	lacks   map[string]any    // what the upstream asked for that the client has not declared
+	tasks   *sessions.Session // in which the call was asked to become a task; nil: it was not
 }
 
 // serve answers the request.
 func (c *call) serve(ctx context.Context) (*wire.Response, error) {
 	switch {
 	case c.Method == mcp.MethodCancelled && c.RequestState != "":
-		return c.answered(ctx, c.giveUp)
+		return answered(ctx, c.id, c.giveUp)
 	case c.Kind == mcp.KindNotification: // a modern client's mean nothing to a session that it does not know
 		return wire.Whole(wire.StatusAccepted, nil), nil
 	case absent(c.Method):
 		return exchange.Refusal(errNoMethod, c.id), nil
 	case isOfTask(c.Method):
-		return c.answered(ctx, c.serveTask)
+		return answered(ctx, c.id, c.serveTask)
 	case c.Method == mcp.MethodListen:
-		return c.answered(ctx, c.listen)
+		return answered(ctx, c.id, c.listen)
 	case c.RequestState != "" && asks(c.Method):
-		return c.answered(ctx, c.retry)
+		return answered(ctx, c.id, c.retry)
 	}
-	return c.answered(ctx, c.begin)
+	return answered(ctx, c.id, c.begin)
 }
 
-// answered is what serve returns, or the error that is an answer.
-func (c *call) answered(ctx context.Context, serve func(ctx context.Context) (*wire.Response, error)) (*wire.Response, error) {
+// answered is what serve returns, or the error that is an answer to the request that id names.
+func answered(ctx context.Context, id []byte, serve func(ctx context.Context) (*wire.Response, error)) (*wire.Response, error) {
 	response, err := serve(ctx)
 	_, unanswered := errors.AsType[*exchange.SendError](err)
 	if err == nil || unanswered || ctx.Err() != nil {
 		return response, err
 	}
 	if refusal := fault.Word(err, false); refusal != nil {
-		return exchange.Refusal(refusal, c.id), nil
+		return exchange.Refusal(refusal, id), nil
 	}
 	return nil, err
 }
@@ -73,13 +67,13 @@ func (c *call) begin(ctx context.Context) (*wire.Response, error) {
 		return nil, err
 	}
 	for again := true; ; again = false {
-		l, err := c.lend(ctx, c.mayBeAsked())
+		l, err := c.f.sessions.Lend(ctx, c.f.u, &c.who, c.mayBeAsked())
 		if err != nil {
 			return nil, err
 		}
 		if c.Method == mcp.MethodDiscover {
-			defer l.giveBack(false)
-			return wire.Whole(wire.StatusOK, mcp.Response(c.id, mcp.DiscoverFrom(l.result, modernVersion))), nil
+			defer l.GiveBack(false)
+			return wire.Whole(wire.StatusOK, mcp.Response(c.id, mcp.DiscoverFrom(l.Result, modernVersion))), nil
 		}
 		err = c.prepare(ctx, l)
 		if err == nil {
@@ -93,12 +87,12 @@ func (c *call) begin(ctx context.Context) (*wire.Response, error) {
 			response, err = c.send(ctx, l)
 		}
 		if err != nil {
-			l.giveBack(false)
+			l.GiveBack(false)
 			return nil, err
 		}
-		if again && response.ask == nil && outbound.DeniesSession(response.Status) && l.isDenied(ctx, c.out) {
-			response.close()
-			l.giveBack(true)
+		if again && response.ask == nil && outbound.DeniesSession(response.Status) && l.IsDenied(ctx, c.who.Out) {
+			response.close(l)
+			l.GiveBack(true)
 			continue
 		}
 		return c.follow(ctx, l, response)
@@ -107,17 +101,5 @@ func (c *call) begin(ctx context.Context) (*wire.Response, error) {
 
 // mayBeAsked reports whether an upstream may ask the client in mid-call.
 func (c *call) mayBeAsked() bool {
-	return asks(c.Method) && c.client.Asked()
-}
-
-// ids are JSON-RPC ids of this process: no other's are like them, so that a session may go from
-// one berth to another.
-var ids = struct {
-	prefix string
-	last   atomic.Int64
-}{prefix: rand.Text()}
-
-// newID returns a raw JSON-RPC id.
-func newID() []byte {
-	return strconv.AppendQuote(nil, "berth-"+ids.prefix+"-"+strconv.FormatInt(ids.last.Add(1), 36))
+	return asks(c.Method) && c.who.Client.Asked()
 }

@@ -22,16 +22,8 @@ func callerOf(out *exchange.Request) string {
 	return base64.RawURLEncoding.EncodeToString(sum[:16])
 }
 
-// whose names whose sessions a call may be made in; "": everybody's.
-func (c *call) whose() string {
-	if c.among == ForAll {
-		return ""
-	}
-	return c.caller
-}
-
-// key names the shelf of these sessions.
-func (c *call) key() string { return c.whose() + string(c.client.AsksClient()) }
+// about is what a call's states and cursors are good for: one caller, in one pool.
+func (c *call) about() []string { return []string{c.f.u.Pool().Name(), c.who.Caller} }
 
 // namesBerth reports whether a header says where a request had reached a berth: the next round may
 // reach another one.

@@ -3,12 +3,14 @@ package bridge
 import (
 	"berth/internal/exchange"
 	"berth/internal/mcp"
+	"berth/internal/wire"
+	"berth/proxy/bridge/sessions"
 )
 
 // read reads a modern request and judges it as a modern server does (2026-07-28, Streamable HTTP,
 // "Server Validation"; basic, "_meta"). What contradicts itself was refused before.
 func (f *face) read(out *exchange.Request) (*call, *mcp.Error) {
-	c := &call{f: f, out: out, came: out, among: f.b.options().Isolation}
+	c := &call{f: f, who: sessions.Borrower{Out: out, Among: f.b.options().Isolation}, came: out}
 	message := &c.message
 	id, refusal := message.Peek(out.Body, 1)
 	c.id = id
@@ -19,27 +21,27 @@ func (f *face) read(out *exchange.Request) (*call, *mcp.Error) {
 		return c, refusal
 	}
 	c.Call = &message.Calls[0]
-	c.client = mcp.ClientOf(out.Body)
+	c.who.Client = mcp.ClientOf(out.Body)
 	if c.Kind == mcp.KindNotification {
 		return c, nil
 	}
-	if refusal := c.judge(); refusal != nil {
+	if refusal := judge(c.Call, &c.who.Client, out.Header, f.b.options().Endpoint.Lenient); refusal != nil {
 		return c, refusal
 	}
-	c.caller = callerOf(out)
+	c.who.Caller = callerOf(out)
 	return c, nil
 }
 
-func (c *call) judge() *mcp.Error {
-	h := c.out.Header
-	switch version := c.client.Version; {
-	case c.client.Capabilities == nil || version == "":
+// judge judges what a request of a client's says of itself, and its headers.
+func judge(c *mcp.Call, client *mcp.Client, h *wire.Header, lenient bool) *mcp.Error {
+	switch version := client.Version; {
+	case client.Capabilities == nil || version == "":
 		return errMeta
 	case version != modernVersion:
 		return errVersion(version)
-	case h.Get(mcp.HeaderMethod) == "" && !c.f.b.options().Endpoint.Lenient:
+	case h.Get(mcp.HeaderMethod) == "" && !lenient:
 		return errNoHeader
-	case (isNamed(c.Method) || isOfTask(c.Method)) && h.Get(mcp.HeaderName) == "" && !c.f.b.options().Endpoint.Lenient:
+	case (isNamed(c.Method) || isOfTask(c.Method)) && h.Get(mcp.HeaderName) == "" && !lenient:
 		return errNoHeader
 	}
 	return nil

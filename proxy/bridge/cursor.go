@@ -8,6 +8,7 @@ import (
 
 	"berth/internal/mcp"
 	"berth/internal/seal"
+	"berth/proxy/bridge/sessions"
 )
 
 // page is where a list goes on, as its client carries it, sealed: a server may keep its cursors in
@@ -32,54 +33,52 @@ func isList(method string) bool {
 	return false
 }
 
+// openPage returns the page that a cursor is of, where that was given out for what about says. It fails with
+// mcp.ErrInvalidCursor if it was not, or is too old.
+func openPage(ctx context.Context, keys *seal.Keyring, about []string, cursor string) (p page, err error) {
+	text, err := keys.Open(ctx, sealCursor, about, cursor)
+	if errors.Is(err, seal.ErrInvalid) || err == nil && json.Unmarshal(text, &p) != nil {
+		return p, mcp.ErrInvalidCursor
+	}
+	return p, err
+}
+
+// seal returns the cursor of a page.
+func (p page) seal(ctx context.Context, keys *seal.Keyring, about []string) (string, error) {
+	text, err := json.Marshal(p)
+	if err != nil {
+		return "", err
+	}
+	return keys.Seal(ctx, sealCursor, about, text, cursorLife)
+}
+
 // turnPage has a call ask for the page that its cursor is of, where that was given out. It fails with
 // mcp.ErrInvalidCursor if the cursor is not this caller's, or too old.
 func (c *call) turnPage(ctx context.Context) error {
 	if !isList(c.Method) || c.Cursor == "" {
 		return nil
 	}
-	text, err := c.f.b.options().Keys.Open(ctx, sealCursor, c.about(), c.Cursor)
-	if errors.Is(err, seal.ErrInvalid) {
-		return mcp.ErrInvalidCursor
-	}
+	p, err := openPage(ctx, c.f.b.options().Keys, c.about(), c.Cursor)
 	if err != nil {
 		return err
 	}
-	var p page
-	if json.Unmarshal(text, &p) != nil {
-		return mcp.ErrInvalidCursor
-	}
-	u := c.f.pool().Find(p.Upstream)
+	u := c.f.u.Pool().Find(p.Upstream)
 	if u == nil {
 		return mcp.ErrInvalidCursor
 	}
 	c.goTo(c.f.b.faceOf(u))
-	c.out.Body, c.prefers = mcp.WithCursor(c.out.Body, p.Cursor), p.Session
+	c.who.Out.Body, c.who.Prefers = mcp.WithCursor(c.who.Out.Body, p.Cursor), p.Session
 	return nil
 }
 
 // markPage is the response that bears a page of a list, whose cursor leads back to the session.
-func (c *call) markPage(ctx context.Context, l *loan, a *mcp.Answer, message []byte) []byte {
+func (c *call) markPage(ctx context.Context, l *sessions.Session, a *mcp.Answer, message []byte) []byte {
 	if !isList(c.Method) || a.NextCursor == "" {
 		return message
 	}
-	text, err := json.Marshal(page{c.f.u.Name, l.id, a.NextCursor})
-	if err != nil {
-		return message
-	}
-	token, err := c.f.b.options().Keys.Seal(ctx, sealCursor, c.about(), text, cursorLife)
+	token, err := page{c.f.u.Name, l.ID, a.NextCursor}.seal(ctx, c.f.b.options().Keys, c.about())
 	if err != nil {
 		return mcp.ErrorResponse(a.ID, errNoCursor.Object())
 	}
 	return mcp.WithNextCursor(message, token)
-}
-
-// own returns the session of a name that may be lent; nil if there is none.
-func (s *shelf) own(id string, alone bool) *loan {
-	for _, l := range s.loans {
-		if id != "" && l.id == id && (l.users == 0 || !alone && !l.alone) {
-			return l
-		}
-	}
-	return nil
 }

@@ -7,6 +7,9 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"berth/proxy/bridge/held"
+	"berth/proxy/bridge/rounds"
 )
 
 // goneAfter sends a request whose client hangs up after a while.
@@ -94,7 +97,7 @@ func TestAHangUpInALaterRoundWaits(t *testing.T) {
 
 				gone := r.do(asking{name: "asks"})
 				r.goneAfter(time.Second, asking{name: "asks", params: gone.answers(accepted)})
-				time.Sleep(comeBack + time.Second)
+				time.Sleep(held.ComeBack + time.Second)
 				if told := r.sent("notifications/cancelled"); len(told) != 1 {
 					t.Errorf("told %v", told)
 				}
@@ -167,12 +170,12 @@ func TestAHangUpWhileARoundIsCollected(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			u := tool(of, func(k *running) { k.ends(k.ask(), k.ask()) })
 			bridged(t, u, nil, func(r *rig) {
-				r.goneAfter(together/2, asking{name: "asks"})
+				r.goneAfter(rounds.Together/2, asking{name: "asks"})
 				if told := r.sent("notifications/cancelled"); len(told) != 1 {
 					t.Errorf("in the first round: told %v", told)
 				}
 				g := r.do(asking{name: "asks"})
-				r.goneAfter(together/2, asking{name: "asks", params: g.answers(accepted)})
+				r.goneAfter(rounds.Together/2, asking{name: "asks", params: g.answers(accepted)})
 				time.Sleep(time.Second)
 				for range 2 {
 					g = r.do(asking{name: "asks", params: g.answers(accepted)})

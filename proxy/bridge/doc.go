@@ -11,32 +11,34 @@
 // What waits for a client between two rounds is in the requestState that the client carries,
 // sealed: who asks, in which session, and from which event on the answer goes on. So any berth
 // can take the next round, and none need live until then. An upstream that gives its events no
-// ids, or is not known to replay them, has its stream held open by the berth that asked (hold.go).
+// ids, or is not known to replay them, has its stream held open by the berth that asked (held/).
 //
 // What it does not promise: that state which a server keeps in a session is found again by the
 // next call. A caller's calls, one after another, share a session as a rule; nothing says that they must.
 //
+// The package decides the way of a call. Its parts are packages below it, each of which knows of those alone that stand behind it
+// in this list.
+//
+//	subscriptions/                     subscriptions/listen
+//	coretasks/                         the server's own tasks, as the Tasks extension has them
+//	tools/                             what calls of the server's tools must bear
+//	held/                              calls that have asked, as one berth knows them
+//	sessions/                          whose sessions are whose; opened, lent, heard, ended
+//	flow/                              an answer, read and resumed
+//	rounds/                            what is asked, and carried until it is answered
+//	legacy/                            what is sent in a session
+//
+// And here:
+//
 //	bridge.go, probe.go                which upstreams need a bridge
-//	face.go, check.go, params.go       a modern request, judged as a modern server does
-//	caller.go, shelf.go, lend.go       whose sessions are whose; opened, lent
-//	room.go                            which make room for others
-//	loan.go                            a session: given back, lost, ended
+//	face.go, check.go, caller.go       a modern request, judged as a modern server does
+//	stock.go                           what is open at an upstream
 //	call.go, send.go                   a call: sent
-//	flow.go, resume.go, replays.go     its answer, read
-//	answer.go, reading.go, stream.go   and shown
-//	ask.go, state.go, retry.go         questions: asked, carried, answered
+//	answer.go, reading.go, stream.go   its answer, shown
+//	ask.go, retry.go, giveup.go        questions: asked, answered, given up
+//	greet.go                           what is asked before any call
 //	first.go                           what a call is refused for until it is answered
-//	hold.go, holds.go, giveup.go       calls that have asked, as one berth knows them
-//	marks.go                           which berth has them
-//	ear.go, aside.go                   the GET stream of a session
-//	greet.go                           what is asked there before any call
-//	listen.go, listener.go             subscriptions/listen
 //	cursor.go                          lists in pages
-//	own.go                             requests of berth's own
-//	tasks.go, tasksmade.go             the server's own tasks, as the Tasks extension has them
-//	taskskept.go                       the sessions that they live in
-//	tasksasked.go, taskstold.go        what they ask: shown, heard
-//	tasksnoted.go, tasksnear.go        what they ask, for other berths, and for a store that forgets
-//	taskswatched.go                    subscriptions to them
-//	metrics.go, errors.go, busy.go     what is measured; what is refused
+//	tasks.go, listen.go                calls that become tasks; what parts serve
+//	metrics.go, errors.go              what is measured; what is refused
 package bridge

@@ -16,35 +16,19 @@ var (
 	errMeta      = &mcp.Error{Status: wire.StatusBadRequest, Code: mcp.CodeInvalidParams, Message: "Invalid params: _meta must say protocolVersion and clientCapabilities"}
 	errFilter    = &mcp.Error{Status: wire.StatusBadRequest, Code: mcp.CodeInvalidParams, Message: "Invalid params: the notifications of a subscription are true or false, its resources and tasks lists of strings"}
 	errNoHeader  = &mcp.Error{Status: wire.StatusBadRequest, Code: mcp.CodeHeaderMismatch, Message: "Header mismatch: Mcp-Method or Mcp-Name is missing"}
-	errState     = &mcp.Error{Status: wire.StatusBadRequest, Code: mcp.CodeInvalidParams, Message: "Invalid params: this requestState is not good, or not any more, for this request"}
 )
 
 // What a bridged call fails with.
 var (
-	errTooManySessions = fault.Unavailable(mcp.ReasonOverloaded, "too many sessions are open at the server")
-	errSessionLost     = lost(mcp.ReasonSessionLost, "the server has lost the session of the call")
-	errHolderLost      = lost(mcp.ReasonHolderLost, "the berth that held the call between its rounds is gone")
-	errExpired         = lost(mcp.ReasonGivenUp, "the call was given up: its client was asked, and did not answer in time")
-	errGivenUp         = lost(mcp.ReasonGivenUp, "the call is over, or was given up since its client had left")
-	errNotThere        = &mcp.Error{Status: wire.StatusOK, Code: mcp.CodeInternal, Message: "the tool needs its user at a URL first, which the client has declined", Outcome: mcp.NotExecuted}
-	errAnswerTooLarge  = fault.AnswerTooLarge
-	errUnusable        = fault.BadUpstream
-	errNoCursor        = fault.Unavailable(mcp.ReasonKeysUnavailable, "no cursor can be sealed")
-	errReset           = fault.StreamReset
+	errHolderLost = fault.Lost(mcp.ReasonHolderLost, "the berth that held the call between its rounds is gone")
+	errNotThere   = &mcp.Error{Status: wire.StatusOK, Code: mcp.CodeInternal, Message: "the tool needs its user at a URL first, which the client has declined", Outcome: mcp.NotExecuted}
+	errUnusable   = fault.BadUpstream
+	errNoCursor   = fault.Unavailable(mcp.ReasonKeysUnavailable, "no cursor can be sealed")
+	errReset      = fault.StreamReset
 )
 
-// lost is how a call has ended that had asked: no berth will know more, so it is no failure of HTTP,
-// which clients take for a reason to try again.
-func lost(reason, message string) *mcp.Error {
-	return &mcp.Error{Status: wire.StatusOK, Code: mcp.CodeInternal, Message: message, Reason: reason, Outcome: mcp.Unknown}
-}
-
-// What a server's request is refused with.
-var (
-	errNobodyAnswers = &mcp.Error{Code: mcp.CodeInternal, Message: "the client does not answer any more"}
-	errUnclear       = &mcp.Error{Code: mcp.CodeInvalidParams, Message: "Invalid params: no client could read what is asked"}
-	errNobodyAsked   = &mcp.Error{Code: mcp.CodeInternal, Message: "no client can be asked in this call"}
-)
+// errUnclear is what a server's request is refused with that is no clear one.
+var errUnclear = &mcp.Error{Code: mcp.CodeInvalidParams, Message: "Invalid params: no client could read what is asked"}
 
 // errLate ends what waits for an answer's headers.
 var errLate = errors.New("bridge: no answer in time")

@@ -7,6 +7,7 @@ import (
 
 	"berth/internal/mcp"
 	"berth/internal/wire"
+	"berth/proxy/bridge/rounds"
 	"berth/proxy/fault"
 )
 
@@ -15,15 +16,18 @@ import (
 
 // askFirst is the response that asks the client for what the call was refused for.
 func (c *call) askFirst(ctx context.Context, message []byte) (status int, body []byte) {
-	st := state{Upstream: c.f.u.Name, Call: c.question(false), Means: c.question(true), Nonce: rand.Text(), By: c.f.b.name, First: true}
+	st := rounds.State{
+		Upstream: c.f.u.Name, Call: rounds.Digest(c.who.Out.Body, false), Means: rounds.Digest(c.who.Out.Body, true),
+		Nonce: rand.Text(), By: c.f.b.name, First: true,
+	}
 	for i, request := range mcp.RequiredElicitations(message) {
-		if lacks := c.client.Declares().Lacks(request); lacks != nil {
-			c.f.b.metrics.asked(wasUndeclared, 1)
+		if lacks := c.who.Client.Declares().Lacks(request); lacks != nil {
+			c.f.b.metrics.questions.Add(rounds.WasUndeclared, 1)
 			refusal := mcp.ErrLacks(lacks)
 			return refusal.Status, refusal.Body(c.id)
 		}
 		if len(st.Asks) < mcp.MaxInputs {
-			st.Asks = append(st.Asks, question{Key: "first-" + strconv.Itoa(i), request: request})
+			st.Asks = append(st.Asks, rounds.Question{Key: "first-" + strconv.Itoa(i), Request: request})
 		}
 	}
 	if len(st.Asks) == 0 || !asks(c.Method) {
@@ -34,26 +38,26 @@ func (c *call) askFirst(ctx context.Context, message []byte) (status int, body [
 		worded := fault.Word(err, false)
 		return worded.Status, worded.Body(c.id)
 	}
-	c.f.b.metrics.asked(wasAsked, len(st.Asks))
+	c.f.b.metrics.questions.Add(rounds.WasAsked, len(st.Asks))
 	return wire.StatusOK, body
 }
 
 // beginAgain makes the call anew whose client has answered all of what askFirst has asked for.
-func (c *call) beginAgain(ctx context.Context, st *state) (*wire.Response, error) {
-	given, err := givenFor(st.Asks, c.out.Body)
+func (c *call) beginAgain(ctx context.Context, st *rounds.State) (*wire.Response, error) {
+	given, err := rounds.GivenFor(st.Asks, c.who.Out.Body)
 	if err != nil {
 		return nil, err
 	}
-	var open []question
+	var open []rounds.Question
 	for _, q := range st.Asks {
-		switch value := find(given, q.Key); {
+		switch value := rounds.Find(given, q.Key); {
 		case value == nil:
 			open = append(open, q)
 		case !mcp.Accepts(value):
 			return nil, errNotThere
 		}
 	}
-	c.f.b.metrics.asked(wasSettled, len(st.Asks)-len(open))
+	c.f.b.metrics.questions.Add(rounds.WasSettled, len(st.Asks)-len(open))
 	if len(open) > 0 {
 		return c.askAgain(ctx, st, open)
 	}

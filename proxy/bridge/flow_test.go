@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"berth/proxy/bridge/flow"
 )
 
 // resumptions are the GETs that went on from an event of a call's stream.
@@ -159,7 +161,7 @@ func TestHowLongAStreamIsResumed(t *testing.T) {
 	}{
 		"somebody reads":   {409, time.Minute, "", [2]time.Duration{time.Minute, time.Minute + 3*time.Second}},
 		"not well a while": {503, 20 * time.Second, "", [2]time.Duration{20 * time.Second, 24 * time.Second}},
-		"not well":         {503, time.Hour, "stream", [2]time.Duration{resumeFor, resumeFor + 4*time.Second}},
+		"not well":         {503, time.Hour, "stream", [2]time.Duration{flow.ResumeFor, flow.ResumeFor + 4*time.Second}},
 		"too many":         {429, 5 * time.Second, "", [2]time.Duration{5 * time.Second, 8 * time.Second}},
 		"no session":       {404, time.Hour, "session_lost", [2]time.Duration{time.Second, 2 * time.Second}},
 		"no such event":    {400, time.Hour, "stream", [2]time.Duration{time.Second, 2 * time.Second}},

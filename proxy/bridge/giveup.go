@@ -2,89 +2,17 @@ package bridge
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
-	"time"
 
-	"berth/internal/mcp"
 	"berth/internal/wire"
+	"berth/proxy/bridge/rounds"
 )
-
-// leave is a client's departure in the middle of a later round, whose turn the caller has.
-func (h *hold) leave(r *reading) {
-	defer h.release()
-	h.letGo(r)
-	if h.flow == nil { // what is asked meanwhile waits at the upstream, and is refused by nobody
-		h.l.stopListening()
-	}
-	h.wait(comeBack, nil)
-}
-
-// unanswered is how long a client must have let a question wait for its call to be given up in
-// favour of another that finds no place.
-const unanswered = 30 * time.Second
-
-// giveUpOldest gives up the call on one of these shelves whose client was asked first of those that have not
-// answered, if that was a while ago. It reports whether there is one.
-func (hs *holds) giveUpOldest(on func(s *shelf) bool) bool {
-	hs.mu.Lock()
-	var oldest *hold
-	var since time.Time
-	for _, h := range hs.calls {
-		if h.l.shelf == nil || !on(h.l.shelf) {
-			continue
-		}
-		h.mu.Lock()
-		if h.waits && len(h.asks) > 0 && (oldest == nil || h.until.Before(since)) {
-			oldest, since = h, h.until
-		}
-		h.mu.Unlock()
-	}
-	hs.mu.Unlock()
-	if oldest == nil || time.Until(since) >= hs.life()-unanswered {
-		return false
-	}
-	oldest.expire()
-	return true
-}
-
-// expire gives the call up, unless somebody has it, here or at another berth.
-func (h *hold) expire() {
-	select {
-	case h.turn <- struct{}{}:
-	default:
-		return
-	}
-	ctx := context.Background()
-	defer h.finish()
-	if h.flow != nil {
-		defer h.flow.leave()
-	}
-	if h.among.marks.isOthers(ctx, h.id) {
-		h.l.leaveToOthers()
-		return
-	}
-	h.mu.Lock()
-	asks := h.asks
-	h.mu.Unlock()
-	h.abandon(ctx, asks, "the client did not come back")
-}
-
-// abandon tells the upstream that nobody will answer, and why nobody wants the call any more.
-func (h *hold) abandon(ctx context.Context, asks []question, why string) {
-	f := h.l.f
-	f.b.metrics.asked(wasAbandoned, len(asks))
-	for _, q := range asks {
-		_ = f.tell(ctx, h.out, h.l, cancelled(q))
-	}
-	_ = f.tell(ctx, h.out, h.l, mcp.Cancelled(json.RawMessage(h.id), why))
-}
 
 // giveUp ends the call that has asked with the state which the notification bears: nobody is going to answer.
 func (c *call) giveUp(ctx context.Context) (*wire.Response, error) {
 	accepted := wire.Whole(wire.StatusAccepted, nil)
-	c.caller = callerOf(c.out)
-	st, err := c.state(ctx)
+	c.who.Caller = callerOf(c.who.Out)
+	st, err := rounds.Open(ctx, c.f.b.options().Keys, c.about(), c.RequestState)
 	if err != nil {
 		return nil, err
 	}
@@ -93,32 +21,14 @@ func (c *call) giveUp(ctx context.Context) (*wire.Response, error) {
 	}
 	h, elsewhere, err := c.takeOn(ctx, st)
 	switch {
-	case errors.Is(err, errState), errors.Is(err, errHolderLost):
+	case errors.Is(err, rounds.ErrState), errors.Is(err, errHolderLost):
 		return accepted, nil // upstream or holder are gone, and the call with them
 	case h == nil:
 		return elsewhere, err
-	case h.over:
-		h.leaveWaiting()
+	case h.IsOver():
+		h.LeaveWaiting()
 		return accepted, nil
 	}
-	defer h.finish()
-	if h.flow != nil {
-		defer h.flow.leave()
-	}
-	h.mu.Lock()
-	asks := h.asks
-	if h.until.IsZero() { // another berth has asked
-		asks = st.Asks
-	}
-	h.mu.Unlock()
-	h.abandon(ctx, asks, "the client has cancelled it")
+	h.GiveUp(ctx, st.Asks)
 	return accepted, nil
-}
-
-// cancelled is the answer to what nobody will answer.
-func cancelled(q question) []byte {
-	if mcp.IsElicitation(q.request) {
-		return mcp.Response(q.ID, []byte(`{"action":"cancel"}`))
-	}
-	return mcp.ErrorResponse(q.ID, errNobodyAnswers.Object())
 }

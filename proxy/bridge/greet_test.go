@@ -7,6 +7,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"berth/proxy/bridge/sessions"
 )
 
 const rooted = `{"roots":[{"uri":"file:///told"}]}`
@@ -67,7 +69,7 @@ func TestAServerThatAsksAtItsStartWhatWasNotDeclared(t *testing.T) {
 		}
 	})
 	// Nor is anybody whose answer would be others' as well.
-	bridged(t, tool(kind{asks: "roots/list"}, where), func(o *Options) { o.Isolation = ForAll }, func(r *rig) {
+	bridged(t, tool(kind{asks: "roots/list"}, where), func(o *Options) { o.Isolation = sessions.ForAll }, func(r *rig) {
 		r.do(asking{method: "tools/list"})
 		if g := r.do(asking{name: "asks"}); g.Result.Type != "complete" {
 			t.Errorf("got %s", g.text)
@@ -82,7 +84,7 @@ func TestAServerThatAsksAtItsStartWhatWasNotDeclared(t *testing.T) {
 		k.say(text)
 		k.ends(k.wait(answer))
 	})
-	bridged(t, midCall, func(o *Options) { o.Isolation = ForAll }, func(r *rig) {
+	bridged(t, midCall, func(o *Options) { o.Isolation = sessions.ForAll }, func(r *rig) {
 		if g := r.do(asking{name: "asks"}); g.Result.Type != "complete" || !strings.Contains(g.text, "no client can be asked") {
 			t.Errorf("got %s", g.text)
 		}

@@ -2,153 +2,19 @@ package bridge
 
 import (
 	"context"
-	"io"
-	"slices"
 
 	"berth/internal/mcp"
 	"berth/internal/wire"
-	"berth/proxy/reply"
+	"berth/proxy/bridge/subscriptions"
 )
 
-// listen serves subscriptions/listen from the GET streams of the caller's sessions, and from
-// resources/subscribe in one of them.
+// listen serves subscriptions/listen.
 func (c *call) listen(ctx context.Context) (*wire.Response, error) {
 	if !c.Listen.IsClear() {
 		return nil, errFilter
 	}
-	if len(c.Listen.TaskIDs()) > 0 && !c.DeclaresTasks && !c.f.lacksTasks() {
+	if len(c.Listen.TaskIDs()) > 0 && !c.DeclaresTasks && !c.f.tasks.Support.Lacks() {
 		return nil, mcp.ErrMissingTasks
 	}
-	l, err := c.lend(ctx, false)
-	if err != nil {
-		return nil, err
-	}
-	li := &listener{c: c, l: l, whose: c.whose(), recent: map[string]*news{}, heard: make(chan []byte, maxUnread), lost: make(chan struct{}), moves: make(chan struct{}, 1)}
-	ctx, li.stop = context.WithCancel(ctx)
-	li.agreed = li.offered()
-	c.f.mu.Lock()
-	others := c.f.add(li)
-	c.f.mu.Unlock()
-	l.listen(ctx, c.out, "")
-	for _, other := range others {
-		other.listen(ctx, c.out, "")
-	}
-	agreed := li.agree(ctx)
-	c.f.mu.Lock()
-	li.agreed = agreed
-	c.f.mu.Unlock()
-	li.left = reply.Event(mcp.Acknowledgement(c.id, agreed))
-	if ids := agreed.TaskIDs(); len(ids) > 0 {
-		go li.watch(ctx, ids)
-	}
-	return wire.Streamed(&heard{ctx, li}), nil
-}
-
-// tells are the capabilities by which a legacy server tells of what a filter names.
-var tells = map[string][]string{
-	"toolsListChanged":      {"tools", "listChanged"},
-	"promptsListChanged":    {"prompts", "listChanged"},
-	"resourcesListChanged":  {"resources", "listChanged"},
-	"resourceSubscriptions": {"resources", "subscribe"},
-}
-
-// offered is what of the client's wishes the server says it tells of.
-func (li *listener) offered() (offered mcp.Filter) {
-	for _, wish := range li.c.Listen {
-		path := tells[wish.Name]
-		isTold := wish.Name == mcp.FilterTasks || path != nil && mcp.HasCapability(li.l.result, path...)
-		if isTold && !(mcp.Filter{wish}).Empty() {
-			offered = append(offered, wish)
-		}
-	}
-	return offered
-}
-
-// agree subscribes to what is offered, and returns what of that the client can be told of: where the session has no GET stream, of
-// tasks alone.
-func (li *listener) agree(ctx context.Context) (agreed mcp.Filter) {
-	isHeard := li.l.isHeard()
-	for _, wish := range li.agreed {
-		switch {
-		case wish.Name == mcp.FilterTasks:
-			if wish.List = li.tasksAmong(ctx, wish.List); len(wish.List) == 0 {
-				continue
-			}
-		case !isHeard:
-			continue
-		case wish.List != nil:
-			wish.List = slices.DeleteFunc(slices.Clone(wish.List), func(uri string) bool { return !li.subscribe(ctx, uri) })
-		}
-		agreed = append(agreed, wish)
-	}
-	return agreed
-}
-
-// subscribe has the session told of a resource. Several listeners may want that.
-func (li *listener) subscribe(ctx context.Context, uri string) bool {
-	l := li.l
-	select {
-	case l.subscribing <- struct{}{}:
-	case <-ctx.Done():
-		return false
-	}
-	defer func() { <-l.subscribing }()
-	if l.subscribed[uri] == 0 {
-		if err := li.say(ctx, mcp.MethodSubscribe, uri); err != nil {
-			if ctx.Err() != nil { // it may be granted all the same
-				_ = li.say(context.WithoutCancel(ctx), mcp.MethodUnsubscribe, uri)
-			}
-			return false
-		}
-	}
-	l.subscribed[uri]++
-	li.uris = append(li.uris, uri)
-	return true
-}
-
-// unsubscribe undoes subscribe. Nobody subscribes before the session has heard that.
-func (li *listener) unsubscribe(ctx context.Context) {
-	l := li.l
-	l.subscribing <- struct{}{}
-	defer func() { <-l.subscribing }()
-	for _, uri := range li.uris {
-		if l.subscribed[uri]--; l.subscribed[uri] == 0 {
-			delete(l.subscribed, uri)
-			_ = li.say(ctx, mcp.MethodUnsubscribe, uri)
-		}
-	}
-}
-
-func (li *listener) say(ctx context.Context, method, uri string) error {
-	_, err := li.c.f.ask(ctx, li.c.out, li.l, method, map[string]any{"uri": uri})
-	return err
-}
-
-// heard is the body of the answer to subscriptions/listen.
-type heard struct {
-	ctx context.Context
-	li  *listener
-}
-
-// Read implements io.Reader. A stream that ends without a result is one to be opened anew.
-func (h *heard) Read(p []byte) (int, error) {
-	for len(h.li.left) == 0 {
-		select {
-		case <-h.ctx.Done():
-			return 0, context.Cause(h.ctx)
-		case <-h.li.lost:
-			return 0, io.EOF
-		case message := <-h.li.heard:
-			h.li.left = reply.Event(message)
-		}
-	}
-	n := copy(p, h.li.left)
-	h.li.left = h.li.left[n:]
-	return n, nil
-}
-
-// Close implements io.Closer.
-func (h *heard) Close() error {
-	h.li.leave()
-	return nil
+	return subscriptions.Serve(ctx, subscriptions.Request{Server: c.f.tasks, Who: &c.who, ID: c.id, Wishes: c.Listen})
 }

@@ -9,6 +9,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"berth/proxy/bridge/subscriptions"
 )
 
 // hearing is a subscription that is read.
@@ -143,7 +145,7 @@ func TestASubscriptionHearsAllSessionsOfItsCaller(t *testing.T) {
 		open := r.open()
 		for _, name := range open {
 			r.say(toolsChanged, name)
-			time.Sleep(sameNews)
+			time.Sleep(subscriptions.SameNews)
 			if heard := h.next() != ""; heard == (name == others) {
 				t.Errorf("heard of a change in session %s: %v", name, heard)
 			}
@@ -293,18 +295,18 @@ func TestASubscriptionThatIsNotReadEnds(t *testing.T) {
 			r.t.Fatal(err)
 		}
 		h := r.hear(`{"toolsListChanged":true}`, asking{})
-		for range maxUnread + 1 {
+		for range subscriptions.MaxUnread + 1 {
 			r.say(toolsChanged)
 			synctest.Wait() // the other one reads
 		}
 		synctest.Wait()
 		got, err := io.ReadAll(response.Body)
-		if n := strings.Count(string(got), "list_changed"); err != nil || n > maxUnread {
+		if n := strings.Count(string(got), "list_changed"); err != nil || n > subscriptions.MaxUnread {
 			t.Errorf("got %d changes, %v", n, err)
 		}
 		response.Body.Close()
 		synctest.Wait()
-		time.Sleep(2 * sameNews) // what two sessions tell at once comes once more in the end
+		time.Sleep(2 * subscriptions.SameNews) // what two sessions tell at once comes once more in the end
 		synctest.Wait()
 		if n := len(h.events); n < 2 {
 			t.Errorf("the other one got %d", n)

@@ -7,6 +7,7 @@ import (
 	"berth/internal/exchange"
 	"berth/internal/mcp"
 	"berth/internal/wire"
+	"berth/proxy/bridge/legacy"
 	"berth/proxy/outbound"
 	"berth/proxy/session"
 )
@@ -35,29 +36,29 @@ func (f *face) needsBridge(ctx context.Context, out *exchange.Request) bool {
 	defer cancel()
 	switch speaks, refuses := f.askModern(ctx, out); {
 	case speaks:
-		f.pool().Speaks(f.u, mcp.EraModern, nil)
+		f.u.Pool().Speaks(f.u.Upstream, mcp.EraModern, nil)
 		return false
 	case !refuses:
 		return false
 	}
-	opened, err := f.opener(out).Open(ctx, f.u, session.Opening{
-		Initialize: mcp.InitializeFor([]byte(outbound.OwnID), legacyVersion, []byte("{}"), nil),
+	opened, err := f.u.Opener(out).Open(ctx, f.u.Upstream, session.Opening{
+		Initialize: mcp.InitializeFor([]byte(outbound.OwnID), legacy.Version, []byte("{}"), nil),
 		Accept:     func(*session.Session) error { return nil },
 	})
 	if err != nil {
-		f.log.Debug("an upstream speaks neither era, as far as it says", "upstream", f.u.Name, "error", err)
+		f.u.Log.Debug("an upstream speaks neither era, as far as it says", "upstream", f.u.Name, "error", err)
 		return false
 	}
 	opened.End(ctx)
-	f.noteTasks(opened.Result)
+	f.tasks.Support.Note(opened.Result)
 	f.u.NoteLegacy(true)
-	f.log.Info("upstream speaks the legacy era: modern calls are bridged", "pool", f.pool().Name(), "upstream", f.u.Name, "version", opened.Version)
+	f.u.Log.Info("upstream speaks the legacy era: modern calls are bridged", "pool", f.u.Pool().Name(), "upstream", f.u.Name, "version", opened.Version)
 	return true
 }
 
 // askModern asks the upstream what it is, as a modern client does.
 func (f *face) askModern(ctx context.Context, out *exchange.Request) (speaks, refuses bool) {
-	ask := ownPost(out, outbound.OwnMessage(mcp.MethodDiscover, map[string]any{"_meta": mcp.OwnMeta(modernVersion)}))
+	ask := legacy.OwnPost(out, outbound.OwnMessage(mcp.MethodDiscover, map[string]any{"_meta": mcp.OwnMeta(modernVersion)}))
 	ask.Header.Set(mcp.HeaderVersion, modernVersion)
 	ask.Header.Set(mcp.HeaderMethod, mcp.MethodDiscover)
 	response, err := f.b.options().Endpoint.Client.Send(ctx, ask, 0)

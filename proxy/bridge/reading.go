@@ -7,25 +7,29 @@ import (
 	"time"
 
 	"berth/internal/mcp"
+	"berth/proxy/bridge/flow"
+	"berth/proxy/bridge/held"
+	"berth/proxy/bridge/rounds"
+	"berth/proxy/bridge/sessions"
 	"berth/proxy/resident"
 )
 
 // reading is what a call reads of its answer. It is for one goroutine, but for abandon.
 type reading struct {
 	c    *call
-	l    *loan
+	l    *sessions.Session
 	id   []byte // of the call in its session
-	flow *flow
+	flow *flow.Flow
 	seen []string // keys of what was asked in rounds before
 	over sync.Once
-	asks bool // it ended with a question: flow and session are the hold's
+	asks bool // it ended with a question: flow and session are the held call's
 
 	last *step // the answer's end, which waits for what was told before it on another stream; nil: none
 
 	unsent bool // the call is to be sent when its client has answered
 
-	h     *hold  // whose turn it has; nil: this is the first round
-	nonce string // of the round whose answers it is about
+	h     *held.Call // whose turn it has; nil: this is the first round
+	nonce string     // of the round whose answers it is about
 }
 
 // step is what an answer comes to next.
@@ -41,7 +45,7 @@ func (s *step) isNothing() bool { return len(s.told) == 0 && s.body == nil }
 // next reads on. It fails when ctx ends.
 func (r *reading) next(ctx context.Context, impatient <-chan time.Time) (step, error) {
 	for {
-		var it item
+		var it flow.Item
 		select {
 		case <-ctx.Done():
 			return step{}, context.Cause(ctx)
@@ -49,9 +53,9 @@ func (r *reading) next(ctx context.Context, impatient <-chan time.Time) (step, e
 			return *r.last, nil
 		case <-impatient:
 			return step{impatient: true}, nil
-		case heard := <-r.flow.inbox:
+		case heard := <-r.flow.Inbox:
 			it = *heard
-		case it = <-r.flow.items:
+		case it = <-r.flow.Items:
 		}
 		s, err := r.take(ctx, it)
 		if err != nil || !s.isNothing() {
@@ -61,19 +65,19 @@ func (r *reading) next(ctx context.Context, impatient <-chan time.Time) (step, e
 }
 
 // take does what an item means. The zero step is nothing to tell.
-func (r *reading) take(ctx context.Context, it item) (step, error) {
-	switch a := &it.answer; {
-	case it.message == nil && r.last != nil:
+func (r *reading) take(ctx context.Context, it flow.Item) (step, error) {
+	switch a := &it.Answer; {
+	case it.Message == nil && r.last != nil:
 		return *r.last, nil
-	case it.message == nil:
-		return r.broken(it.err), nil
+	case it.Message == nil:
+		return r.broken(it.Err), nil
 	case r.last != nil && a.ID != nil && a.Method != "": // no client is asked for a call that has its answer
-		_ = r.c.f.tell(ctx, r.c.out, r.l, mcp.ErrorResponse(a.ID, errNobodyAsked.Object()))
+		_ = r.l.Tell(ctx, r.c.who.Out, mcp.ErrorResponse(a.ID, rounds.ErrNobodyAsked.Object()))
 		return step{}, nil
 	case a.Method != "" && a.ID != nil:
 		return r.asked(ctx, it)
 	case a.Method != "":
-		if message := r.c.told(r.id, a, it.message); message != nil {
+		if message := forClient(r.id, r.c.ProgressToken, r.c.who.Client.LogLevel, a, it.Message); message != nil {
 			return step{told: [][]byte{message}}, nil
 		}
 		return step{}, nil
@@ -82,8 +86,8 @@ func (r *reading) take(ctx context.Context, it item) (step, error) {
 	case !a.IsError && !a.HasResult:
 		return r.broken(errUnusable), nil
 	}
-	last := r.end(r.c.conclude(ctx, r.l, &it.answer, it.message))
-	if r.c.client.LogLevel != "" && resident.Is(r.c.f.u.URL) {
+	last := r.end(r.c.conclude(ctx, r.l, &it.Answer, it.Message))
+	if r.c.who.Client.LogLevel != "" && resident.Is(r.c.f.u.URL) {
 		r.last = &last
 		return step{}, nil
 	}
@@ -104,7 +108,7 @@ func (r *reading) stragglers() <-chan time.Time {
 // end is the step that the reading ends with.
 func (r *reading) end(status int, body []byte) step {
 	if r.h != nil {
-		r.h.ended[r.nonce] = &answer{status, body}
+		r.h.Ended(r.nonce, status, body)
 	}
 	return step{status: status, body: body}
 }
@@ -125,11 +129,11 @@ func (r *reading) finish() {
 		case r.asks:
 			return
 		case r.h != nil:
-			r.h.finish()
+			r.h.Finish()
 		default:
-			r.l.giveBack(false)
+			r.l.GiveBack(false)
 		}
-		r.flow.leave()
+		r.l.Leave(r.flow)
 	})
 }
 
@@ -141,13 +145,24 @@ func (r *reading) abandon() {
 			return
 		}
 		if r.h != nil {
-			r.h.leave(r)
+			r.h.Leave(r.flow)
 			return
 		}
 		go func() {
-			_ = r.c.f.tell(context.Background(), r.c.out, r.l, mcp.Cancelled(r.id, hangUp))
-			r.flow.leave()
-			r.l.giveBack(r.c.among == ForAll && r.c.mayBeAsked()) // it may yet ask, and not the next caller
+			_ = r.l.Tell(context.Background(), r.c.who.Out, mcp.Cancelled(r.id, hangUp))
+			r.l.Leave(r.flow)
+			r.l.GiveBack(r.c.who.Among == sessions.ForAll && r.c.mayBeAsked()) // it may yet ask, and not the next caller
 		}()
 	})
+}
+
+// readOn is to read on behind the answers to a round. What the upstream asks on its session's own
+// stream reaches it from now on.
+func (c *call) readOn(h *held.Call, st *rounds.State) *reading {
+	r := &reading{c: c, l: h.Session, id: st.Request, seen: st.Seen, flow: h.Flow, h: h, nonce: st.Nonce}
+	if r.flow == nil {
+		r.flow = h.Session.Answer(c.who.Out, st.Request, asks(c.Method))
+		r.flow.Begin(st.Event) // what is asked elsewhere, before its answer is read on, can be resumed from there
+	}
+	return r
 }

@@ -7,6 +7,8 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"berth/proxy/bridge/flow"
 )
 
 // resumes reports whether a request goes on with a call's stream.
@@ -111,7 +113,7 @@ func TestACallIsLetGoOfWhereItIsReplayed(t *testing.T) {
 			bridged(t, u, nil, func(r *rig) {
 				for i, asked := range []int{1, 1, 2} {
 					if i == 2 {
-						time.Sleep(replaysFor)
+						time.Sleep(flow.ReplaysFor)
 					}
 					first := r.do(asking{name: "asks"})
 					if r.b.Tied() != 0 {

@@ -8,6 +8,10 @@ import (
 	"berth/internal/mcp"
 	"berth/internal/relay"
 	"berth/internal/wire"
+	"berth/proxy/bridge/flow"
+	"berth/proxy/bridge/held"
+	"berth/proxy/bridge/rounds"
+	"berth/proxy/bridge/sessions"
 	"berth/proxy/outbound"
 	"berth/proxy/resident"
 	"berth/proxy/session"
@@ -17,7 +21,7 @@ import (
 // answer is read further. Each step may be repeated, by whichever berth: an upstream ignores an
 // answer that it has, and tells what came after an event as often as it is asked.
 func (c *call) retry(ctx context.Context) (*wire.Response, error) {
-	st, err := c.opened(ctx)
+	st, err := rounds.OpenFor(ctx, c.f.b.options().Keys, c.about(), c.RequestState, c.who.Out.Body)
 	if err != nil {
 		return nil, err
 	}
@@ -31,130 +35,99 @@ func (c *call) retry(ctx context.Context) (*wire.Response, error) {
 	case h == nil:
 		return elsewhere, err
 	}
-	if response := h.outcome(c, st); response != nil {
-		h.leaveWaiting()
+	if response := h.Outcome(st.Nonce, c.id); response != nil {
+		h.LeaveWaiting()
 		return response, nil
 	}
 	c.lacks = st.Lacks
-	r := h.reading(c, st)
-	h.l.listen(ctx, c.out, st.Heard)
-	switch open, err := c.answer(ctx, h.l, st); {
-	case errors.Is(err, errSessionLost):
-		h.l.lose()
+	r := c.readOn(h, st)
+	h.Session.Listen(ctx, c.who.Out, st.Heard)
+	switch open, err := c.f.b.answer(ctx, c.who.Out, h.Session, st.Asks); {
+	case errors.Is(err, flow.ErrSessionLost):
+		h.Session.Lose()
 		lost := r.broken(err)
 		r.finish()
 		return wire.Whole(lost.status, lost.body), nil
 	case err != nil:
-		h.rest(r, st.Asks)
+		h.Rest(r.flow, st.Asks)
 		return nil, err
 	case len(open) > 0:
-		h.rest(r, open)
+		h.Rest(r.flow, open)
 		return c.askAgain(ctx, st, open)
 	}
-	if h.flow != nil {
-		h.flow.readOn()
+	if h.Flow != nil {
+		h.Flow.ReadOn()
 	}
 	switch {
-	case st.Unsent && !h.sent:
+	case st.Unsent && !h.Sent:
 		return c.goOnEarly(ctx, r)
-	case h.flow == nil:
-		go r.flow.run(nil, st.Event)
+	case h.Flow == nil:
+		go r.flow.Run(nil, st.Event)
 	}
 	return c.show(ctx, r, nil)
 }
 
 // takeOn has the call, whose state that is, go on here, at its upstream, or returns what the berth answers that
-// holds it. A call that can be resumed goes on here where that berth is lost. It fails with errState where the
+// holds it. A call that can be resumed goes on here where that berth is lost. It fails with rounds.ErrState where the
 // upstream has left the pool.
-func (c *call) takeOn(ctx context.Context, st *state) (h *hold, elsewhere *wire.Response, err error) {
-	u := c.f.pool().Find(st.Upstream)
+func (c *call) takeOn(ctx context.Context, st *rounds.State) (h *held.Call, elsewhere *wire.Response, err error) {
+	u := c.f.u.Pool().Find(st.Upstream)
 	if u == nil {
-		return nil, nil, errState
+		return nil, nil, rounds.ErrState
 	}
 	c.goTo(c.f.b.faceOf(u))
-	if h, err = c.f.holds.take(ctx, c, st); h != nil || err != nil {
+	if h, err = c.f.calls.Take(ctx, st, c.f.sessions, c.f.u, c.who.Out); h != nil || err != nil {
 		return h, nil, err
 	}
-	elsewhere, err = c.pass(ctx, st.By)
+	elsewhere, err = c.f.b.pass(ctx, st.By, c.f.addressed(c.came))
 	if st.Else != "" && errors.Is(err, errHolderLost) {
 		st.Event, st.Else = st.Else, ""
-		h, err = c.f.holds.take(ctx, c, st)
+		h, err = c.f.calls.Take(ctx, st, c.f.sessions, c.f.u, c.who.Out)
 	}
 	return h, elsewhere, err
 }
 
 // goTo has the call be one at another upstream than it was routed to, as where nobody could say which one that is.
 func (c *call) goTo(f *face) {
-	c.f, c.out = f, f.addressed(c.out)
+	c.f, c.who.Out = f, f.addressed(c.who.Out)
 }
 
 // addressed is a request as it goes to this upstream.
 func (f *face) addressed(request *exchange.Request) *exchange.Request {
 	own := *request
-	own.URL, own.Host = outbound.WithQuery(f.u.URL, request.URL.RawQuery), f.b.options().Endpoint.HostFor(f.u, request.Host)
+	own.URL, own.Host = outbound.WithQuery(f.u.URL, request.URL.RawQuery), f.b.options().Endpoint.HostFor(f.u.Upstream, request.Host)
 	return &own
 }
 
-// answer gives the upstream the answers that the client has brought, and returns what is open. Where one is none the upstream gets none of
-// them (2026-07-28, multi round-trip requests, "Error Handling").
-func (c *call) answer(ctx context.Context, l *loan, st *state) (open []question, err error) {
-	given, err := givenFor(st.Asks, c.out.Body)
+// answer gives the upstream the answers that the client has brought, with a request, to what was asked in a session, and returns
+// what is open. Where one is none the upstream gets none of them (2026-07-28, multi round-trip requests, "Error Handling").
+func (b *Bridge) answer(ctx context.Context, out *exchange.Request, l *sessions.Session, asked []rounds.Question) (open []rounds.Question, err error) {
+	given, err := rounds.GivenFor(asked, out.Body)
 	if err != nil {
 		return nil, err
 	}
-	for _, q := range st.Asks {
-		value := find(given, q.Key)
+	for _, q := range asked {
+		value := rounds.Find(given, q.Key)
 		if value == nil {
 			open = append(open, q)
 			continue
 		}
-		err := c.f.tell(ctx, c.out, l, mcp.Response(q.ID, value))
+		err := l.Tell(ctx, out, mcp.Response(q.ID, value))
 		answer, refused := errors.AsType[*session.Refusal](err)
 		switch {
-		case refused && outbound.DeniesSession(answer.Status) && l.isDenied(ctx, c.out):
-			return nil, errSessionLost
+		case refused && outbound.DeniesSession(answer.Status) && l.IsDenied(ctx, out):
+			return nil, flow.ErrSessionLost
 		case refused && outbound.DeniesSession(answer.Status): // it has an answer already, or wants none
 		case err != nil:
 			return nil, err
 		}
 	}
-	c.f.b.metrics.asked(wasSettled, len(st.Asks)-len(open))
+	b.metrics.questions.Add(rounds.WasSettled, len(asked)-len(open))
 	return open, nil
 }
 
-// givenFor is what the body of a retry brings for what was asked, if anything.
-func givenFor(asked []question, body []byte) ([]mcp.Input, error) {
-	given, err := mcp.InputResponses(body)
-	if err != nil && mcp.HasInputResponses(body) {
-		return nil, err
-	}
-	return given, checkAnswers(given, asked)
-}
-
-// checkAnswers refuses what a client has brought for questions where that is no answer to them.
-func checkAnswers(given []mcp.Input, asked []question) error {
-	for _, q := range asked {
-		if value := find(given, q.Key); value != nil {
-			if err := (mcp.Input{Key: q.Key, Value: value}).CheckResponse(q.request); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
-}
-
-// find returns what was given under a key; nil: nothing.
-func find(given []mcp.Input, key string) []byte {
-	for _, in := range given {
-		if in.Key == key {
-			return in.Value
-		}
-	}
-	return nil
-}
-
 // askAgain asks for what is open still.
-func (c *call) askAgain(ctx context.Context, st *state, open []question) (*wire.Response, error) {
+func (c *call) askAgain(ctx context.Context, st *rounds.State, open []rounds.Question) (*wire.Response, error) {
 	next := *st
 	next.Asks, next.Requests = open, nil
 	body, err := c.asking(ctx, &next)
@@ -164,16 +137,14 @@ func (c *call) askAgain(ctx context.Context, st *state, open []question) (*wire.
 	return wire.Whole(wire.StatusOK, body), nil
 }
 
-// pass has the berth go on that holds the call. A round may be taken again, as its client might: where a flush of the store has lost what was
-// passed on, the berth that lives is passed it once more.
-func (c *call) pass(ctx context.Context, to string) (*wire.Response, error) {
-	b := c.f.b
+// pass has the berth go on that holds the call which a request is of. A round may be taken again, as its client might: where a flush of
+// the store has lost what was passed on, the berth that lives is passed it once more.
+func (b *Bridge) pass(ctx context.Context, to string, request *exchange.Request) (*wire.Response, error) {
 	if b.options().Relay == nil || to == b.name {
 		return nil, errHolderLost
 	}
-	target := c.f.addressed(c.came)
 	for again := false; ; again = true {
-		response, err := b.options().Relay.Pass(ctx, to, resident.Addressed(target, c.f.pool().Name()), 0)
+		response, err := b.options().Relay.Pass(ctx, to, resident.Addressed(request, b.options().Endpoint.Router.Pool.Name()), 0)
 		switch {
 		case errors.Is(err, relay.ErrLost) && !again:
 		case errors.Is(err, relay.ErrGone), errors.Is(err, relay.ErrLost):

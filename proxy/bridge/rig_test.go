@@ -241,12 +241,9 @@ func (b *Bridge) has() (s stands) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	for _, f := range b.faces {
-		f.mu.Lock()
-		s.sessions, s.shelves = s.sessions+f.open, s.shelves+len(f.shelves)
-		f.mu.Unlock()
-		f.holds.mu.Lock()
-		s.holds += len(f.holds.calls)
-		f.holds.mu.Unlock()
+		open, shelves := f.sessions.Size()
+		s.sessions, s.shelves = s.sessions+open, s.shelves+shelves
+		s.holds += f.calls.Size()
 	}
 	return s
 }

@@ -8,6 +8,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"berth/proxy/bridge/held"
+	"berth/proxy/bridge/sessions"
 	"berth/routing"
 )
 
@@ -29,7 +31,7 @@ func TestTwoCallersShareNoSession(t *testing.T) {
 		bridged(t, tool(kind{}, where), change, func(r *rig) {
 			a.name, b.name = "asks", "asks"
 			one, two := r.do(a).in(), r.do(b).in()
-			if same = one == two; r.do(a).in() != one && r.b.options().Isolation != PerCall {
+			if same = one == two; r.do(a).in() != one && r.b.options().Isolation != sessions.PerCall {
 				t.Errorf("%v changed its session", a)
 			}
 		})
@@ -51,9 +53,9 @@ func TestTwoCallersShareNoSession(t *testing.T) {
 		"another way to berth":       {nil, asking{}, asking{header: []string{"X-Forwarded-Host", "b"}}, true},
 		"other capabilities":         {nil, asking{declares: declaresAll}, asking{declares: declaresForm}, false},
 		"capabilities alike":         {nil, asking{declares: `{"elicitation":{},"extensions":{"x":{}}}`}, asking{declares: declaresForm}, true},
-		"each call":                  {isolation(PerCall), asking{}, asking{}, false},
-		"all, another principal":     {isolation(ForAll), asking{caller: "a"}, asking{caller: "b"}, true},
-		"all, other capabilities":    {isolation(ForAll), asking{declares: declaresAll}, asking{declares: declaresForm}, false},
+		"each call":                  {isolation(sessions.PerCall), asking{}, asking{}, false},
+		"all, another principal":     {isolation(sessions.ForAll), asking{caller: "a"}, asking{caller: "b"}, true},
+		"all, other capabilities":    {isolation(sessions.ForAll), asking{declares: declaresAll}, asking{declares: declaresForm}, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if same := r(tc.change, tc.a, tc.b); same != tc.same {
@@ -103,7 +105,7 @@ func TestASessionIsLentAlone(t *testing.T) {
 			}
 		})
 	}
-	bridged(t, tool(kind{}, slow), func(o *Options) { o.Isolation = PerCall }, func(r *rig) {
+	bridged(t, tool(kind{}, slow), func(o *Options) { o.Isolation = sessions.PerCall }, func(r *rig) {
 		one := make(chan string)
 		go func() { one <- r.do(asking{name: "asks", declares: declaresNone}).in() }()
 		synctest.Wait()
@@ -163,7 +165,7 @@ func TestTheQuestionsOfOneCallerLeaveRoom(t *testing.T) {
 		if g := ask("new"); g.status != http.StatusServiceUnavailable || !strings.Contains(string(g.Error.Data), "overloaded") {
 			t.Errorf("at once: got %d %s", g.status, g.text)
 		}
-		time.Sleep(unanswered + time.Second)
+		time.Sleep(held.Unanswered + time.Second)
 		if g := ask("many"); g.status != http.StatusServiceUnavailable {
 			t.Errorf("who has the most: got %d %s", g.status, g.text)
 		}
@@ -187,7 +189,7 @@ func TestTheQuestionsOfOneCallerLeaveRoom(t *testing.T) {
 
 // A client that leaves while its session is opened leaves none behind that nobody knows of.
 func TestAClientLeavesWhileItsSessionIsOpened(t *testing.T) {
-	for _, isolation := range []Isolation{PerPrincipal, PerCall} {
+	for _, isolation := range []Isolation{sessions.PerPrincipal, sessions.PerCall} {
 		u := tool(kind{}, where)
 		u.faults = func(_ http.ResponseWriter, _ *http.Request, m message) bool {
 			if m.Method == "initialize" {
@@ -201,7 +203,7 @@ func TestAClientLeavesWhileItsSessionIsOpened(t *testing.T) {
 				r.goneAfter(100*time.Millisecond, asking{name: "asks", caller: "other"})
 			}
 			time.Sleep(time.Second)
-			if left, known := len(r.open()), r.b.has().sessions; left != known || isolation == PerCall && left > 0 {
+			if left, known := len(r.open()), r.b.has().sessions; left != known || isolation == sessions.PerCall && left > 0 {
 				t.Errorf("%s: %d sessions at the server, %d known", isolation, left, known)
 			}
 		})
@@ -261,7 +263,7 @@ func TestASessionIsOpenedAnew(t *testing.T) {
 // A server that says 404 or 400 and knows the session may have run the tool: it is not called again, the session stays, and so do the
 // calls of others in it.
 func TestARefusalIsNoLossOfTheSession(t *testing.T) {
-	for _, isolation := range []Isolation{"", ForAll} {
+	for _, isolation := range []Isolation{"", sessions.ForAll} {
 		for _, status := range []int{404, 400} {
 			for _, id := range []string{"null", ""} {
 				u := tool(kind{}, where)
@@ -284,7 +286,7 @@ func TestARefusalIsNoLossOfTheSession(t *testing.T) {
 					go func() { done <- r.do(asking{name: "asks", declares: declaresNone, caller: "alice"}) }()
 					time.Sleep(2 * time.Second)
 					bad := asking{name: "bad", declares: declaresNone, caller: "alice"}
-					if isolation == ForAll {
+					if isolation == sessions.ForAll {
 						bad.caller = "bob"
 					}
 					if g := r.do(bad); g.status != status || g.Error == nil || g.Error.Code != -32602 || refused != 1 {
@@ -426,7 +428,7 @@ func TestASessionIsLostBetweenTwoRounds(t *testing.T) {
 					t.Errorf("got %d %s", g.status, g.text)
 				}
 			}
-			time.Sleep(2 * replay)
+			time.Sleep(2 * held.Replay)
 			if left := r.b.has(); r.ran() != 1 || left != (stands{}) {
 				t.Errorf("the tool ran %d times, %+v", r.ran(), left)
 			}

@@ -4,6 +4,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"berth/proxy/bridge/rounds"
 )
 
 // A state is good for the one call of the one caller that it was made for, and for a time.
@@ -66,7 +68,7 @@ func TestAStateExpires(t *testing.T) {
 				t.Errorf("of another call: %d %s", g.status, g.text)
 			}
 		}
-		time.Sleep(remembered)
+		time.Sleep(rounds.Remembered)
 		if g := r.do(asking{name: "asks", params: first.answers(accepted)}); g.status != 400 || g.Error == nil || g.Error.Code != -32602 {
 			t.Errorf("a day later: %d %s", g.status, g.text)
 		}

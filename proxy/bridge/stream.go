@@ -7,13 +7,14 @@ import (
 
 	"berth/internal/exchange"
 	"berth/internal/wire"
+	"berth/proxy/bridge/flow"
 	"berth/proxy/reply"
 )
 
 // show answers with what the reading comes to: one message, or a stream as soon as there is
 // something to tell before the end. Until then an error may have a status of its own. first came
 // before the rest; nil is nothing.
-func (c *call) show(ctx context.Context, r *reading, first *item) (*wire.Response, error) {
+func (c *call) show(ctx context.Context, r *reading, first *flow.Item) (*wire.Response, error) {
 	var s step
 	var err error
 	if first != nil {

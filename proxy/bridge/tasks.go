@@ -2,160 +2,38 @@ package bridge
 
 import (
 	"context"
-	"errors"
-	"time"
 
 	"berth/internal/mcp"
 	"berth/internal/wire"
-	"berth/proxy/fault"
-	"berth/proxy/outbound"
-	"berth/proxy/session"
 )
-
-// task is one that the server made (2025-11-25, tasks), as a request of the Tasks extension is
-// about it.
-type task struct {
-	c    *call
-	l    *loan  // of the session in which it was made
-	id   string // as the client knows it
-	core string // as the server does
-
-	declares mcp.Declared // what the client of the session lets the server ask
-	until    time.Time    // when the id expires
-}
 
 // serveTask answers tasks/get, tasks/update and tasks/cancel.
 func (c *call) serveTask(ctx context.Context) (*wire.Response, error) {
 	switch {
-	case c.f.lacksTasks():
+	case c.f.tasks.Support.Lacks():
 		return nil, errNoMethod
 	case !c.DeclaresTasks:
 		return nil, mcp.ErrMissingTasks
 	}
-	t, err := c.openTask(ctx, c.TaskID)
+	t, err := c.f.tasks.Open(ctx, &c.who, c.TaskID)
 	if err != nil {
 		return nil, err
 	}
-	defer t.l.giveBack(false)
-	switch c.Method {
-	case mcp.MethodUpdateTask:
-		err = t.update(ctx)
-	case mcp.MethodCancelTask:
-		err = t.cancel(ctx)
-	default:
-		v, err := t.look(ctx)
-		if err != nil {
-			return nil, err
-		}
-		return wire.Whole(wire.StatusOK, v.Response(c.id).Bytes()), nil
-	}
-	if err != nil {
-		return nil, err
-	}
-	return wire.Whole(wire.StatusOK, mcp.EmptyResponse(c.id)), nil
+	defer t.Close()
+	return t.Answer(ctx, c.Method, c.id)
 }
 
-// look returns the task as the extension shows it: with what it asks, or has come to.
-func (t *task) look(ctx context.Context) (mcp.TaskView, error) {
-	v, err := t.read(ctx)
-	if err != nil {
-		return v, err
-	}
-	switch v.Status {
-	case "input_required":
-		err = t.show(ctx, &v)
-	case "completed", "failed":
-		err = t.fetch(ctx, &v)
-	}
-	if v.Terminal() {
-		t.l.forgetTask(t.core)
-	}
-	v.ID, v.TTL = t.id, lifeOf(&v)
-	return v, err
-}
-
-// read asks the server how the task is.
-func (t *task) read(ctx context.Context) (mcp.TaskView, error) {
-	result, err := t.ask(ctx, mcp.MethodGetTask)
-	if err != nil {
-		return mcp.TaskView{}, err
-	}
-	v, err := mcp.ReadCoreTask(result)
-	if err != nil || v.ID != t.core {
-		return v, errUnusable
-	}
-	v.Begin(t.until.Add(-lifeOf(&v)))
-	return v, nil
-}
-
-// fetch puts what the call has come to into the view. A result is the tool's, be it that of a
-// failure; only an error is one of the call ("Task Execution Errors").
-func (t *task) fetch(ctx context.Context, v *mcp.TaskView) error {
-	message, err := t.request(ctx, mcp.MethodTaskResult)
-	if err != nil {
-		return err
-	}
-	if result := mcp.ResultObject(message); result != nil {
-		v.Status, v.Result = "completed", mcp.WithoutRelatedTask(result)
-		return nil
-	}
-	if v.Error = mcp.ErrorObject(message); v.Error == nil {
-		return errUnusable
-	}
-	v.Status = "failed"
-	return nil
-}
-
-// cancel has the server give the task up. What it does not give up is acknowledged like what it
-// does, be it that it has no tasks/cancel: the task's state tells ("Task Cancellation").
-func (t *task) cancel(ctx context.Context) error {
-	if t.c.f.lacksCancel() {
-		_, err := t.read(ctx)
-		return err
-	}
-	_, err := t.ask(ctx, mcp.MethodCancelTask)
-	if _, refused := errors.AsType[*mcp.Error](err); refused {
-		_, err = t.read(ctx)
-	}
-	return err
-}
-
-// ask sends a request about the task, and returns its result. It fails with an *mcp.Error where
-// the answer is one.
-func (t *task) ask(ctx context.Context, method string) (result []byte, err error) {
-	message, err := t.request(ctx, method)
-	if err != nil {
-		return nil, err
-	}
-	if result := mcp.ResultObject(message); result != nil {
-		return result, nil
-	}
-	switch a, err := mcp.PeekAnswer(message, false); {
-	case err != nil || !a.IsError:
-		return nil, errUnusable
-	case a.ErrorCode == mcp.CodeInvalidParams:
-		return nil, mcp.ErrUnknownTask
-	default:
-		return nil, &mcp.Error{Status: wire.StatusOK, Code: a.ErrorCode, Message: "the server could not tell of the task"}
-	}
-}
-
-// request sends a request about the task. One whose session is gone is gone with it.
-func (t *task) request(ctx context.Context, method string) (message []byte, err error) {
-	message, err = t.c.f.request(ctx, t.c.out, t.l, method, map[string]any{"taskId": t.core})
-	answer, refused := errors.AsType[*session.Refusal](err)
+// asTask returns the body of a tool's call as it is sent: as one that becomes a task where its tool takes
+// part in tasks, as support says, and its client knows the extension.
+func asTask(c *mcp.Call, support string, body []byte) (_ []byte, becomes bool, err error) {
 	switch {
-	case !refused:
-		return message, err
-	case outbound.DeniesSession(answer.Status) && (t.l.id == "" || t.l.isDenied(ctx, t.c.out)):
-		t.l.forgetTask(t.core)
-		return nil, mcp.ErrUnknownTask
-	case wire.RefusesCredentials(answer.Status):
-		worded := fault.Refused(answer.Status, "the server does not take these credentials")
-		worded.Challenge = answer.Header.Get("Www-Authenticate")
-		return nil, worded
-	case answer.Status == wire.StatusTooManyRequests, answer.Status == wire.StatusServiceUnavailable:
-		return nil, fault.Unavailable(mcp.ReasonOverloaded, "the server does not answer now")
+	case support != mcp.TaskRequired && support != mcp.TaskOptional:
+		return body, false, nil
+	case c.DeclaresTasks:
+		body, err = mcp.AsTask(body)
+		return body, true, err
+	case support == mcp.TaskRequired:
+		return nil, false, mcp.ErrMissingTasks
 	}
-	return nil, errUnusable
+	return body, false, nil
 }

@@ -7,6 +7,8 @@ import (
 	"testing"
 	"time"
 	"unicode/utf8"
+
+	"berth/proxy/bridge/tools"
 )
 
 // What is of the modern era alone stays here, and all else goes there as it came.
@@ -118,7 +120,7 @@ func TestMirroredArgumentsAreJudged(t *testing.T) {
 			t.Errorf("after another list got %d and %d", a, b)
 		}
 		u.lists = list("Area")
-		time.Sleep(listAgain)
+		time.Sleep(tools.ListAgain)
 		if a := call("Mcp-Param-Area", "Hello"); a != 200 {
 			t.Errorf("with what is listed by now got %d", a)
 		}

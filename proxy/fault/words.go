@@ -25,6 +25,12 @@ func Withheld(reason, message string) *mcp.Error {
 	return e
 }
 
+// Lost is how a call has ended that had asked: no berth will know more, so it is no failure of HTTP,
+// which clients take for a reason to try again.
+func Lost(reason, message string) *mcp.Error {
+	return &mcp.Error{Status: wire.StatusOK, Code: mcp.CodeInternal, Message: message, Reason: reason, Outcome: mcp.Unknown}
+}
+
 // Limited refuses a caller who takes more than one may.
 func Limited(reason, message string) *mcp.Error {
 	return &mcp.Error{Status: wire.StatusTooManyRequests, Code: mcp.CodeRateLimited, Message: message, Reason: reason, Outcome: mcp.NotExecuted}

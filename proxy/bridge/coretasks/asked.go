@@ -1,0 +1,122 @@
+package coretasks
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"berth/internal/mcp"
+	"berth/proxy/bridge/rounds"
+	"berth/proxy/fault"
+	"berth/proxy/outbound"
+	"berth/proxy/session"
+)
+
+// show puts what the task asks into the view. A task that asks nothing that its client has not
+// answered, or can answer, is at work as far as that can tell.
+func (t *Task) show(ctx context.Context, v *mcp.TaskView) error {
+	notes := t.of.Notes.of(t.l, t.core)
+	known, err := notes.open(ctx)
+	if err != nil {
+		return err // what the server tells now it tells once
+	}
+	told, err := t.collect(ctx, len(known) > 0)
+	if err != nil {
+		return err
+	}
+	if len(told) > 0 {
+		if known, err = notes.ask(ctx, told, until(v), t.declares); err != nil {
+			t.refuse(ctx, told)
+			return err
+		}
+	}
+	var inputs []mcp.Input
+	for _, q := range known {
+		if t.mayAsk(ctx, notes, q) && len(inputs) < mcp.MaxInputs {
+			inputs = append(inputs, mcp.Input{Key: q.Key, Value: mcp.InputRequest(q.Request)})
+		}
+	}
+	if v.Status = "working"; len(inputs) > 0 {
+		v.Status, v.Inputs = "input_required", mcp.Inputs(inputs)
+	}
+	return nil
+}
+
+// until is how long a task will live.
+func until(v *mcp.TaskView) time.Duration {
+	return max(time.Until(v.Created.Add(lifeOf(v))), time.Minute)
+}
+
+// mayAsk reports whether the client that made the task has declared to answer a question, which else
+// is refused in its place.
+func (t *Task) mayAsk(ctx context.Context, notes taskNotes, q rounds.Question) bool {
+	refusal := t.declares.Refusal(q.Request)
+	if refusal == nil {
+		return true
+	}
+	t.of.Notes.questions.Add(rounds.WasUndeclared, 1)
+	t.tell(ctx, mcp.ErrorResponse(q.ID, refusal.Object()))
+	_ = notes.settle(ctx, []rounds.Question{q}) // else it is refused once more
+	return false
+}
+
+// refuse answers questions that cannot be put.
+func (t *Task) refuse(ctx context.Context, asked []rounds.Question) {
+	for _, q := range asked {
+		t.tell(ctx, mcp.ErrorResponse(q.ID, rounds.ErrNobodyAsked.Object()))
+	}
+}
+
+func (t *Task) tell(ctx context.Context, message []byte) {
+	if err := t.l.Tell(ctx, t.who.Out, message); err != nil {
+		t.of.At.Log.Debug("an upstream could not be answered", "upstream", t.of.At.Name, "error", err)
+	}
+}
+
+// update gives the server what the client answers. What answers nothing that is open is passed
+// over ("Task Update Requests").
+func (t *Task) update(ctx context.Context) error {
+	given, err := mcp.InputResponses(t.who.Out.Body)
+	if err != nil {
+		return err
+	}
+	notes := t.of.Notes.of(t.l, t.core)
+	known, err := notes.open(ctx)
+	if err != nil {
+		return err
+	}
+	if err := rounds.Check(given, known); err != nil {
+		return err
+	}
+	var answered []rounds.Question
+	for _, q := range known {
+		value := rounds.Find(given, q.Key)
+		if value == nil {
+			continue
+		}
+		if err := t.answer(ctx, q, value); err != nil {
+			return err
+		}
+		answered = append(answered, q)
+	}
+	if len(answered) == 0 {
+		_, err := t.read(ctx)
+		return err
+	}
+	t.of.Notes.questions.Add(rounds.WasSettled, len(answered))
+	return notes.settle(ctx, answered)
+}
+
+// answer posts an answer. The server ignores one that it has.
+func (t *Task) answer(ctx context.Context, q rounds.Question, value []byte) error {
+	err := t.l.Tell(ctx, t.who.Out, mcp.RelatedResponse(q.ID, value, t.core).Bytes())
+	refused, ok := errors.AsType[*session.Refusal](err)
+	switch {
+	case ok && outbound.DeniesSession(refused.Status) && (t.l.ID == "" || t.l.IsDenied(ctx, t.who.Out)):
+		return mcp.ErrUnknownTask
+	case ok:
+		return fmt.Errorf("%w: %w", fault.BadUpstream, err)
+	}
+	return err
+}

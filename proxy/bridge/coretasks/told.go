@@ -1,0 +1,71 @@
+package coretasks
+
+import (
+	"bytes"
+	"context"
+	"time"
+
+	"berth/internal/mcp"
+	"berth/proxy/bridge/flow"
+	"berth/proxy/bridge/legacy"
+	"berth/proxy/bridge/rounds"
+)
+
+// untilAsked is how long a server that wants input is waited for to say which. It is asked again
+// with the next poll.
+const untilAsked = 250 * time.Millisecond
+
+// collect has the server tell what the task asks: on the stream of a tasks/result, which is
+// cancelled then (2025-11-25, tasks, "Input Required Status"). A server tells each question to one
+// such request alone, so that no other may go on listening.
+func (t *Task) collect(ctx context.Context, known bool) ([]rounds.Question, error) {
+	id := legacy.NewID()
+	body, err := legacy.RequestOf(id, mcp.MethodTaskResult, map[string]any{"taskId": t.core})
+	if err != nil {
+		return nil, err
+	}
+	fl := t.l.Read(context.WithoutCancel(ctx), t.who.Out, id)
+	defer fl.Stop()
+	go fl.RunWhen(t.l.Start(fl.Context(), t.who.Out, body))
+	wait := untilAsked
+	if known {
+		wait = rounds.Together
+	}
+	asked, over := t.hear(ctx, fl, id, nil, wait)
+	if over {
+		return asked, nil
+	}
+	t.tell(ctx, mcp.Cancelled(id, "what is asked was heard"))
+	asked, _ = t.hear(ctx, fl, id, asked, rounds.Together) // what it had told before it heard of that
+	return asked, nil
+}
+
+// hear reads what is asked until nothing has come for a while. over says that nothing will.
+func (t *Task) hear(ctx context.Context, fl *flow.Flow, id []byte, asked []rounds.Question, wait time.Duration) (_ []rounds.Question, over bool) {
+	timer := time.NewTimer(wait)
+	defer timer.Stop()
+	for len(asked) < mcp.MaxInputs {
+		select {
+		case <-ctx.Done():
+			return asked, false
+		case <-timer.C:
+			return asked, false
+		case it := <-fl.Items:
+			a := &it.Answer
+			switch {
+			case it.Message == nil, a.Answers(id):
+				return asked, true
+			case a.Method == mcp.MethodCancelled:
+				asked = t.of.Notes.questions.Withdrawn(asked, mcp.CancelledID(it.Message))
+			case a.Method == "" || a.ID == nil:
+			case a.Method == mcp.MethodPing:
+				t.tell(ctx, mcp.Response(bytes.Clone(a.ID), []byte("{}")))
+			default:
+				id := bytes.Clone(a.ID)
+				asked = append(asked, rounds.Question{Key: rounds.KeyOf(id), ID: id, Request: it.Message})
+				timer.Reset(rounds.Together)
+			}
+		}
+	}
+	return asked, false
+}

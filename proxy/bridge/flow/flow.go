@@ -1,0 +1,176 @@
+package flow
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"berth/internal/exchange"
+	"berth/internal/mcp"
+	"berth/internal/wire"
+	"berth/proxy/bridge/legacy"
+	"berth/proxy/fault"
+)
+
+// Item is what comes next of an answer.
+type Item struct {
+	Message []byte     // nil: Err says why nothing comes any more
+	Answer  mcp.Answer // what the message is
+	Event   string     // id of the last event so far; "": it cannot be resumed from
+	Err     error
+	Aside   bool // it came on no call's stream
+}
+
+// itemOf is a message that came.
+func itemOf(message []byte, event string) Item {
+	a, err := mcp.PeekAnswer(message, false)
+	if err != nil {
+		return Item{Err: fault.BadUpstream}
+	}
+	return Item{Message: message, Answer: a, Event: event}
+}
+
+// Flow is an answer of the legacy era that is an event stream, read by a goroutine of its own and
+// resumed where it breaks. It is made by New; Stop ends it.
+type Flow struct {
+	Items chan Item  // what comes of it; nobody closes it
+	Inbox chan *Item // what came on the session's own stream; nobody closes it
+	Asks  bool       // it may be asked
+
+	Stop context.CancelFunc // ends the flow; the call goes on at the upstream
+
+	s       *legacy.Session
+	replays *Replays // of its upstream
+	out     *exchange.Request
+	id      []byte // of the call in its session
+	ctx     context.Context
+
+	event  atomic.Value  // string: id of the last event so far
+	before atomic.Value  // string: id of the one before
+	pause  time.Duration // before it is resumed; of who reads, as the next one
+	alone  time.Duration // for which the upstream wants to be left alone before
+
+	mu    sync.Mutex // guards the fields below
+	rests bool       // nobody reads on
+	broke bool       // its stream did meanwhile: who reads on resumes it
+}
+
+// New returns the flow of the answer to a call, which id names in its session: raw JSON. It is asked for in the name of
+// who sends out. asks says that the call may be asked.
+func New(ctx context.Context, s *legacy.Session, replays *Replays, out *exchange.Request, id []byte, asks bool) *Flow {
+	fl := &Flow{s: s, replays: replays, out: out, id: id, Asks: asks, Items: make(chan Item), Inbox: make(chan *Item, MaxInbox)}
+	fl.event.Store("")
+	fl.before.Store("")
+	fl.ctx, fl.Stop = context.WithCancel(ctx)
+	return fl
+}
+
+// Context ends with the flow.
+func (fl *Flow) Context() context.Context { return fl.ctx }
+
+// Begin has what comes meanwhile be from an event on.
+func (fl *Flow) Begin(event string) { fl.event.Store(event) }
+
+// RunWhen is Run on an answer that has not begun.
+func (fl *Flow) RunWhen(heads <-chan legacy.Begun) {
+	head := <-heads
+	switch {
+	case head.Err != nil:
+		fl.put(fl.ctx, Item{Err: head.Err})
+	case head.Status/100 == 2 && exchange.ShapeOf(head.Response) == exchange.EventStream:
+		fl.Run(head.Response, "")
+	default:
+		response := head.Kept() // it may be closed while it is read
+		defer response.Body.Close()
+		stopped := context.AfterFunc(fl.ctx, func() { response.Body.Close() })
+		defer stopped()
+		message, err := legacy.ReadWhole(response)
+		if err == nil && mcp.MayBeMessage(message) {
+			fl.put(fl.ctx, itemOf(message, ""))
+		}
+		fl.put(fl.ctx, Item{Err: err}) // what was no answer to the call has none behind it
+	}
+}
+
+// Run reads an answer that is an event stream, or, if response is nil, what came after an event.
+func (fl *Flow) Run(response *wire.Response, event string) {
+	ctx := fl.ctx
+	fl.event.Store(event)
+	var err error
+	for {
+		if response == nil {
+			if response, err = fl.resume(ctx, event); err != nil {
+				if !fl.breaks() {
+					fl.put(ctx, Item{Err: err})
+				}
+				return
+			}
+		}
+		events := response.Body
+		event, err = fl.readAll(ctx, events, event)
+		events.Close()
+		response = nil
+		switch {
+		case errors.Is(err, errOver):
+			return
+		case event == "" || ctx.Err() != nil:
+			fl.put(ctx, Item{Err: err})
+			return
+		case fl.breaks():
+			return
+		}
+	}
+}
+
+// errOver says that the call has its answer.
+var errOver = errors.New("bridge: the answer has come")
+
+// put hands an item over. It reports whether somebody takes it.
+func (fl *Flow) put(ctx context.Context, it Item) bool {
+	select {
+	case fl.Items <- it:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}
+
+// readAll reads a stream to its end. It returns the id of its last event, or the one before it.
+func (fl *Flow) readAll(ctx context.Context, stream io.ReadCloser, event string) (last string, err error) {
+	stopped := context.AfterFunc(ctx, func() { stream.Close() })
+	defer stopped()
+	events := mcp.NewLongEventReader(stream, legacy.MaxAnswer)
+	for {
+		e, err := events.Next()
+		switch {
+		case err != nil:
+			return event, err
+		case e.Cut:
+			return "", fault.AnswerTooLarge
+		case !e.Ends:
+			continue
+		}
+		if id := e.ID(); id != "" && len(id) <= legacy.MaxEvent {
+			if id != event {
+				fl.before.Store(event)
+			}
+			event = id
+			fl.event.Store(id)
+		}
+		legacy.LeaveAlone(&fl.alone, &e)
+		if !mcp.MayBeMessage(e.Data) {
+			continue
+		}
+		fl.pause = 0
+		switch it := itemOf(bytes.Clone(e.Data), event); {
+		case !fl.put(ctx, it):
+			return event, context.Cause(ctx)
+		case it.Answer.Answers(fl.id):
+			return event, errOver
+		}
+	}
+}

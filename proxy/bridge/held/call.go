@@ -1,0 +1,147 @@
+package held
+
+import (
+	"sync"
+	"time"
+
+	"berth/internal/exchange"
+	"berth/internal/mcp"
+	"berth/internal/wire"
+	"berth/proxy/bridge/flow"
+	"berth/proxy/bridge/rounds"
+	"berth/proxy/bridge/sessions"
+	"berth/proxy/fault"
+)
+
+// Call is a call that has asked. Who takes it on has its turn: two that answer the same round are
+// served one after the other, the second with what the first one got.
+type Call struct {
+	among *Calls
+	id    string            // of the call in its session
+	out   *exchange.Request // in whose name it goes on
+	turn  chan struct{}     // holds one
+
+	Session *sessions.Session // that it is made in
+
+	// What follows is of who has the turn.
+	Flow  *flow.Flow         // its answer, where it is not known that this can be resumed; nil: it can
+	Sent  bool               // the call was, that first had to be answered
+	ended map[string]*answer // by the nonce of the round whose answers brought it
+	over  bool
+
+	mu    sync.Mutex        // guards the fields below
+	asks  []rounds.Question // that wait for the client
+	waits bool              // for its client
+	here  bool              // its answer stays: it goes on at this berth, or may do so nowhere
+	until time.Time         // when the call is given up
+	timer *time.Timer
+}
+
+// answer is what a round has come to.
+type answer struct {
+	status int
+	body   []byte
+}
+
+const (
+	// ComeBack is how long a client may be gone in the middle of a later round: its connection may
+	// have broken. In the first one a departure is final, since nobody can come back to that.
+	ComeBack = 5 * time.Second
+
+	// Replay is how long what a call has come to is kept for who asks once more.
+	Replay = time.Minute
+)
+
+// wait gives the call up unless its client comes back in time.
+func (h *Call) wait(d time.Duration, asks []rounds.Question) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.asks, h.until, h.here = asks, time.Now().Add(d), h.Flow != nil
+	if h.here {
+		h.Flow.Rest()
+	}
+	h.stop()
+	h.begin(d)
+}
+
+// LeaveWaiting ends a turn in which nothing was done: the call waits for its client as before.
+func (h *Call) LeaveWaiting() {
+	defer h.release()
+	if h.over {
+		return
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.begin(time.Until(h.until))
+}
+
+// begin has the call wait for its client. The caller holds h.mu.
+func (h *Call) begin(d time.Duration) {
+	if !h.waits {
+		h.Session.At.Wait()
+	}
+	h.waits, h.timer = true, time.AfterFunc(d, h.expire)
+}
+
+// stop undoes begin. The caller holds h.mu.
+func (h *Call) stop() {
+	if h.waits {
+		h.Session.At.WaitOver()
+	}
+	h.waits = false
+	if h.timer != nil {
+		h.timer.Stop()
+	}
+}
+
+// release ends the turn.
+func (h *Call) release() { <-h.turn }
+
+// Outcome is what the answers to the round of a nonce have come to, if that is known, as the response to a request, which id names:
+// raw JSON. nil: it is not.
+func (h *Call) Outcome(nonce string, id []byte) *wire.Response {
+	switch a := h.ended[nonce]; {
+	case a != nil:
+		return wire.Whole(a.status, mcp.WithID(a.body, id))
+	case h.over:
+		return exchange.Refusal(errGivenUp, id)
+	}
+	return nil
+}
+
+var errGivenUp = fault.Lost(mcp.ReasonGivenUp, "the call is over, or was given up since its client had left")
+
+// Ended notes what the answers to the round of a nonce have come to.
+func (h *Call) Ended(nonce string, status int, body []byte) { h.ended[nonce] = &answer{status, body} }
+
+// IsOver reports whether the call has ended.
+func (h *Call) IsOver() bool { return h.over }
+
+// Rest ends a turn in which fl is not read: the call waits for more answers.
+func (h *Call) Rest(fl *flow.Flow, asks []rounds.Question) {
+	defer h.release()
+	h.letGo(fl)
+	h.wait(h.among.life(), asks)
+}
+
+// letGo lets go of a flow that is not read on, unless it stays.
+func (h *Call) letGo(fl *flow.Flow) {
+	if h.Flow == nil {
+		h.Session.Leave(fl)
+	}
+}
+
+// Finish ends the call, whose turn the caller has. What it came to is remembered for a while.
+func (h *Call) Finish() {
+	defer h.release()
+	if h.over {
+		return
+	}
+	h.over = true
+	h.mu.Lock()
+	h.here = false
+	h.stop()
+	h.mu.Unlock()
+	h.Session.GiveBack(false)
+	time.AfterFunc(Replay, func() { h.among.forget(h) })
+}

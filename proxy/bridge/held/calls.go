@@ -1,0 +1,126 @@
+package held
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"berth/internal/exchange"
+	"berth/internal/relay"
+	"berth/proxy/bridge/flow"
+	"berth/proxy/bridge/legacy"
+	"berth/proxy/bridge/rounds"
+	"berth/proxy/bridge/sessions"
+)
+
+// Calls are the calls that have asked and have not ended, as one berth knows them.
+type Calls struct {
+	life      func() time.Duration // how long a client has to answer
+	marks     marks
+	questions rounds.Counter
+	name      string // of this berth
+
+	mu    sync.Mutex // guards calls
+	calls map[string]*Call
+}
+
+// New returns the calls of a berth. life is how long a client has to answer. store, which may be nil, tells the berths which of them
+// has a call; name is the berth's.
+func New(life func() time.Duration, store relay.Store, name string, questions rounds.Counter) *Calls {
+	return &Calls{life: life, marks: marks{store, name}, questions: questions, name: name, calls: map[string]*Call{}}
+}
+
+// of returns a call, which make makes where this berth has none.
+func (hs *Calls) of(id string, make func() *Call) *Call {
+	hs.mu.Lock()
+	defer hs.mu.Unlock()
+	h := hs.calls[id]
+	if h == nil {
+		if h = make(); h != nil {
+			hs.calls[id] = h
+		}
+	}
+	return h
+}
+
+// Ask has the call of a state wait for its client, which is asked. h is the call whose turn the caller has; in the first round there is
+// none. The call goes on in the name of who sends out, and fl is its answer, in a session.
+func (hs *Calls) Ask(h *Call, st *rounds.State, out *exchange.Request, l *sessions.Session, fl *flow.Flow) {
+	if h == nil {
+		id := string(st.Request)
+		h = hs.of(id, func() *Call { return hs.newCall(id, out, l) })
+	} else {
+		defer h.release()
+	}
+	if h.Flow = fl; st.Event != "" {
+		l.Leave(fl)
+		h.Flow = nil
+	}
+	h.wait(hs.life(), st.Asks)
+}
+
+func (hs *Calls) newCall(id string, out *exchange.Request, l *sessions.Session) *Call {
+	return &Call{among: hs, id: id, out: legacy.OwnPost(out, nil), Session: l, turn: make(chan struct{}, 1), ended: map[string]*answer{}}
+}
+
+// Take takes on the call that a state is of, at an upstream whose sessions pool has, in the name of who sends out. What another berth has
+// asked is held here from now on, if that does not hold it itself; if it does, there is no such call here: nil.
+func (hs *Calls) Take(ctx context.Context, st *rounds.State, pool *sessions.Pool, at *legacy.Upstream, out *exchange.Request) (*Call, error) {
+	h := hs.of(string(st.Request), func() *Call {
+		if st.Event == "" {
+			return nil
+		}
+		var keep time.Duration
+		if st.By != hs.name {
+			keep = Replay
+		}
+		l := pool.Adopt(legacy.Session{At: at, ID: st.Session, Version: st.Version, Opened: legacy.OwnPost(out, nil)}, keep)
+		return hs.newCall(string(st.Request), out, l)
+	})
+	if h == nil {
+		return nil, nil
+	}
+	select {
+	case h.turn <- struct{}{}: // also for a client that is gone: a call that was made ends by its turn
+	default:
+		select {
+		case h.turn <- struct{}{}:
+		case <-ctx.Done():
+			return nil, context.Cause(ctx)
+		}
+	}
+	h.mu.Lock()
+	h.stop()
+	h.mu.Unlock()
+	hs.marks.take(ctx, h.id, 2*hs.life())
+	return h, nil
+}
+
+// Size is how many calls there are.
+func (hs *Calls) Size() int {
+	hs.mu.Lock()
+	defer hs.mu.Unlock()
+	return len(hs.calls)
+}
+
+// Tied is how many of them go on at this berth or nowhere.
+func (hs *Calls) Tied() (n int) {
+	hs.mu.Lock()
+	defer hs.mu.Unlock()
+	for _, h := range hs.calls {
+		h.mu.Lock()
+		if h.here {
+			n++
+		}
+		h.mu.Unlock()
+	}
+	return n
+}
+
+func (hs *Calls) forget(h *Call) {
+	hs.mu.Lock()
+	defer hs.mu.Unlock()
+	if hs.calls[h.id] == h {
+		delete(hs.calls, h.id)
+	}
+}

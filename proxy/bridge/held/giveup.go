@@ -1,0 +1,96 @@
+package held
+
+import (
+	"context"
+	"encoding/json"
+	"time"
+
+	"berth/internal/mcp"
+	"berth/proxy/bridge/flow"
+	"berth/proxy/bridge/rounds"
+	"berth/proxy/bridge/sessions"
+)
+
+// Leave is a client's departure in the middle of a later round, whose turn the caller has, and in which fl was read.
+func (h *Call) Leave(fl *flow.Flow) {
+	defer h.release()
+	h.letGo(fl)
+	if h.Flow == nil { // what is asked meanwhile waits at the upstream, and is refused by nobody
+		h.Session.StopListening()
+	}
+	h.wait(ComeBack, nil)
+}
+
+// Unanswered is how long a client must have let a question wait for its call to be given up in
+// favour of another that finds no place.
+const Unanswered = 30 * time.Second
+
+// GiveUpOldest gives up the call in one of these sessions whose client was asked first of those that have not
+// answered, if that was a while ago. It reports whether there is one.
+func (hs *Calls) GiveUpOldest(on func(s *sessions.Session) bool) bool {
+	hs.mu.Lock()
+	var oldest *Call
+	var since time.Time
+	for _, h := range hs.calls {
+		if !on(h.Session) {
+			continue
+		}
+		h.mu.Lock()
+		if h.waits && len(h.asks) > 0 && (oldest == nil || h.until.Before(since)) {
+			oldest, since = h, h.until
+		}
+		h.mu.Unlock()
+	}
+	hs.mu.Unlock()
+	if oldest == nil || time.Until(since) >= hs.life()-Unanswered {
+		return false
+	}
+	oldest.expire()
+	return true
+}
+
+// expire gives the call up, unless somebody has it, here or at another berth.
+func (h *Call) expire() {
+	select {
+	case h.turn <- struct{}{}:
+	default:
+		return
+	}
+	ctx := context.Background()
+	defer h.Finish()
+	if h.Flow != nil {
+		defer h.Session.Leave(h.Flow)
+	}
+	if h.among.marks.isOthers(ctx, h.id) {
+		h.Session.LeaveToOthers()
+		return
+	}
+	h.mu.Lock()
+	asks := h.asks
+	h.mu.Unlock()
+	h.abandon(ctx, asks, "the client did not come back")
+}
+
+// abandon tells the upstream that nobody will answer, and why nobody wants the call any more.
+func (h *Call) abandon(ctx context.Context, asks []rounds.Question, why string) {
+	h.among.questions.Add(rounds.WasAbandoned, len(asks))
+	for _, q := range asks {
+		_ = h.Session.Tell(ctx, h.out, rounds.Cancelled(q))
+	}
+	_ = h.Session.Tell(ctx, h.out, mcp.Cancelled(json.RawMessage(h.id), why))
+}
+
+// GiveUp ends the call, which its client has cancelled. asked is what that has been asked, if it was by another berth.
+func (h *Call) GiveUp(ctx context.Context, asked []rounds.Question) {
+	defer h.Finish()
+	if h.Flow != nil {
+		defer h.Session.Leave(h.Flow)
+	}
+	h.mu.Lock()
+	asks := h.asks
+	if h.until.IsZero() { // another berth has asked
+		asks = asked
+	}
+	h.mu.Unlock()
+	h.abandon(ctx, asks, "the client has cancelled it")
+}

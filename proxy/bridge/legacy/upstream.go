@@ -1,0 +1,65 @@
+package legacy
+
+import (
+	"crypto/rand"
+	"log/slog"
+	"strconv"
+	"sync/atomic"
+
+	"berth/internal/exchange"
+	"berth/internal/mcp"
+	"berth/internal/wire"
+	"berth/proxy/inbound"
+	"berth/proxy/outbound"
+	"berth/proxy/session"
+	"berth/routing"
+)
+
+// Version is the one that is spoken: streams of legacy servers can be resumed only by clients of
+// 2025-11-25.
+const Version = "2025-11-25"
+
+// Upstream is one of the legacy era.
+type Upstream struct {
+	*routing.Upstream
+	Endpoint func() *inbound.Endpoint // as it is now, whose pool's the upstream is
+	Log      *slog.Logger
+}
+
+// Pool is the upstream's, as it is now.
+func (u *Upstream) Pool() *routing.Pool { return u.Endpoint().Router.Pool }
+
+// Opener opens sessions in the name of who sends out.
+func (u *Upstream) Opener(out *exchange.Request) session.Opener {
+	return session.Opener{
+		Endpoint: u.Endpoint(), Log: u.Log,
+		Post:    func(_ *routing.Upstream, body []byte) *exchange.Request { return OwnPost(out, body) },
+		IsOdd:   func(h *wire.Header) bool { return inbound.HasOddSession(h, maxSession) },
+		Crossed: func(*routing.Upstream) func() { return func() {} },
+	}
+}
+
+// maxSession bounds the name of a session, in bytes.
+const maxSession = 4 << 10
+
+// OwnPost is a POST of berth's own in the name of who sends out, in no session and of no version.
+func OwnPost(out *exchange.Request, body []byte) *exchange.Request {
+	own := &exchange.Request{Method: wire.MethodPost, URL: out.URL, Host: out.Host, Header: out.Header.Clone(), Body: body, Caller: out.Caller}
+	outbound.MakeOwn(own.Header)
+	own.Header.Del(mcp.HeaderVersion)
+	own.Header.Del(mcp.HeaderSession)
+	own.Header.Del("Content-Length")
+	return own
+}
+
+// ids are JSON-RPC ids of this process: no other's are like them, so that a session may go from
+// one berth to another.
+var ids = struct {
+	prefix string
+	last   atomic.Int64
+}{prefix: rand.Text()}
+
+// NewID returns a raw JSON-RPC id.
+func NewID() []byte {
+	return strconv.AppendQuote(nil, "berth-"+ids.prefix+"-"+strconv.FormatInt(ids.last.Add(1), 36))
+}

@@ -1,0 +1,30 @@
+package sessions
+
+import (
+	"time"
+
+	"berth/internal/exchange"
+	"berth/proxy/bridge/legacy"
+)
+
+// Adopt is a session that another berth may have opened, in use by a call that goes on here. It stands on no shelf. If keep is
+// not 0 it is ended that long after its last use, unless that leaves it to others.
+func (p *Pool) Adopt(s legacy.Session, keep time.Duration) *Session {
+	return &Session{Session: s, pool: p, level: -1, users: 1, alone: true, gone: true, adopted: keep}
+}
+
+// Of lends the session that a task lives in, whoever has it: what is asked about a task disturbs
+// no call. One that another berth has opened is not this one's to end.
+func (p *Pool) Of(at *legacy.Upstream, id string, opened *exchange.Request) *Session {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, s := range p.shelves {
+		for _, l := range s.loans {
+			if l.ID == id && id != "" {
+				l.users++
+				return l
+			}
+		}
+	}
+	return &Session{Session: legacy.Session{At: at, ID: id, Version: legacy.Version, Opened: opened}, pool: p, level: -1, users: 1, gone: true}
+}

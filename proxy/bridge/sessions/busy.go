@@ -1,0 +1,53 @@
+package sessions
+
+import (
+	"encoding/json"
+	"strconv"
+	"time"
+
+	"berth/internal/mcp"
+	"berth/internal/wire"
+	"berth/proxy/fault"
+	"berth/proxy/session"
+)
+
+// errTooMany is what a call fails with for which no session may be opened.
+var errTooMany = fault.Unavailable(mcp.ReasonOverloaded, "too many sessions are open at the server")
+
+// busy is what a call fails with whose server has too much to do, and says for how long if it does.
+func busy(answer *session.Refusal, message string) *mcp.Error {
+	worded := fault.Unavailable(mcp.ReasonOverloaded, message)
+	worded.Status = answer.Status
+	if d := retryAfter(answer.Header); d > 0 {
+		worded.RetryAfter = d
+	}
+	return worded
+}
+
+// retryAfter reads Retry-After: seconds, or a date (RFC 9110, 10.2.3). What is neither says nothing.
+func retryAfter(h *wire.Header) time.Duration {
+	said := h.Get("Retry-After")
+	if seconds, err := strconv.ParseUint(said, 10, 31); err == nil {
+		return time.Duration(seconds) * time.Second
+	}
+	if date, err := time.Parse(time.RFC1123, said); err == nil {
+		return max(0, time.Until(date))
+	}
+	return 0
+}
+
+// asWorded is the error that an answer bears.
+func asWorded(answer *session.Refusal) *mcp.Error {
+	var object struct {
+		Code    int             `json:"code"`
+		Message string          `json:"message"`
+		Data    json.RawMessage `json:"data"`
+	}
+	_ = json.Unmarshal(answer.Object, &object) // it was read as JSON
+	e := &mcp.Error{Status: answer.Status, Code: object.Code, Message: object.Message}
+	if object.Data != nil {
+		e.Data = object.Data
+	}
+	e.RetryAfter = retryAfter(answer.Header)
+	return e
+}

@@ -1,0 +1,226 @@
+package sessions
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"time"
+
+	"berth/internal/exchange"
+	"berth/internal/mcp"
+	"berth/internal/wire"
+	"berth/proxy/bridge/legacy"
+	"berth/proxy/outbound"
+)
+
+// ear reads a session's GET stream. There servers tell what belongs to no call, and many ask there
+// what a call of theirs wants to know.
+type ear struct {
+	of    *Session
+	stop  context.CancelFunc
+	alone time.Duration // for which the server wants to be left alone before it is read again; of who reads
+
+	// Pool.mu guards these.
+	last   string            // id of the last event
+	out    *exchange.Request // in whose name it is read, as who needs it has last shown
+	stands chan struct{}     // closed when the stream stands, or nobody need wait for that
+	early  bool              // the session is being opened
+}
+
+const (
+	// earTime bounds what calls wait for the session's GET stream: what is asked before it
+	// stands is lost.
+	earTime = 2 * time.Second
+
+	// How long a GET stream that ended is left alone.
+	earFirst = 20 * time.Millisecond
+	earMost  = 30 * time.Second
+)
+
+// Listen has the session's GET stream read, from an event on if there is one, and waits until it
+// stands, whoever has begun to read it. A server that has none is not asked again.
+func (l *Session) Listen(ctx context.Context, out *exchange.Request, last string) {
+	l.listenAs(ctx, out, ear{last: last})
+}
+
+// listenEarly is Listen in a session that is being opened. A server that has no stream yet may have
+// one then.
+func (l *Session) listenEarly(ctx context.Context, out *exchange.Request) {
+	l.listenAs(ctx, out, ear{early: true})
+}
+
+func (l *Session) listenAs(ctx context.Context, out *exchange.Request, wanted ear) {
+	p := l.pool
+	p.mu.Lock()
+	e := l.ear
+	switch {
+	case e != nil:
+		e.out = legacy.OwnPost(out, nil)
+	case l.ID == "" || l.deaf:
+		p.mu.Unlock()
+		return
+	default:
+		line, cancel := context.WithCancel(context.Background()) // it outlives the request
+		e = &ear{of: l, stop: cancel, last: wanted.last, early: wanted.early, out: legacy.OwnPost(out, nil), stands: make(chan struct{})}
+		l.ear = e
+		go e.run(line)
+	}
+	stands := e.stands
+	p.mu.Unlock()
+	select {
+	case <-stands:
+	case <-ctx.Done():
+	}
+}
+
+// IsHeard reports whether the session's GET stream is read.
+func (l *Session) IsHeard() bool {
+	l.pool.mu.Lock()
+	defer l.pool.mu.Unlock()
+	return l.ear != nil
+}
+
+// StopListening undoes Listen. It returns the last event that was read.
+func (l *Session) StopListening() (last string) {
+	l.pool.mu.Lock()
+	defer l.pool.mu.Unlock()
+	return l.cover()
+}
+
+// LastHeard is the last event of the session's GET stream that was read.
+func (l *Session) LastHeard() string {
+	l.pool.mu.Lock()
+	defer l.pool.mu.Unlock()
+	if l.ear == nil {
+		return ""
+	}
+	return l.ear.last
+}
+
+// cover is StopListening for who holds Pool.mu.
+func (l *Session) cover() (last string) {
+	if l.ear == nil {
+		return ""
+	}
+	l.ear.stop()
+	last, l.ear = l.ear.last, nil
+	return last
+}
+
+// run reads the GET stream for as long as somebody wants that.
+func (e *ear) run(ctx context.Context) {
+	l := e.of
+	defer e.settle()
+	late := time.AfterFunc(earTime, e.settle)
+	defer late.Stop()
+	for pause, early := earFirst, e.early; ctx.Err() == nil; pause, early = min(2*pause, earMost), false {
+		began := time.Now()
+		err := e.hearOnce(ctx)
+		switch {
+		case ctx.Err() != nil:
+			return
+		case errors.Is(err, errDenied) && early:
+			l.StopListening()
+			return
+		case errors.Is(err, errDenied):
+			l.deafen(l.IsDenied(ctx, e.as()))
+			return
+		case errors.Is(err, errNoStream):
+			l.deafen(false)
+			return
+		case errors.Is(err, legacy.ErrStands):
+			// The server may have yet to see that it was left.
+		case time.Since(began) > earMost: // it stood
+			pause = earFirst
+			e.unsettle()
+			late.Reset(earTime)
+		default:
+			e.settle()
+		}
+		select {
+		case <-ctx.Done():
+		case <-time.After(max(pause, e.alone)):
+		}
+	}
+}
+
+// settle has nobody wait for the stream any more.
+func (e *ear) settle() {
+	e.of.pool.mu.Lock()
+	defer e.of.pool.mu.Unlock()
+	select {
+	case <-e.stands:
+	default:
+		close(e.stands)
+	}
+}
+
+// unsettle has calls wait for the next stream, which comes soon.
+func (e *ear) unsettle() {
+	e.of.pool.mu.Lock()
+	defer e.of.pool.mu.Unlock()
+	e.stands = make(chan struct{})
+}
+
+// as is in whose name the stream is read.
+func (e *ear) as() *exchange.Request {
+	e.of.pool.mu.Lock()
+	defer e.of.pool.mu.Unlock()
+	return e.out
+}
+
+// deafen notes that the session has no GET stream, or that the upstream has lost it.
+func (l *Session) deafen(lost bool) {
+	l.pool.mu.Lock()
+	defer l.pool.mu.Unlock()
+	l.cover()
+	if l.deaf = true; lost {
+		l.remove()
+	}
+}
+
+var (
+	errNoStream = errors.New("bridge: the server has no GET streams")
+	// errDenied says that there is no GET stream, or no session any more: some servers say both with one status.
+	errDenied = errors.New("bridge: the session has no GET stream")
+)
+
+// hearOnce reads the stream to its end.
+func (e *ear) hearOnce(ctx context.Context) error {
+	l := e.of
+	l.pool.mu.Lock()
+	as, last := e.out, e.last
+	l.pool.mu.Unlock()
+	response, err := l.Stream(ctx, as, last)
+	if err != nil {
+		return err
+	}
+	defer response.Body.Close()
+	switch status := response.Status; {
+	case status == wire.StatusConflict:
+		return legacy.ErrStands
+	case status == wire.StatusMethodNotAllowed:
+		return errNoStream
+	case outbound.DeniesSession(status):
+		return errDenied
+	case status != wire.StatusOK || exchange.ShapeOf(response) != exchange.EventStream:
+		return nil
+	}
+	e.settle()
+	events := mcp.NewLongEventReader(response.Body, legacy.MaxAnswer)
+	for {
+		next, err := events.Next()
+		if err != nil {
+			return err
+		}
+		if id := next.ID(); next.Ends && id != "" && len(id) <= legacy.MaxEvent {
+			l.pool.mu.Lock()
+			e.last = id
+			l.pool.mu.Unlock()
+		}
+		legacy.LeaveAlone(&e.alone, &next)
+		if next.Ends && !next.Cut && mcp.MayBeMessage(next.Data) {
+			l.hears(ctx, e.as(), bytes.Clone(next.Data))
+		}
+	}
+}

@@ -1,0 +1,94 @@
+package sessions
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"berth/internal/mcp"
+	"berth/proxy/bridge/flow"
+	"berth/proxy/bridge/rounds"
+)
+
+// earlyAnswer is how long a call that cannot be asked may go without its answer while a question
+// is kept: some servers wait for that.
+const earlyAnswer = time.Second
+
+// keepAsked keeps a question for the first call that may be asked. It reports whether it does: what
+// comes later may be of a call that has ended.
+func (l *Session) keepAsked(it flow.Item) bool {
+	p := l.pool
+	if l.shelf == nil || p.settings().Isolation == ForAll || l.Declares.Lacks(it.Message) != nil {
+		return false
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if l.called || l.gone || len(l.early) >= mcp.MaxInputs {
+		return false
+	}
+	if l.early = append(l.early, it); len(l.early) == 1 {
+		asker := l.asker
+		time.AfterFunc(earlyAnswer, func() { l.reviewEarly(asker) })
+	}
+	return true
+}
+
+// reviewEarly refuses what is kept if the call that was under way before still is.
+func (l *Session) reviewEarly(before *flow.Flow) {
+	l.pool.mu.Lock()
+	if len(l.early) == 0 || l.gone {
+		l.pool.mu.Unlock()
+		return
+	}
+	if now := l.asker; now == nil || now != before {
+		time.AfterFunc(earlyAnswer, func() { l.reviewEarly(now) })
+		l.pool.mu.Unlock()
+		return
+	}
+	early := l.takeEarly()
+	l.pool.mu.Unlock()
+	for _, it := range early {
+		_ = l.Tell(context.Background(), l.Opened, mcp.ErrorResponse(it.Answer.ID, rounds.ErrNobodyAsked.Object()))
+	}
+}
+
+// takeEarly takes what is kept. The caller holds Pool.mu.
+func (l *Session) takeEarly() (early []flow.Item) {
+	early, l.early = l.early, nil
+	return early
+}
+
+// withdrawEarly drops what the server wants no answer to any more. The caller holds Pool.mu.
+func (l *Session) withdrawEarly(id []byte) {
+	l.early = slices.DeleteFunc(l.early, func(it flow.Item) bool { return mcp.IDKey(it.Answer.ID) == mcp.IDKey(id) })
+}
+
+// IsGreeting reports whether a question may be what the server asks of the session, and not of a call: some
+// ask each new one for its roots, whatever it has declared. Streams of calls bear what is of them alone.
+func (l *Session) IsGreeting(method string) bool {
+	if method != mcp.MethodListRoots || l.shelf == nil {
+		return false
+	}
+	l.pool.mu.Lock()
+	defer l.pool.mu.Unlock()
+	first := !l.askedRoots
+	l.askedRoots = true
+	return first
+}
+
+// LetsGreet reports whether the upstream is yet to have the time to ask what it asks of every new session. It is
+// asked by who gives it that.
+func (l *Session) LetsGreet() bool {
+	l.pool.mu.Lock()
+	defer l.pool.mu.Unlock()
+	first := !l.greeted
+	l.greeted = true
+	return first
+}
+
+// TakeEarly takes what is kept.
+func (l *Session) TakeEarly() []flow.Item {
+	l.pool.mu.Lock()
+	defer l.pool.mu.Unlock()
+	return l.takeEarly()
+}

@@ -1,0 +1,85 @@
+package sessions
+
+import (
+	"context"
+	"time"
+
+	"berth/internal/exchange"
+	"berth/proxy/bridge/legacy"
+	"berth/proxy/resident"
+)
+
+// Places bounds the processes that one caller's calls have at a server that berth runs. By stdio
+// nothing tells which call asks: so each call that may be asked has a process to itself, and waits
+// where all are taken.
+const Places = 8
+
+// Lend returns a session at an upstream for a call, alone where that may be asked something. GiveBack ends the loan.
+func (p *Pool) Lend(ctx context.Context, at *legacy.Upstream, b *Borrower, alone bool) (*Session, error) {
+	for {
+		l, wait, err := p.tryLend(ctx, at, b, alone)
+		if err != nil || l != nil {
+			return l, err
+		}
+		select {
+		case <-wait:
+		case <-time.After(lendAgain):
+		case <-ctx.Done():
+			return nil, &exchange.SendError{Err: context.Cause(ctx)}
+		}
+	}
+}
+
+// lendAgain is when a call that waits for a session looks again: of several that wait one is told.
+const lendAgain = 100 * time.Millisecond
+
+// tryLend is Lend, unless there is something to wait for.
+func (p *Pool) tryLend(ctx context.Context, at *legacy.Upstream, b *Borrower, alone bool) (l *Session, wait chan struct{}, err error) {
+	key := b.key()
+	p.mu.Lock()
+	s := p.shelfOf(key, b.Whose())
+	if l = s.own(b.Prefers, alone); l == nil {
+		l = s.fit(alone)
+	}
+	place, free := s.place(alone)
+	switch {
+	case l != nil && b.Among != PerCall:
+		l.users++
+		l.alone = alone
+		p.mu.Unlock()
+		return l, nil, nil
+	case !alone && s.opening && b.Among != PerCall:
+		p.mu.Unlock()
+		return nil, s.changed, nil
+	case p.open >= p.settings().Most && !p.endIdle():
+		s.settle()
+		greedy := p.greediest(b.Whose())
+		p.mu.Unlock()
+		if greedy != "" && p.around.GiveUpOldest(func(l *Session) bool { return l.shelf != nil && l.shelf.whose == greedy }) {
+			return nil, s.changed, nil
+		}
+		return nil, nil, errTooMany
+	case !free && resident.Is(at.URL):
+		p.mu.Unlock()
+		p.around.GiveUpOldest(func(l *Session) bool { return l.shelf != nil && l.shelf.key == key }) // whoever is asked may not come back
+		return nil, s.changed, nil
+	}
+	p.open++
+	s.opening = s.opening || !alone
+	pending := &Session{pool: p, shelf: s, Place: place, users: 1, alone: true}
+	s.loans = append(s.loans, pending) // its place is taken
+	p.mu.Unlock()
+	done := make(chan newLoan, 1)
+	go func() { done <- p.put(ctx, at, b, pending, alone) }()
+	select {
+	case o := <-done:
+		return o.l, nil, o.err
+	case <-ctx.Done():
+		go func() { // what the server opens nobody else can end
+			if o := <-done; o.l != nil {
+				o.l.GiveBack(false)
+			}
+		}()
+		return nil, nil, &exchange.SendError{Err: context.Cause(ctx)}
+	}
+}

@@ -1,0 +1,98 @@
+package sessions
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"berth/internal/exchange"
+	"berth/internal/mcp"
+	"berth/internal/wire"
+	"berth/proxy/bridge/legacy"
+	"berth/proxy/fault"
+	"berth/proxy/outbound"
+	"berth/proxy/resident"
+	"berth/proxy/session"
+)
+
+// newLoan is what has come of opening a session.
+type newLoan struct {
+	l   *Session
+	err error
+}
+
+// put opens a session, and puts it in the place of one that is to be opened, be its caller there still or not.
+func (p *Pool) put(ctx context.Context, at *legacy.Upstream, b *Borrower, pending *Session, alone bool) newLoan {
+	s := pending.shelf
+	l, err := p.openSession(context.WithoutCancel(ctx), at, b, s, pending.Place)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	defer s.tell()
+	s.opening = s.opening && alone
+	i := slices.Index(s.loans, pending)
+	if err != nil {
+		p.open--
+		s.loans = slices.Delete(s.loans, i, i+1)
+		s.settle()
+		return newLoan{nil, err}
+	}
+	l.users, l.alone = 1, alone
+	s.loans[i] = l
+	if len(p.listeners[s.whose]) > 0 {
+		go l.Listen(context.WithoutCancel(ctx), b.Out, "")
+	}
+	return newLoan{l, nil}
+}
+
+// openSession opens a session in the borrower's name.
+func (p *Pool) openSession(ctx context.Context, at *legacy.Upstream, b *Borrower, s *shelf, place int) (*Session, error) {
+	as := b.placed(at, place)
+	l := &Session{
+		Session: legacy.Session{At: at, Opened: legacy.OwnPost(as, nil)}, pool: p, shelf: s, Declares: b.Client.Declares(), Place: place, level: -1,
+		subscribing: make(chan struct{}, 1), subscribed: map[string]int{},
+	}
+	ctx, cancel := context.WithTimeout(ctx, session.Limit(at.Endpoint()))
+	defer cancel()
+	_, err := at.Opener(as).Open(ctx, at.Upstream, session.Opening{
+		Initialize: mcp.InitializeFor([]byte(outbound.OwnID), legacy.Version, b.Client.AsksClient(), b.Client.Info),
+		Accept: func(opened *session.Session) error {
+			l.ID, l.Version, l.Result = opened.ID, opened.Version, opened.Result
+			if b.Client.Asked() {
+				l.listenEarly(ctx, b.Out) // some ask as soon as they may
+			}
+			return nil
+		},
+	})
+	if err != nil {
+		l.StopListening()
+		return nil, notOpened(at, err)
+	}
+	p.around.Opened(l.Result)
+	return l, nil
+}
+
+// notOpened is what a call fails with whose session was not opened: nothing of it was sent.
+func notOpened(at *legacy.Upstream, err error) error {
+	if errors.Is(err, outbound.ErrEra) {
+		at.NoteLegacy(false)
+		return err
+	}
+	if failed, ok := errors.AsType[*exchange.SendError](err); ok {
+		return &exchange.SendError{Err: failed.Err, Refused: failed.Refused, TimedOut: failed.TimedOut, Starved: failed.Starved}
+	}
+	answer, ok := errors.AsType[*session.Refusal](err)
+	if !ok {
+		return err
+	}
+	worded := &mcp.Error{Status: wire.StatusBadGateway, Code: mcp.CodeInternal, Message: "the server opened no session", Reason: mcp.ReasonBadUpstream, Outcome: mcp.NotExecuted}
+	switch {
+	case resident.Is(at.URL) && answer.Object != nil: // berth's own words, with the end of what a process said
+		worded = asWorded(answer)
+	case wire.RefusesCredentials(answer.Status):
+		worded = fault.Refused(answer.Status, "the server does not take these credentials")
+		worded.Challenge = answer.Header.Get("Www-Authenticate")
+	case answer.Status == wire.StatusTooManyRequests, answer.Status == wire.StatusServiceUnavailable:
+		worded = busy(answer, "the server opens no session now")
+	}
+	return worded
+}

@@ -1,0 +1,93 @@
+package sessions
+
+import (
+	"context"
+	"slices"
+	"sync"
+	"time"
+
+	"berth/internal/exchange"
+	"berth/proxy/bridge/flow"
+)
+
+// Settings are what operators say of sessions.
+type Settings struct {
+	Isolation Isolation
+	Most      int // sessions at an upstream
+}
+
+// Around is what a pool needs of what stands above it.
+type Around interface {
+	// Opened is told what an upstream said of itself: the result of an initialize.
+	Opened(result []byte)
+
+	// TaskAsks is told that a task of the upstream's asks something on the stream of the session that it lives in. id is
+	// the raw JSON-RPC id of message; the upstream is answered in the name of who sends out.
+	TaskAsks(ctx context.Context, out *exchange.Request, s *Session, id, message []byte)
+
+	// GiveUpOldest gives up a call that waits for its client, in a session that on says it may be, to make room. It
+	// reports whether there is one.
+	GiveUpOldest(on func(s *Session) bool) bool
+}
+
+// Pool holds the sessions that are open at an upstream, whichever list of its pool's that stands in. Its
+// methods may be called concurrently.
+type Pool struct {
+	settings func() Settings
+	around   Around
+	replays  flow.Replays
+
+	mu      sync.Mutex // guards the fields below
+	shelves map[string]*shelf
+	open    int // sessions
+	// listeners are those who listen, by whose sessions they hear, each with its own session.
+	listeners map[string]map[Listener]*Session
+}
+
+// NewPool returns a pool without sessions. settings tells what holds now.
+func NewPool(settings func() Settings, around Around) *Pool {
+	return &Pool{settings: settings, around: around, shelves: map[string]*shelf{}, listeners: map[string]map[Listener]*Session{}}
+}
+
+// Size is how many sessions are open, or being opened, and on how many shelves they stand.
+func (p *Pool) Size() (sessions, shelves int) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.open, len(p.shelves)
+}
+
+// IsEmpty reports whether nothing is open, and nobody listens.
+func (p *Pool) IsEmpty() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.open == 0 && len(p.listeners) == 0
+}
+
+// TakeIdle takes the sessions off their shelves that nobody uses and nobody has used since.
+func (p *Pool) TakeIdle(since time.Time) (idle []*Session) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, s := range p.shelves {
+		for _, l := range slices.Clone(s.loans) {
+			if l.users == 0 && l.idle.Before(since) && !l.hasTasks() {
+				l.remove()
+				idle = append(idle, l)
+			}
+		}
+	}
+	return idle
+}
+
+// EndAll ends sessions, some at a time.
+func EndAll(ctx context.Context, loans []*Session) {
+	var running sync.WaitGroup
+	places := make(chan struct{}, 16)
+	for _, l := range loans {
+		places <- struct{}{}
+		running.Go(func() {
+			defer func() { <-places }()
+			l.End(ctx)
+		})
+	}
+	running.Wait()
+}

@@ -1,0 +1,138 @@
+package sessions
+
+import (
+	"context"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"berth/internal/exchange"
+	"berth/internal/mcp"
+	"berth/proxy/bridge/flow"
+	"berth/proxy/bridge/legacy"
+)
+
+// Session is a bridged session: lent to one call that may be asked something, or to any number of
+// others.
+type Session struct {
+	legacy.Session
+	pool     *Pool
+	shelf    *shelf       // nil: it stands on none, as one that was opened by another berth
+	Declares mcp.Declared // what its client has declared; "": another berth has opened it
+	Place    int          // of its server's processes; see Places
+
+	level int // the log level that was set, as mcp.Severity counts; -1: none. Of who uses it alone, or setting
+
+	setting sync.Mutex // held while the level is set
+
+	listed atomic.Bool // its tools were learned
+
+	subscribing chan struct{}  // holds one while a resource is subscribed to, or no more; guards the field below
+	subscribed  map[string]int // how many listen for a resource
+
+	// Pool.mu guards these.
+	users int
+	alone bool
+	idle  time.Time // since when nobody uses it
+	gone  bool      // it is on no shelf any more
+
+	retired bool // it is gone, and ends with its last use
+
+	greeted    bool          // its server had the time to ask what it asks of every session
+	called     bool          // a call that may be asked was begun
+	askedRoots bool          // its server has asked for roots that its client has not declared
+	early      []flow.Item   // what the server asks that no call could be asked so far
+	adopted    time.Duration // how long after its use it is ended, since another berth has opened it, for a call that goes on here
+	ear        *ear          // who reads its GET stream; nil: nobody
+	deaf       bool          // it has none
+	asker      *flow.Flow    // of the call that was begun last, and may be asked; nil: there is none
+
+	tasks map[string]time.Time // that were made in it and have not ended, and until when they live
+}
+
+// GiveBack ends a use of the session, which the upstream may have lost.
+func (l *Session) GiveBack(lost bool) {
+	p := l.pool
+	p.mu.Lock()
+	l.users--
+	if l.users == 0 {
+		l.alone, l.idle = false, time.Now()
+		if l.gone {
+			l.cover() // nobody else will
+		}
+	}
+	l.shelf.tell()
+	if !l.gone && (lost || l.users == 0 && p.settings().Isolation == PerCall && !l.hasTasks()) {
+		l.remove()
+		l.retired = true
+	}
+	end := l.retired && l.users == 0
+	p.mu.Unlock()
+	switch {
+	case end:
+		go l.End(context.Background())
+	case l.adopted > 0:
+		// Whoever answers the same round once more may still read there.
+		time.AfterFunc(l.adopted, func() { l.End(context.Background()) })
+	}
+}
+
+// Lose takes a session off its shelf that the upstream knows no more.
+func (l *Session) Lose() {
+	l.pool.mu.Lock()
+	defer l.pool.mu.Unlock()
+	l.remove()
+}
+
+// LeaveToOthers forgets a session that another berth goes on with.
+func (l *Session) LeaveToOthers() {
+	l.pool.mu.Lock()
+	defer l.pool.mu.Unlock()
+	l.remove()
+	l.adopted = 0
+}
+
+// remove takes the session off its shelf. The caller holds Pool.mu.
+func (l *Session) remove() {
+	if l.gone {
+		return
+	}
+	l.gone = true
+	l.pool.open--
+	l.cover()
+	if s := l.shelf; s != nil {
+		for li, own := range l.pool.listeners[s.whose] {
+			if own == l {
+				li.Lose() // what it has subscribed to is lost
+			}
+		}
+		s.loans = slices.DeleteFunc(s.loans, func(other *Session) bool { return other == l })
+		s.settle()
+	}
+}
+
+// Read is what reads the answer to a request that id names, for as long as ctx lasts; it is asked nothing else.
+func (l *Session) Read(ctx context.Context, out *exchange.Request, id []byte) *flow.Flow {
+	return flow.New(ctx, &l.Session, &l.pool.replays, out, id, false)
+}
+
+// Answer has a call, which id names, be read, and asked what comes on the session's own stream. asks says that it may be.
+func (l *Session) Answer(out *exchange.Request, id []byte, asks bool) *flow.Flow {
+	fl := flow.New(context.Background(), &l.Session, &l.pool.replays, out, id, asks)
+	l.pool.mu.Lock()
+	defer l.pool.mu.Unlock()
+	l.asker = fl
+	l.called = l.called || asks
+	return fl
+}
+
+// Leave ends a flow, and that its call is asked anything.
+func (l *Session) Leave(fl *flow.Flow) {
+	fl.Stop()
+	l.pool.mu.Lock()
+	defer l.pool.mu.Unlock()
+	if l.asker == fl {
+		l.asker = nil
+	}
+}

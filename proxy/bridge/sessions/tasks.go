@@ -1,0 +1,51 @@
+package sessions
+
+import "time"
+
+// maxTasks bounds how many tasks of a session are remembered. Of more, those that live longest keep
+// it open.
+const maxTasks = 1000
+
+// KeepTask keeps the session open for a task of its own until that has ended or expired.
+func (l *Session) KeepTask(core string, until time.Time) {
+	l.pool.mu.Lock()
+	defer l.pool.mu.Unlock()
+	if l.tasks == nil {
+		l.tasks = map[string]time.Time{}
+	}
+	l.tasks[core] = until
+	if len(l.tasks) > maxTasks {
+		first := core
+		for other, at := range l.tasks {
+			if at.Before(l.tasks[first]) {
+				first = other
+			}
+		}
+		delete(l.tasks, first)
+	}
+}
+
+// ForgetTask undoes KeepTask.
+func (l *Session) ForgetTask(core string) {
+	l.pool.mu.Lock()
+	defer l.pool.mu.Unlock()
+	delete(l.tasks, core)
+}
+
+// hasTasks reports whether tasks of the session live, as far as this berth knows. The caller holds
+// p.mu.
+func (l *Session) hasTasks() bool {
+	for core, until := range l.tasks {
+		if time.Now().Before(until) {
+			return true
+		}
+		delete(l.tasks, core)
+	}
+	return false
+}
+
+// Listed reports whether the tools were learned that the session has.
+func (l *Session) Listed() bool { return l.listed.Load() }
+
+// NoteListed notes that they were.
+func (l *Session) NoteListed() { l.listed.Store(true) }

@@ -1,0 +1,45 @@
+package bridge
+
+import (
+	"context"
+	"time"
+
+	"berth/internal/exchange"
+	"berth/proxy/bridge/coretasks"
+	"berth/proxy/bridge/held"
+	"berth/proxy/bridge/sessions"
+	"berth/proxy/bridge/tools"
+)
+
+// stock is what is open at an upstream, and known of it, whichever list of its pool's that stands in. It implements
+// sessions.Around.
+type stock struct {
+	sessions *sessions.Pool
+	calls    *held.Calls // that wait for their clients
+	notes    *coretasks.Notes
+	support  coretasks.Support
+	tools    tools.Known
+}
+
+func newStock(b *Bridge) *stock {
+	s := &stock{calls: held.New(func() time.Duration { return b.options().Question }, b.options().Store, b.name, b.metrics.questions), notes: b.notes}
+	s.sessions = sessions.NewPool(func() sessions.Settings {
+		o := b.options()
+		return sessions.Settings{Isolation: o.Isolation, Most: o.Sessions}
+	}, s)
+	return s
+}
+
+// isEmpty reports whether nothing is open at the upstream, nor waits for its client.
+func (s *stock) isEmpty() bool { return s.sessions.IsEmpty() && s.calls.Size() == 0 }
+
+// Opened implements sessions.Around.
+func (s *stock) Opened(result []byte) { s.support.Note(result) }
+
+// TaskAsks implements sessions.Around.
+func (s *stock) TaskAsks(ctx context.Context, out *exchange.Request, l *sessions.Session, id, message []byte) {
+	s.notes.Asks(ctx, out, l, id, message)
+}
+
+// GiveUpOldest implements sessions.Around.
+func (s *stock) GiveUpOldest(on func(l *sessions.Session) bool) bool { return s.calls.GiveUpOldest(on) }
