@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"berth/internal/lapse"
+	"berth/internal/storage/engine"
 
 	"github.com/sony/gobreaker/v2"
 )
@@ -41,7 +42,7 @@ type breaker struct {
 }
 
 func newBreaker(h *health, t traffic, allClosed func() bool) *breaker {
-	b := &breaker{health: h, allClosed: allClosed, turns: newTurns(t.connections - t.lanes - spareConnections), aboard: newTurns(mostAboard), timeout: t.timeout, begin: time.Now().Add(-1)}
+	b := &breaker{health: h, allClosed: allClosed, turns: newTurns(t.alone), aboard: newTurns(t.together), timeout: t.timeout, begin: time.Now().Add(-1)}
 	b.circuit = gobreaker.NewCircuitBreaker[struct{}](gobreaker.Settings{
 		MaxRequests:  successesToClose,
 		Timeout:      breakerOpen,
@@ -68,7 +69,7 @@ const notAsked = -1
 // inTurn runs f when it has one of the turns, and returns how long f took, or notAsked. A probe waits for nobody: what it finds is what others
 // wait for.
 func (b *breaker) inTurn(ctx context.Context, turns *turns, op string, f func(ctx context.Context) error) (took time.Duration, err error) {
-	if op == opPing {
+	if op == engine.OpPing {
 		return b.ask(ctx, op, f)
 	}
 	if !turns.takeFree() {
@@ -108,14 +109,14 @@ func (b *breaker) ask(ctx context.Context, op string, f func(ctx context.Context
 // judged is err as the breaker is to take it. A deadline that leaves less than the time for an
 // answer says nothing about the server.
 func (b *breaker) judged(err error, took time.Duration, ended time.Time) error {
-	f, failed := errors.AsType[*fault](err)
+	f, failed := errors.AsType[*engine.Fault](err)
 	switch {
-	case failed && f.told:
-	case failed && f.deadline != nil && took < b.timeout*9/10:
-		f.refusal = true
-	case failed && !f.refusal && f.reason != reasonTimeout:
+	case failed && f.Told:
+	case failed && f.Deadline != nil && took < b.timeout*9/10:
+		f.Refusal = true
+	case failed && !f.Refusal && f.Reason != engine.ReasonTimeout:
 		b.cuts.Add(1)
-	case answered(err), failed && f.refusal && f.reason != reasonBusy: // a refusal is an answer
+	case answered(err), failed && f.Refusal && f.Reason != engine.ReasonBusy: // a refusal is an answer
 		b.answered.Store(int64(ended.Sub(b.begin)))
 		b.cuts.Store(0)
 	}
@@ -123,7 +124,7 @@ func (b *breaker) judged(err error, took time.Duration, ended time.Time) error {
 }
 
 func open(op string, err error) error {
-	return &fault{op: op, reason: reasonBreakerOpen, detail: err.Error()}
+	return &engine.Fault{Op: op, Reason: engine.ReasonBreakerOpen, Detail: err.Error()}
 }
 
 func (b *breaker) closed() bool { return b.circuit.State() == gobreaker.StateClosed }
@@ -134,19 +135,10 @@ func answered(err error) bool {
 }
 
 func meaningless(err error) bool {
-	if f, ok := errors.AsType[*fault](err); ok {
-		return f.refusal || f.told
+	if f, ok := errors.AsType[*engine.Fault](err); ok {
+		return f.Refusal || f.Told
 	}
-	return err == errAshore || errors.Is(err, context.Canceled)
-}
-
-// parted is an Engine whose keys live on several servers, each of which can be away alone.
-type parted interface {
-	Engine
-
-	part(key string) string // the server that holds key, as far as is known without asking; else ""
-
-	parts(ctx context.Context) (map[string]func(context.Context) error, error)
+	return err == engine.ErrAshore || errors.Is(err, context.Canceled)
 }
 
 // breakers are those of one store, one for each server, so that one that is away costs its own keys
@@ -159,10 +151,11 @@ type breakers struct {
 	byPart map[string]*breaker
 }
 
+// traffic is what a server takes at a time.
 type traffic struct {
-	connections int
-	lanes       int           // connections among them that trips have
-	timeout     time.Duration // for an answer
+	alone    int           // how many operations at a time go by themselves; at least one does
+	together int           // how many go with others
+	timeout  time.Duration // for an answer
 }
 
 func newBreakers(h *health, t traffic) *breakers {

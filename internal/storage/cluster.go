@@ -6,6 +6,8 @@ import (
 	"strings"
 	"sync"
 
+	"berth/internal/storage/engine"
+
 	"github.com/redis/go-redis/v9"
 )
 
@@ -32,7 +34,7 @@ func newClusterEngine(r *redisEngine, o *redis.UniversalOptions, wait waiter) *c
 }
 
 // part asks nobody: it reads the driver's map, which a context that has ended keeps from loading.
-func (c *clusterEngine) part(key string) string {
+func (c *clusterEngine) Part(key string) string {
 	ended, cancel := context.WithCancel(context.Background())
 	cancel()
 	node, err := c.cluster.MasterForKey(ended, c.prefix+key)
@@ -42,10 +44,10 @@ func (c *clusterEngine) part(key string) string {
 	return node.Options().Addr
 }
 
-func (c *clusterEngine) parts(ctx context.Context) (map[string]func(context.Context) error, error) {
+func (c *clusterEngine) Parts(ctx context.Context) (map[string]func(context.Context) error, error) {
 	var mu sync.Mutex // guards pings
 	pings := make(map[string]func(context.Context) error)
-	err := c.ask(ctx, opPing, func(ctx context.Context) error {
+	err := c.ask(ctx, engine.OpPing, func(ctx context.Context) error {
 		err := c.cluster.ForEachMaster(ctx, func(_ context.Context, node *redis.Client) error {
 			mu.Lock()
 			defer mu.Unlock()
@@ -62,7 +64,7 @@ func (c *clusterEngine) parts(ctx context.Context) (map[string]func(context.Cont
 
 // ping asks a master for the cluster's state: it answers PING even while it refuses every key.
 func (c *clusterEngine) ping(ctx context.Context, node *redis.Client) error {
-	return outage(c.ask(ctx, opPing, func(ctx context.Context) error {
+	return outage(c.ask(ctx, engine.OpPing, func(ctx context.Context) error {
 		info, err := node.ClusterInfo(ctx).Result()
 		if err == nil && !strings.Contains(info, "cluster_state:ok") {
 			err = errClusterState
@@ -73,7 +75,7 @@ func (c *clusterEngine) ping(ctx context.Context, node *redis.Client) error {
 
 // Ping implements Engine: it fails if any master does.
 func (c *clusterEngine) Ping(ctx context.Context) error {
-	pings, err := c.parts(ctx)
+	pings, err := c.Parts(ctx)
 	if err != nil {
 		return err
 	}

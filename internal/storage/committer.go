@@ -7,6 +7,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"berth/internal/storage/engine"
+
 	"go.etcd.io/bbolt"
 )
 
@@ -211,5 +213,5 @@ func (c *committer) update(most int, change change) error {
 
 // report tells health how a commit went: there is no breaker that waits for more.
 func (c *committer) report(err error) {
-	c.health.report(func() bool { return err == nil }, fileFault(opPut, err), time.Now())
+	c.health.report(func() bool { return err == nil }, fileFault(engine.OpPut, err), time.Now())
 }

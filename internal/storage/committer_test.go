@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"sync"
@@ -19,9 +20,9 @@ import (
 // openEngine opens an engine whose insides a test looks at.
 func openEngine(t *testing.T) *fileEngine {
 	t.Helper()
-	opts := Options{}.withDefaults()
+	opts := fileSettings{log: slog.New(slog.DiscardHandler)}
 	path := filepath.Join(t.TempDir(), "berth.db")
-	e, err := newFileEngine(context.Background(), target{name: "file:" + path, file: path}, opts, newHealth(opts.Logger, true))
+	e, err := newFileEngine(context.Background(), path, opts, newHealth(opts.log, true))
 	if err != nil {
 		t.Fatalf("newFileEngine: %v", err)
 	}

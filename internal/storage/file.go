@@ -5,31 +5,42 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"runtime/debug"
 	"time"
+
+	"berth/internal/storage/engine"
+	"berth/internal/storage/localbus"
 
 	"go.etcd.io/bbolt"
 )
 
 // fileEngine is the Engine in a file that one process holds. Reads go to the file's map in memory.
 type fileEngine struct {
-	localBus // a file belongs to one process
+	localbus.Bus // a file belongs to one process
 
 	db      *bbolt.DB
 	commits *committer
 }
 
-func newFileEngine(ctx context.Context, t target, opts Options, h *health) (*fileEngine, error) {
-	db, err := openFile(ctx, t.file, opts)
+// fileSettings are the settings of an engine beside its path.
+type fileSettings struct {
+	wait time.Duration // for the process that holds the file. Zero: not at all
+	log  *slog.Logger
+}
+
+// newFileEngine opens the file at path, or makes it, and tells h whether it can be written.
+func newFileEngine(ctx context.Context, path string, opts fileSettings, h *health) (*fileEngine, error) {
+	db, err := openFile(ctx, path, opts)
 	if err != nil {
-		return nil, fmt.Errorf("storage: %s: %w", t.name, err)
+		return nil, fmt.Errorf("storage: file:%s: %w", path, err)
 	}
 	return &fileEngine{db: db, commits: newCommitter(db, h)}, nil
 }
 
 func (e *fileEngine) Get(_ context.Context, key string) (Record, error) {
 	var standing *fileRecord
-	err := e.read(opGet, func(tx *bbolt.Tx) (err error) {
+	err := e.read(engine.OpGet, func(tx *bbolt.Tx) (err error) {
 		standing, err = records.find(tx, []byte(key), time.Now())
 		return err
 	})
@@ -44,7 +55,7 @@ func (e *fileEngine) Get(_ context.Context, key string) (Record, error) {
 
 func (e *fileEngine) PutIfAbsent(ctx context.Context, key string, value []byte, ttl time.Duration) (standing Record, created bool, err error) {
 	next := newUpdate(key, value, ttl)
-	err = e.write(ctx, opPutIfAbsent, next.key, func(tx *bbolt.Tx, now time.Time) (bool, error) {
+	err = e.write(ctx, engine.OpPutIfAbsent, next.key, func(tx *bbolt.Tx, now time.Time) (bool, error) {
 		before, err := records.load(tx, next.key)
 		if err != nil || before != nil && before.live(now) {
 			next.standing, next.done = before, false
@@ -60,7 +71,7 @@ func (e *fileEngine) PutIfAbsent(ctx context.Context, key string, value []byte, 
 
 func (e *fileEngine) Swap(ctx context.Context, key string, version uint64, value []byte, ttl time.Duration) (Record, error) {
 	next := newUpdate(key, value, ttl)
-	err := e.write(ctx, opSwap, next.key, func(tx *bbolt.Tx, now time.Time) (bool, error) {
+	err := e.write(ctx, engine.OpSwap, next.key, func(tx *bbolt.Tx, now time.Time) (bool, error) {
 		before, err := records.find(tx, next.key, now)
 		if err != nil || before == nil || before.Version != version {
 			next.standing, next.done = before, false
@@ -81,7 +92,7 @@ func (e *fileEngine) Swap(ctx context.Context, key string, version uint64, value
 
 func (e *fileEngine) Put(ctx context.Context, key string, value []byte, ttl time.Duration) error {
 	next := newUpdate(key, value, ttl)
-	return e.write(ctx, opPut, next.key, func(tx *bbolt.Tx, now time.Time) (bool, error) {
+	return e.write(ctx, engine.OpPut, next.key, func(tx *bbolt.Tx, now time.Time) (bool, error) {
 		before, err := records.load(tx, next.key)
 		if err != nil {
 			return false, err
@@ -115,14 +126,14 @@ func (u *update) put(tx *bbolt.Tx, before *fileRecord, now time.Time) (bool, err
 }
 
 func (e *fileEngine) Delete(ctx context.Context, key string) error {
-	return e.write(ctx, opDelete, []byte(key), records.remove([]byte(key)))
+	return e.write(ctx, engine.OpDelete, []byte(key), records.remove([]byte(key)))
 }
 
 func (e *fileEngine) Now(context.Context) (time.Time, error) { return time.Now(), nil }
 
 // Ping implements Engine. A full disk does not fail it: reads are served.
 func (e *fileEngine) Ping(context.Context) error {
-	return e.read(opPing, func(*bbolt.Tx) error { return nil })
+	return e.read(engine.OpPing, func(*bbolt.Tx) error { return nil })
 }
 
 // Close implements Engine. It waits for the commit under way.
@@ -148,7 +159,7 @@ func (e *fileEngine) write(ctx context.Context, op string, key []byte, change ch
 
 func fits(op string, key []byte) error {
 	if len(key) == 0 || len(key) > bbolt.MaxKeySize {
-		return &fault{op: op, reason: reasonOther, detail: "no key of this length can be kept", refusal: true}
+		return &engine.Fault{Op: op, Reason: engine.ReasonOther, Detail: "no key of this length can be kept", Refusal: true}
 	}
 	return nil
 }
@@ -167,12 +178,12 @@ func fileFault(op string, err error) error {
 	if err == nil {
 		return nil
 	}
-	f := &fault{op: op, reason: reasonDisk, detail: err.Error(), refusal: true}
+	f := &engine.Fault{Op: op, Reason: engine.ReasonDisk, Detail: err.Error(), Refusal: true}
 	switch {
 	case errors.Is(err, errCorrupt):
-		f.reason = reasonCorrupt
+		f.Reason = engine.ReasonCorrupt
 	case errors.Is(err, context.DeadlineExceeded):
-		f.reason, f.deadline = reasonTimeout, context.DeadlineExceeded
+		f.Reason, f.Deadline = engine.ReasonTimeout, context.DeadlineExceeded
 	}
 	return f
 }
@@ -181,7 +192,7 @@ func expiry(now time.Time, ttl time.Duration) int64 {
 	if ttl <= 0 {
 		return 0
 	}
-	return now.UnixMilli() + milliseconds(ttl)
+	return now.UnixMilli() + engine.Milliseconds(ttl)
 }
 
 // guarded makes errors of bbolt's panics, and of a page of the map that the disk cannot give back.

@@ -30,7 +30,7 @@ func TestWhatAFileWritesLaterIsItsOwn(t *testing.T) {
 	gone, leave := context.WithCancel(t.Context())
 	leave()
 	value := []byte("asked")
-	err = e.each(&leaver{Context: gone}, []Write{{Key: "k", Value: value, TTL: time.Hour}})
+	err = e.Each(&leaver{Context: gone}, []Write{{Key: "k", Value: value, TTL: time.Hour}})
 	copy(value, "other")
 	if ended := before.Rollback(); err == nil || ended != nil {
 		t.Fatalf("got %v, and %v", err, ended)

@@ -8,13 +8,15 @@ import (
 	"slices"
 	"time"
 
+	"berth/internal/storage/engine"
+
 	"go.etcd.io/bbolt"
 )
 
 func (e *fileEngine) AddMember(ctx context.Context, list, member string, ttl time.Duration, most int) error {
 	key := memberKey(list, member)
 	var full error
-	err := e.write(ctx, opAddMember, key, func(tx *bbolt.Tx, now time.Time) (bool, error) {
+	err := e.write(ctx, engine.OpAddMember, key, func(tx *bbolt.Tx, now time.Time) (bool, error) {
 		full = nil
 		before, err := members.load(tx, key)
 		if err != nil || before != nil && before.live(now) {
@@ -42,7 +44,7 @@ func (e *fileEngine) KeepMembers(ctx context.Context, list string, kept ...Membe
 	if len(kept) == 0 {
 		return nil
 	}
-	return e.write(ctx, opKeepMembers, listKey(list), func(tx *bbolt.Tx, now time.Time) (bool, error) {
+	return e.write(ctx, engine.OpKeepMembers, listKey(list), func(tx *bbolt.Tx, now time.Time) (bool, error) {
 		for _, member := range kept {
 			key := memberKey(list, member.Name)
 			before, err := members.load(tx, key)
@@ -71,11 +73,11 @@ func enlist(tx *bbolt.Tx, key []byte, before *fileRecord, expires int64) error {
 
 func (e *fileEngine) RemoveMember(ctx context.Context, list, member string) error {
 	key := memberKey(list, member)
-	return e.write(ctx, opRemoveMember, key, members.remove(key))
+	return e.write(ctx, engine.OpRemoveMember, key, members.remove(key))
 }
 
 func (e *fileEngine) Members(_ context.Context, list string) (names []string, err error) {
-	err = e.read(opMembers, func(tx *bbolt.Tx) error {
+	err = e.read(engine.OpMembers, func(tx *bbolt.Tx) error {
 		standing, err := liveMembers(tx, list, time.Now())
 		for _, m := range standing {
 			names = append(names, m.name)
@@ -86,7 +88,7 @@ func (e *fileEngine) Members(_ context.Context, list string) (names []string, er
 }
 
 func (e *fileEngine) Listing(_ context.Context, list string, most int) (listing Listing, err error) {
-	err = e.read(opListing, func(tx *bbolt.Tx) error {
+	err = e.read(engine.OpListing, func(tx *bbolt.Tx) error {
 		now := time.Now()
 		standing, err := liveMembers(tx, list, now)
 		listing = Listing{Size: len(standing)}

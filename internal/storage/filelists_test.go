@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"berth/internal/realtest"
+	"berth/internal/storage/engine"
 
 	"go.etcd.io/bbolt"
 )
@@ -96,5 +97,12 @@ func TestDamagedMembersAreNotBelieved(t *testing.T) {
 	if second, err := Open("file:"+path, Options{}); !errors.Is(err, errCorrupt) {
 		_ = second.Close()
 		t.Errorf("Open: got %v, want that the file is damaged", err)
+	}
+}
+
+func mustEnlist(t *testing.T, e engine.Engine, list, member string, ttl time.Duration) {
+	t.Helper()
+	if err := e.AddMember(t.Context(), list, member, ttl, 0); err != nil {
+		t.Fatalf("AddMember: %v", err)
 	}
 }

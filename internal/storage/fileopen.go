@@ -42,8 +42,8 @@ const staleFile = "the newest state of the store's file cannot be read, the one 
 
 // openFile opens or makes the file at path once no other process holds it, and believes nothing
 // unchecked.
-func openFile(ctx context.Context, path string, opts Options) (*bbolt.DB, error) {
-	o := &opening{ctx: ctx, path: path, wait: opts.Wait, log: opts.Logger}
+func openFile(ctx context.Context, path string, opts fileSettings) (*bbolt.DB, error) {
+	o := &opening{ctx: ctx, path: path, wait: opts.wait, log: opts.log}
 	var db *bbolt.DB
 	err := guarded(func() (err error) {
 		db, err = bbolt.Open(path, fileMode, &bbolt.Options{

@@ -5,12 +5,14 @@ import (
 	"context"
 	"time"
 
+	"berth/internal/storage/engine"
+
 	"go.etcd.io/bbolt"
 )
 
-func (e *fileEngine) each(ctx context.Context, writes []Write) error {
+func (e *fileEngine) Each(ctx context.Context, writes []Write) error {
 	for i := range writes {
-		if err := fits(opEach, []byte(writes[i].Key)); err != nil {
+		if err := fits(engine.OpEach, []byte(writes[i].Key)); err != nil {
 			return err
 		}
 	}
@@ -19,7 +21,7 @@ func (e *fileEngine) each(ctx context.Context, writes []Write) error {
 	for i := range own {
 		own[i].Value = bytes.Clone(own[i].Value)
 	}
-	err := e.commit(ctx, opEach, func(tx *bbolt.Tx, now time.Time) (changed bool, err error) {
+	err := e.commit(ctx, engine.OpEach, func(tx *bbolt.Tx, now time.Time) (changed bool, err error) {
 		for i := range own {
 			done, err := eachOf(tx, &own[i], now)
 			if err != nil {

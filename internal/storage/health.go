@@ -4,6 +4,8 @@ import (
 	"log/slog"
 	"sync"
 	"time"
+
+	"berth/internal/storage/engine"
 )
 
 // Health is what is known of a store.
@@ -109,7 +111,7 @@ func (h *health) setPolicy(policy string) (before string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	before, h.policy, h.now.Evicts = h.policy, policy, policy
-	if policy == keepsAll {
+	if policy == engine.KeepsAll {
 		h.now.Evicts = ""
 	}
 	return before

@@ -2,18 +2,16 @@ package storage
 
 import (
 	"context"
-	"errors"
 	"slices"
 	"time"
+
+	"berth/internal/storage/engine"
 )
 
 // A passenger is in a hurry whose caller leaves before a trip may have ended. It has the time for an answer when it boards.
 // It goes only by a connection that is there, leads a trip only if it has that time then, and waits for the trip before only as
 // long: else it steps off before anything of it was sent, and asks by itself. On its way it leaves when its time is up: its answer is read for
 // nobody.
-
-// errAshore says that an operation went by no trip, and is to go by itself.
-var errAshore = errors.New("storage: nothing was sent")
 
 // await returns once p is to lead its lane's next trip, or has arrived.
 func (t *trips) await(on *lane, p *passenger) (leads bool, err error) {
@@ -28,7 +26,7 @@ func (t *trips) await(on *lane, p *passenger) (leads bool, err error) {
 	case <-p.alarm.C:
 	}
 	if t.stepOff(on, p, false) {
-		return false, errAshore
+		return false, engine.ErrAshore
 	}
 	p.wake(time.Until(p.end))
 	select {
@@ -85,7 +83,7 @@ func (l *lane) setAshore(leader *passenger) {
 		if p.end.IsZero() || p == leader {
 			return false
 		}
-		p.err = errAshore
+		p.err = engine.ErrAshore
 		p.arrived <- false
 		return true
 	})

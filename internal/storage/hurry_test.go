@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"berth/internal/storage/engine"
 	"berth/internal/storage/redistest"
 )
 
@@ -51,13 +52,13 @@ func TestWhoIsInAHurryLeadsByAConnectionThatIsThere(t *testing.T) {
 		}
 		return string(p.answer.of(0)), nil
 	}
-	if _, err := ask(time.Minute); err != errAshore {
+	if _, err := ask(time.Minute); err != engine.ErrAshore {
 		t.Errorf("without a connection: got %v", err)
 	}
 	if _, _, err := s.get("k"); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := ask(s.least / 2); err != errAshore {
+	if _, err := ask(s.least / 2); err != engine.ErrAshore {
 		t.Errorf("with one, and too little time for others: got %v", err)
 	}
 	if got, err := ask(time.Minute); err != nil || got != "v" {
@@ -70,7 +71,7 @@ func TestWhoIsInAHurryLeadsByAConnectionThatIsThere(t *testing.T) {
 	server.Do("CLIENT", "KILL", "TYPE", "normal", "SKIPME", "yes")
 	by.used = by.used.Add(-time.Second)
 	until(t, "the end of the connection is seen", func() bool { return !by.socket.stands() })
-	if _, err := ask(time.Minute); err != errAshore || s.lanes[0].link != nil {
+	if _, err := ask(time.Minute); err != engine.ErrAshore || s.lanes[0].link != nil {
 		t.Errorf("with one that was closed: got %v", err)
 	}
 	s.areIdle(t)
@@ -87,7 +88,7 @@ func TestWhoIsInAHurryWaitsForATripNoLongerThanThereIsTime(t *testing.T) {
 	s.mu.Lock()
 	on.state = underWay
 	s.mu.Unlock()
-	if _, err := s.carry(hurried("k", time.Now().Add(s.least+50*time.Millisecond))); err != errAshore {
+	if _, err := s.carry(hurried("k", time.Now().Add(s.least+50*time.Millisecond))); err != engine.ErrAshore {
 		t.Errorf("got %v", err)
 	}
 	s.boarded(t, 1)
@@ -108,7 +109,7 @@ func TestNobodyInAHurryWaitsForAConnection(t *testing.T) {
 	told := s.carried(t, late)
 	s.boarded(t, 2)
 	s.lead(on, a)
-	if err := <-told; err != errAshore {
+	if err := <-told; err != engine.ErrAshore {
 		t.Errorf("got %v", err)
 	}
 	if !a.answered || string(a.answer.of(0)) != "v" {

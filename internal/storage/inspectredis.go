@@ -6,6 +6,8 @@ import (
 	"sync"
 	"time"
 
+	"berth/internal/storage/engine"
+
 	"github.com/redis/go-redis/v9"
 )
 
@@ -20,18 +22,19 @@ const (
 const inspectKey = "inspect"
 
 type redisInspection struct {
-	engine *redisEngine
-	named  *redis.UniversalOptions // bounded
-	need   durability
+	engine   *redisEngine
+	named    *redis.UniversalOptions // bounded
+	replicas int                     // that have to follow
 
 	mu    sync.Mutex // guards found
 	found []Finding
 }
 
-func inspectRedis(ctx context.Context, t target, opts Options, need durability) []Finding {
-	engine, _, _ := newRedisEngine(t, opts, need)
+func inspectRedis(ctx context.Context, t *servers, opts redisSettings) []Finding {
+	opts.timeout = max(opts.timeout, inspectTimeout)
+	engine, _, _ := newRedisEngine(t, opts)
 	defer engine.Close()
-	i := &redisInspection{named: boundedOptions(*t.redis, opts), need: need}
+	i := &redisInspection{named: boundedOptions(*t.options, opts), replicas: opts.replicas}
 	cluster, several := engine.(*clusterEngine)
 	if several {
 		i.engine = cluster.redisEngine
@@ -60,10 +63,10 @@ func inspectRedis(ctx context.Context, t target, opts Options, need durability) 
 
 // finds notes a finding. The passwords are taken out of it.
 func (i *redisInspection) finds(warning bool, format string, args ...any) {
-	text := i.engine.target.scrub(fmt.Sprintf(format, args...))
+	text := i.engine.servers.scrub(fmt.Sprintf(format, args...))
 	i.mu.Lock()
 	defer i.mu.Unlock()
-	i.found = append(i.found, Finding{Text: i.engine.target.name + ": " + text, Warning: warning})
+	i.found = append(i.found, Finding{Text: i.engine.servers.name + ": " + text, Warning: warning})
 }
 
 func pingAgain(ctx context.Context, engine Engine) (err error) {
@@ -78,8 +81,8 @@ func pingAgain(ctx context.Context, engine Engine) (err error) {
 func (i *redisInspection) tryToWrite(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, i.engine.bound)
 	defer cancel()
-	nothing := command{op: writeIfVersion, key: inspectKey, version: 1}
-	if _, err := i.engine.execute(byItself(ctx), opSwap, nothing, 0); err != nil {
+	nothing := command{op: engine.WriteIfVersion, key: inspectKey, version: 1}
+	if _, err := i.engine.execute(engine.Alone(ctx), engine.OpSwap, nothing, 0); err != nil {
 		i.finds(false, "scripts, by which all is written, cannot be run: %v", err)
 		return
 	}

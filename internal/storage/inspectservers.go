@@ -6,6 +6,8 @@ import (
 	"strings"
 	"sync"
 
+	"berth/internal/storage/engine"
+
 	"github.com/redis/go-redis/v9"
 )
 
@@ -54,19 +56,19 @@ func (i *redisInspection) inspectServer(ctx context.Context, server *redis.Clien
 	memory, err := serverInfo(ctx, server, "memory")
 	switch policy, told := memory["maxmemory_policy"]; {
 	case err != nil || !told:
-		i.finds(true, "the server%s does not tell its maxmemory-policy, which must be %s", which, keepsAll)
-	case policy != keepsAll:
-		i.finds(false, "the server%s drops bindings when its memory is full: maxmemory-policy is %s, must be %s", which, policy, keepsAll)
+		i.finds(true, "the server%s does not tell its maxmemory-policy, which must be %s", which, engine.KeepsAll)
+	case policy != engine.KeepsAll:
+		i.finds(false, "the server%s drops bindings when its memory is full: maxmemory-policy is %s, must be %s", which, policy, engine.KeepsAll)
 	}
 	replication, err := serverInfo(ctx, server, "replication")
 	switch role := replication["role"]; {
 	case role == "slave":
 		i.finds(false, "the server%s is a replica, which takes no writes", which)
-	case i.need.replicas == 0:
+	case i.replicas == 0:
 	case err != nil || role == "":
-		i.finds(true, "the server%s does not tell how many replicas follow it, of which %d must", which, i.need.replicas)
-	case following(replication) < i.need.replicas:
-		i.finds(false, "the server%s is followed by %d replicas, and no write counts before %d have it", which, following(replication), i.need.replicas)
+		i.finds(true, "the server%s does not tell how many replicas follow it, of which %d must", which, i.replicas)
+	case following(replication) < i.replicas:
+		i.finds(false, "the server%s is followed by %d replicas, and no write counts before %d have it", which, following(replication), i.replicas)
 	}
 }
 

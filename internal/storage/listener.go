@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"time"
 
+	"berth/internal/storage/engine"
+
 	"github.com/redis/go-redis/v9"
 )
 
@@ -100,7 +102,7 @@ const (
 )
 
 func (r *redisEngine) Notify(ctx context.Context, topic, message string) error {
-	return r.ask(ctx, opNotify, func(ctx context.Context) error { return r.publish(ctx, topic, message) })
+	return r.ask(ctx, engine.OpNotify, func(ctx context.Context) error { return r.publish(ctx, topic, message) })
 }
 
 // publish tells message to the topic's subscribers, by way of the node whose breaker is asked.
@@ -112,7 +114,7 @@ func (r *redisEngine) publish(ctx context.Context, topic, message string) error 
 
 // channel is where a topic is spoken of. Databases do not separate channels; names do.
 func (r *redisEngine) channel(topic string) string {
-	if db := r.target.redis.DB; db != 0 {
+	if db := r.servers.options.DB; db != 0 {
 		return r.prefix + strconv.Itoa(db) + ":" + topic
 	}
 	return r.prefix + topic

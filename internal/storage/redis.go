@@ -2,9 +2,12 @@ package storage
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"runtime"
 	"time"
+
+	"berth/internal/storage/engine"
 
 	"github.com/redis/go-redis/v9"
 	"github.com/redis/go-redis/v9/logging"
@@ -26,7 +29,7 @@ const (
 // redisEngine is the Engine on Redis: one server, or the master that sentinels name.
 type redisEngine struct {
 	client   redis.UniversalClient
-	target   target
+	servers  *servers
 	prefix   string
 	bound    time.Duration // of one operation, waiting for a connection included
 	replicas int           // that have to have a write before it counts
@@ -34,24 +37,33 @@ type redisEngine struct {
 	relocate func()        // asks anew which servers hold the keys. Nil where that needs no asking.
 }
 
-func newRedisEngine(t target, opts Options, durability durability) (e Engine, connections, lanes int) {
+// redisSettings are the settings of an engine beside its servers.
+type redisSettings struct {
+	prefix   string                        // of every key
+	timeout  time.Duration                 // of each wait for a server
+	replicas int                           // that have to have a write before it counts
+	tls      func(host string) *tls.Config // as Options has it
+}
+
+// newRedisEngine also returns how many operations at a time may go by themselves, and how many together.
+func newRedisEngine(t *servers, opts redisSettings) (e Engine, alone, together int) {
 	// The driver's log repeats every dial error, and is global. Health logs changes, once.
 	logging.Disable()
-	bounded := boundedOptions(*t.redis, opts)
-	engine := &redisEngine{target: t, prefix: opts.Prefix, bound: 2 * opts.Timeout, replicas: durability.replicas}
+	bounded := boundedOptions(*t.options, opts)
+	engine := &redisEngine{servers: t, prefix: opts.prefix, bound: 2 * opts.timeout, replicas: opts.replicas}
 	// What is left is for the write before it, so that "too few" is told apart from silence.
-	wait := waiter{replicas: durability.replicas, timeout: opts.Timeout * 3 / 5}
+	wait := waiter{replicas: opts.replicas, timeout: opts.timeout * 3 / 5}
 	if bounded.IsClusterMode {
-		return newClusterEngine(engine, bounded, wait), bounded.PoolSize, 0
+		return newClusterEngine(engine, bounded, wait), bounded.PoolSize - spareConnections, mostAboard
 	}
 	client := singleClient(bounded)
 	wait.follow(client)
 	engine.client = client
-	lanes = lanesOf(bounded.PoolSize)
+	lanes := lanesOf(bounded.PoolSize)
 	if lanes > 0 {
 		engine.trips = newTrips(client, lanes, engine.bound)
 	}
-	return engine, bounded.PoolSize, lanes
+	return engine, bounded.PoolSize - lanes - spareConnections, mostAboard
 }
 
 func singleClient(o *redis.UniversalOptions) *redis.Client {
@@ -67,14 +79,14 @@ func singleClient(o *redis.UniversalOptions) *redis.Client {
 
 // boundedOptions bounds the driver, which by default sends one command up to four times and
 // outlives its context's deadline by seconds.
-func boundedOptions(o redis.UniversalOptions, opts Options) *redis.UniversalOptions {
+func boundedOptions(o redis.UniversalOptions, opts redisSettings) *redis.UniversalOptions {
 	o.ContextTimeoutEnabled = true
 	o.MaxRetries = -1
 	o.DialerRetries = 1
-	o.DialTimeout = opts.Timeout
-	o.ReadTimeout = opts.Timeout
-	o.WriteTimeout = opts.Timeout
-	o.PoolTimeout = opts.Timeout
+	o.DialTimeout = opts.timeout
+	o.ReadTimeout = opts.timeout
+	o.WriteTimeout = opts.timeout
+	o.PoolTimeout = opts.timeout
 	o.ConnMaxIdleTime = idleConnection
 	o.PipelinePoolSize = -1
 	// RESP2: nothing here needs push messages, for which RESP3 looks twice with each command.
@@ -84,14 +96,14 @@ func boundedOptions(o redis.UniversalOptions, opts Options) *redis.UniversalOpti
 	if o.PoolSize == 0 {
 		o.PoolSize = connectionsPerCPU * runtime.GOMAXPROCS(0)
 	}
-	if o.TLSConfig != nil && opts.TLS != nil {
+	if o.TLSConfig != nil && opts.tls != nil {
 		o.Dialer = secureDialer(opts, o.TLSConfig.InsecureSkipVerify)
 	}
 	return &o
 }
 
 // shares reports whether an operation goes by a trip.
-func (r *redisEngine) shares(ctx context.Context, op string) bool {
+func (r *redisEngine) Shares(ctx context.Context, op string) bool {
 	_, shares := r.rides(ctx, op)
 	return shares
 }
@@ -99,10 +111,10 @@ func (r *redisEngine) shares(ctx context.Context, op string) bool {
 // rides reports whether an operation goes by a trip: one whose caller has the time for an answer, and if it writes, one that
 // waits for no replicas, for those answer for what a connection wrote. end is when the caller leaves, if that is before a trip ends.
 func (r *redisEngine) rides(ctx context.Context, op string) (end time.Time, rides bool) {
-	if r.trips == nil || op != opGet && (r.replicas > 0 || op != opEach && op != opPutIfAbsent && op != opSwap && op != opPut) {
+	if r.trips == nil || op != engine.OpGet && (r.replicas > 0 || op != engine.OpEach && op != engine.OpPutIfAbsent && op != engine.OpSwap && op != engine.OpPut) {
 		return time.Time{}, false
 	}
-	if in, ok := ctx.Value(withinKey{}).(within); ok && (in.alone || in.time > 0 && in.time < r.trips.least) {
+	if has, alone := engine.Bounds(ctx); alone || has > 0 && has < r.trips.least {
 		return time.Time{}, false
 	}
 	end, ends := ctx.Deadline()
@@ -136,7 +148,7 @@ func (r *redisEngine) alone(ctx context.Context, op string, p *passenger) error 
 	defer cancel()
 	w := newWrite(redis.NewCmd(bounded, p.request.arguments()...))
 	var err error
-	if op == opGet {
+	if op == engine.OpGet {
 		err = r.client.Process(bounded, w.once) // for reads nobody waits at replicas
 	} else {
 		err = r.client.Process(bounded, w)
@@ -148,16 +160,16 @@ func (r *redisEngine) alone(ctx context.Context, op string, p *passenger) error 
 }
 
 func (r *redisEngine) PutIfAbsent(ctx context.Context, key string, value []byte, ttl time.Duration) (Record, bool, error) {
-	out, err := r.run(ctx, opPutIfAbsent, command{op: writeIfAbsent, key: key, value: value, ttl: ttl})
+	out, err := r.run(ctx, engine.OpPutIfAbsent, command{op: engine.WriteIfAbsent, key: key, value: value, ttl: ttl})
 	if err != nil {
 		return Record{}, false, err
 	}
 	record, err := out.record(value)
-	return record, out.done && err == nil, r.fail(ctx, opPutIfAbsent, err)
+	return record, out.done && err == nil, r.fail(ctx, engine.OpPutIfAbsent, err)
 }
 
 func (r *redisEngine) Swap(ctx context.Context, key string, version uint64, value []byte, ttl time.Duration) (Record, error) {
-	out, err := r.run(ctx, opSwap, command{op: writeIfVersion, key: key, version: version, value: value, ttl: ttl})
+	out, err := r.run(ctx, engine.OpSwap, command{op: engine.WriteIfVersion, key: key, version: version, value: value, ttl: ttl})
 	switch {
 	case err != nil:
 		return Record{}, err
@@ -168,22 +180,22 @@ func (r *redisEngine) Swap(ctx context.Context, key string, version uint64, valu
 	if err == nil && !out.done {
 		return record, ErrConflict
 	}
-	return record, r.fail(ctx, opSwap, err)
+	return record, r.fail(ctx, engine.OpSwap, err)
 }
 
 func (r *redisEngine) Put(ctx context.Context, key string, value []byte, ttl time.Duration) error {
-	_, err := r.run(ctx, opPut, command{op: writeAlways, key: key, value: value, ttl: ttl})
+	_, err := r.run(ctx, engine.OpPut, command{op: engine.WriteAlways, key: key, value: value, ttl: ttl})
 	return err
 }
 
 func (r *redisEngine) Delete(ctx context.Context, key string) error {
-	return r.ask(ctx, opDelete, func(ctx context.Context) error {
+	return r.ask(ctx, engine.OpDelete, func(ctx context.Context) error {
 		return r.client.Process(ctx, once{redis.NewIntCmd(ctx, "del", r.prefix+key)})
 	})
 }
 
 func (r *redisEngine) Ping(ctx context.Context) error {
-	return outage(r.ask(ctx, opPing, func(ctx context.Context) error { return r.client.Ping(ctx).Err() }))
+	return outage(r.ask(ctx, engine.OpPing, func(ctx context.Context) error { return r.client.Ping(ctx).Err() }))
 }
 
 // ask runs f within the bound of an operation, and words its error.
@@ -195,8 +207,8 @@ func (r *redisEngine) ask(ctx context.Context, op string, f func(ctx context.Con
 
 // outage makes err count: a server that refuses even to say that it is there serves nobody.
 func outage(err error) error {
-	if f, ok := errors.AsType[*fault](err); ok {
-		f.refusal = f.reason == reasonBusy
+	if f, ok := errors.AsType[*engine.Fault](err); ok {
+		f.Refusal = f.Reason == engine.ReasonBusy
 	}
 	return err
 }
@@ -210,7 +222,7 @@ var clockProgram = newProgram("return redis.call('TIME')")
 // Now asks always the same of a cluster's nodes, which have a clock each.
 func (r *redisEngine) Now(ctx context.Context) (time.Time, error) {
 	var clock *redis.TimeCmd
-	err := r.ask(ctx, opNow, func(ctx context.Context) error {
+	err := r.ask(ctx, engine.OpNow, func(ctx context.Context) error {
 		return clockProgram.run(func(by, program any) error {
 			clock = redis.NewTimeCmd(ctx, by, program, 1, r.prefix+clockKey)
 			return r.client.Process(ctx, once{clock})

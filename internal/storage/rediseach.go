@@ -4,20 +4,22 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+
+	"berth/internal/storage/engine"
 )
 
-func (r *redisEngine) each(ctx context.Context, writes []Write) error {
+func (r *redisEngine) Each(ctx context.Context, writes []Write) error {
 	p, cargo := passengers.Get().(*passenger), 0
 	for i := range writes {
 		cargo += len(writes[i].Value)
 	}
 	program, command := eachProgram, (*redisEngine).write
-	if r.replicas == 0 && len(writes) == 1 && writes[0].listsAnew() {
+	if r.replicas == 0 && len(writes) == 1 && listsAnew(&writes[0]) {
 		program, command = listedProgram, (*redisEngine).writeListed
 	}
 	err := program.run(func(by, program any) error {
 		p.request = command(r, p.request, by.(string), program.(string), writes)
-		return r.carry(ctx, opEach, cargo, p)
+		return r.carry(ctx, engine.OpEach, cargo, p)
 	})
 	if err == nil {
 		err = tell(writes, &p.answer)
@@ -26,7 +28,7 @@ func (r *redisEngine) each(ctx context.Context, writes []Write) error {
 		err = confirmed(p.wait, r.replicas)
 	}
 	p.letGo()
-	return r.fail(ctx, opEach, err)
+	return r.fail(ctx, engine.OpEach, err)
 }
 
 // What the first argument of a write says, added up.
@@ -65,15 +67,15 @@ func (r *redisEngine) write(q request, by, program string, writes []Write) reque
 }
 
 // listsAnew reports whether w makes a record for a time, and a member of a list: what listedScript does.
-func (w *Write) listsAnew() bool { return !w.Over && w.TTL > 0 && w.List != "" }
+func listsAnew(w *Write) bool { return !w.Over && w.TTL > 0 && w.List != "" }
 
 // writeListed has q be the command that runs listedScript.
 func (r *redisEngine) writeListed(q request, by, program string, writes []Write) request {
 	w := &writes[0]
 	q = q.begin(9).text(by).text(program).number(2)
 	q = named(named(q, r.prefix, w.Key), r.prefix, w.List)
-	q = named(q, firstVersion, w.Value).number(milliseconds(w.TTL))
-	return q.text(w.Member.Name).number(milliseconds(w.Member.Left))
+	q = named(q, firstVersion, w.Value).number(engine.Milliseconds(w.TTL))
+	return q.text(w.Member.Name).number(engine.Milliseconds(w.Member.Left))
 }
 
 // firstVersion begins a record that is made.
@@ -90,7 +92,7 @@ func (q request) write(w *Write) request {
 	}
 	q = named(q.number(how), version, w.Value).number(life(w.TTL))
 	if w.List != "" {
-		q = q.text(w.Member.Name).number(milliseconds(w.Member.Left))
+		q = q.text(w.Member.Name).number(engine.Milliseconds(w.Member.Left))
 	}
 	return q
 }

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+
+	"berth/internal/storage/engine"
 )
 
 // inOrderScript does steps. Its keys are what each is about; its arguments whether to confirm, and four for each: what to
@@ -33,14 +35,14 @@ return {#KEYS, false}
 
 var inOrderProgram = newProgram(inOrderScript)
 
-func (r *redisEngine) inOrder(ctx context.Context, steps []Step) (done int, standing Record, err error) {
+func (r *redisEngine) InOrder(ctx context.Context, steps []Step) (done int, standing Record, err error) {
 	p, cargo := passengers.Get().(*passenger), 0
 	for i := range steps {
-		cargo += len(steps[i].value)
+		cargo += len(steps[i].Value)
 	}
 	err = inOrderProgram.run(func(by, program any) error {
 		p.request = r.steps(p.request.begin(4+5*len(steps)).text(by.(string)).text(program.(string)), steps)
-		return r.carry(ctx, opEach, cargo, p)
+		return r.carry(ctx, engine.OpEach, cargo, p)
 	})
 	if err == nil {
 		done, standing, err = readInOrder(&p.answer, len(steps))
@@ -51,7 +53,7 @@ func (r *redisEngine) inOrder(ctx context.Context, steps []Step) (done int, stan
 		}
 	}
 	p.letGo()
-	return done, standing, r.fail(ctx, opEach, err)
+	return done, standing, r.fail(ctx, engine.OpEach, err)
 }
 
 // steps has q go on with the keys and the arguments of inOrderScript.
@@ -60,24 +62,24 @@ func (r *redisEngine) steps(q request, steps []Step) request {
 	channels := r.channel("")
 	for i := range steps {
 		prefix := r.prefix
-		if steps[i].kind == stepNotify {
+		if steps[i].Kind == engine.StepNotify {
 			prefix = channels
 		}
-		q = named(q, prefix, steps[i].key)
+		q = named(q, prefix, steps[i].Key)
 	}
 	q = q.number(int64(min(r.replicas, 1)))
 	for i := range steps {
 		s := &steps[i]
-		left := life(s.life)
-		if s.kind == stepKeep {
-			left = milliseconds(s.life)
+		left := life(s.Life)
+		if s.Kind == engine.StepKeep {
+			left = engine.Milliseconds(s.Life)
 		}
-		if q = q.text(s.kind).number(left); s.value == nil {
-			q = q.text(s.word)
+		if q = q.text(s.Kind).number(left); s.Value == nil {
+			q = q.text(s.Word)
 		} else {
-			q = q.bytes(s.value)
+			q = q.bytes(s.Value)
 		}
-		q = q.number(int64(s.version))
+		q = q.number(int64(s.Version))
 	}
 	return q
 }

@@ -5,6 +5,8 @@ import (
 	"strconv"
 	"time"
 
+	"berth/internal/storage/engine"
+
 	"github.com/redis/go-redis/v9"
 )
 
@@ -63,13 +65,13 @@ func (r *redisEngine) KeepMembers(ctx context.Context, list string, members ...M
 	if len(members) == 0 {
 		return nil
 	}
-	return r.ask(ctx, opKeepMembers, func(ctx context.Context) error {
+	return r.ask(ctx, engine.OpKeepMembers, func(ctx context.Context) error {
 		var w *write
 		err := keepMembersProgram.run(func(by, program any) error {
 			args := make([]any, 0, 4+2*len(members))
 			args = append(args, by, program, 1, r.prefix+list)
 			for _, member := range members {
-				args = append(args, member.Name, milliseconds(member.Left))
+				args = append(args, member.Name, engine.Milliseconds(member.Left))
 			}
 			w = newWrite(redis.NewCmd(ctx, args...))
 			return r.client.Process(ctx, w)
@@ -82,7 +84,7 @@ func (r *redisEngine) KeepMembers(ctx context.Context, list string, members ...M
 }
 
 func (r *redisEngine) Listing(ctx context.Context, list string, most int) (listing Listing, err error) {
-	err = r.ask(ctx, opListing, func(ctx context.Context) error {
+	err = r.ask(ctx, engine.OpListing, func(ctx context.Context) error {
 		var answer *redis.SliceCmd
 		err := listingProgram.run(func(by, program any) error {
 			answer = redis.NewSliceCmd(ctx, by, program, 1, r.prefix+list, most)

@@ -4,6 +4,8 @@ import (
 	"context"
 	"time"
 
+	"berth/internal/storage/engine"
+
 	"github.com/redis/go-redis/v9"
 )
 
@@ -67,9 +69,9 @@ var (
 
 func (r *redisEngine) AddMember(ctx context.Context, list, member string, ttl time.Duration, most int) error {
 	var w *write
-	err := r.ask(ctx, opAddMember, func(ctx context.Context) error {
+	err := r.ask(ctx, engine.OpAddMember, func(ctx context.Context) error {
 		err := addMemberProgram.run(func(by, program any) error {
-			w = newWrite(redis.NewCmd(ctx, by, program, 1, r.prefix+list, member, milliseconds(ttl), most, min(r.replicas, 1)))
+			w = newWrite(redis.NewCmd(ctx, by, program, 1, r.prefix+list, member, engine.Milliseconds(ttl), most, min(r.replicas, 1)))
 			return r.client.Process(ctx, w)
 		})
 		if err != nil {
@@ -87,7 +89,7 @@ func (r *redisEngine) AddMember(ctx context.Context, list, member string, ttl ti
 }
 
 func (r *redisEngine) RemoveMember(ctx context.Context, list, member string) error {
-	return r.ask(ctx, opRemoveMember, func(ctx context.Context) error {
+	return r.ask(ctx, engine.OpRemoveMember, func(ctx context.Context) error {
 		w := newWrite(redis.NewCmd(ctx, "zrem", r.prefix+list, member))
 		if err := r.client.Process(ctx, w); err != nil {
 			return err
@@ -98,7 +100,7 @@ func (r *redisEngine) RemoveMember(ctx context.Context, list, member string) err
 
 func (r *redisEngine) Members(ctx context.Context, list string) ([]string, error) {
 	var members *redis.StringSliceCmd
-	err := r.ask(ctx, opMembers, func(ctx context.Context) error {
+	err := r.ask(ctx, engine.OpMembers, func(ctx context.Context) error {
 		return membersProgram.run(func(by, program any) error {
 			members = redis.NewStringSliceCmd(ctx, by, program, 1, r.prefix+list)
 			return r.client.Process(ctx, once{members})

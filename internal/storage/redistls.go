@@ -12,10 +12,10 @@ var aliveness = net.KeepAliveConfig{Enable: true, Idle: 30 * time.Second, Interv
 
 // secureDialer makes connections over TLS, each by the configuration of its time: the driver's own
 // dialer has one for good.
-func secureDialer(opts Options, unverified bool) func(ctx context.Context, network, address string) (net.Conn, error) {
+func secureDialer(opts redisSettings, unverified bool) func(ctx context.Context, network, address string) (net.Conn, error) {
 	dialer := &net.Dialer{KeepAliveConfig: aliveness}
 	return func(ctx context.Context, network, address string) (net.Conn, error) {
-		ctx, cancel := context.WithTimeout(ctx, opts.Timeout)
+		ctx, cancel := context.WithTimeout(ctx, opts.timeout)
 		defer cancel()
 		conn, err := dialer.DialContext(ctx, network, address)
 		if err != nil {
@@ -25,7 +25,7 @@ func secureDialer(opts Options, unverified bool) func(ctx context.Context, netwo
 		if err != nil {
 			host = address
 		}
-		config := opts.TLS(host)
+		config := opts.tls(host)
 		config.InsecureSkipVerify = unverified
 		secure := tls.Client(conn, config)
 		if err := secure.HandshakeContext(ctx); err != nil {

@@ -17,7 +17,10 @@ const (
 	sentinelPort = "26379"
 )
 
+// Errors about URLs are fixed sentences: url.Parse and redis.ParseURL quote pieces of what they
+// could not read, which in a URL with an unescaped "/" or "#" are the password.
 var (
+	errURL         = errors.New("storage: malformed store URL (special characters in a password must be percent-encoded)")
 	errRedisURL    = errors.New("storage: malformed Redis URL, want redis://[user:password@]host[:port][/db] or unix://[user:password@]/path[?db=n]")
 	errSentinelURL = errors.New("storage: malformed Sentinel URL, want redis+sentinel://[user:password@]host[:port][,host[:port]…]/MASTER[/db]")
 	errClusterURL  = errors.New("storage: malformed Cluster URL, want redis+cluster://[user:password@]host[:port][,host[:port]…]")
@@ -34,60 +37,60 @@ const (
 	optSentinelPassword = "sentinel_password"
 )
 
-func parseRedisURL(raw string) (target, error) {
+func parseRedisURL(raw string) (*servers, error) {
 	u, err := url.Parse(raw)
 	if err != nil {
-		return target{}, errURL
+		return nil, errURL
 	}
 	if (u.Hostname() == "") != (u.Scheme == "unix") {
-		return target{}, errRedisURL
+		return nil, errRedisURL
 	}
 	options, err := redisOptions(u, errRedisURL, optDB, optName, optPool, optVerify)
 	if err != nil {
-		return target{}, err
+		return nil, err
 	}
-	return target{name: masked(u, u.Scheme, u.Host), redis: options, secrets: secretsOf(u.User, "")}, nil
+	return &servers{name: masked(u, u.Scheme, u.Host), options: options, secrets: secretsOf(u.User, "")}, nil
 }
 
 // parseSentinelURL: the hosts are sentinels, the path is the master and perhaps a database, user
 // and password are the servers'.
-func parseSentinelURL(raw string) (target, error) {
+func parseSentinelURL(raw string) (*servers, error) {
 	u, hosts, err := parseHosts(raw, sentinelPort, errSentinelURL)
 	if err != nil {
-		return target{}, err
+		return nil, err
 	}
 	master, db, _ := strings.Cut(strings.TrimPrefix(u.Path, "/"), "/")
 	if master == "" {
-		return target{}, errSentinelURL
+		return nil, errSentinelURL
 	}
 	query := u.Query()
 	user, password := query.Get(optSentinelUser), query.Get(optSentinelPassword)
 	if user != "" && password == "" {
-		return target{}, errSentinelURL
+		return nil, errSentinelURL
 	}
 	query.Del(optSentinelUser)
 	query.Del(optSentinelPassword)
 	server := url.URL{Scheme: u.Scheme, User: u.User, Host: u.Host, Path: "/" + db, RawQuery: query.Encode()}
 	options, err := redisOptions(&server, errSentinelURL, optDB, optName, optPool, optVerify)
 	if err != nil {
-		return target{}, err
+		return nil, err
 	}
 	options.MasterName = master
 	options.SentinelUsername, options.SentinelPassword = user, password
 	return several(u, "sentinel", hosts, options, password), nil
 }
 
-func parseClusterURL(raw string) (target, error) {
+func parseClusterURL(raw string) (*servers, error) {
 	u, hosts, err := parseHosts(raw, redisPort, errClusterURL)
 	if err != nil {
-		return target{}, err
+		return nil, err
 	}
 	if u.Path != "" && u.Path != "/" && u.Path != "/0" {
-		return target{}, errClusterURL
+		return nil, errClusterURL
 	}
 	options, err := redisOptions(u, errClusterURL, optName, optPool, optVerify)
 	if err != nil {
-		return target{}, err
+		return nil, err
 	}
 	options.IsClusterMode = true
 	return several(u, "cluster", hosts, options, ""), nil
@@ -149,13 +152,13 @@ func redisOptions(u *url.URL, malformed error, allowed ...string) (*redis.Univer
 	}, nil
 }
 
-// several is the target of these hosts. Each is verified by the name that it is reached under.
-func several(u *url.URL, form string, hosts []string, o *redis.UniversalOptions, another string) target {
+// several are these hosts. Each is verified by the name that it is reached under.
+func several(u *url.URL, form string, hosts []string, o *redis.UniversalOptions, another string) *servers {
 	o.Addrs = hosts
 	if o.TLSConfig != nil {
 		o.TLSConfig.ServerName = ""
 	}
-	return target{name: masked(u, u.Scheme+"+"+form, strings.Join(hosts, ",")), redis: o, secrets: secretsOf(u.User, another)}
+	return &servers{name: masked(u, u.Scheme+"+"+form, strings.Join(hosts, ",")), options: o, secrets: secretsOf(u.User, another)}
 }
 
 // isOneHost reports whether u names one host, with a port that there can be. Package url takes

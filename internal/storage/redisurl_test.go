@@ -3,6 +3,7 @@ package storage
 import (
 	"slices"
 	"testing"
+	"time"
 )
 
 func TestURLsOfSeveralServers(t *testing.T) {
@@ -10,7 +11,7 @@ func TestURLsOfSeveralServers(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	o := sentinel.redis
+	o := sentinel.redis.options
 	if o.MasterName != "set" || o.IsClusterMode || o.DB != 3 || o.ClientName != "me" || o.PoolSize != 4 {
 		t.Errorf("got %+v", o)
 	}
@@ -20,7 +21,7 @@ func TestURLsOfSeveralServers(t *testing.T) {
 	if want := []string{"h1:26379", "h2:7"}; !slices.Equal(o.Addrs, want) {
 		t.Errorf("addresses: got %q, want %q", o.Addrs, want)
 	}
-	if got := sentinel.scrub("AUTH p@ss, AUTH s/ent"); got != "AUTH xxxxx, AUTH xxxxx" {
+	if got := sentinel.redis.scrub("AUTH p@ss, AUTH s/ent"); got != "AUTH xxxxx, AUTH xxxxx" {
 		t.Errorf("scrub: got %q, want neither password", got)
 	}
 
@@ -28,7 +29,7 @@ func TestURLsOfSeveralServers(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	o = cluster.redis
+	o = cluster.redis.options
 	if want := []string{"h1:1", "[::1]:6379"}; !slices.Equal(o.Addrs, want) || !o.IsClusterMode || o.MasterName != "" {
 		t.Errorf("got %q, cluster %v, master %q", o.Addrs, o.IsClusterMode, o.MasterName)
 	}
@@ -49,7 +50,7 @@ func TestEachOfSeveralServersIsVerifiedByItsOwnName(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		o := boundedOptions(*parsed.redis, Options{}.withDefaults())
+		o := boundedOptions(*parsed.redis.options, redisSettings{timeout: time.Second})
 		if o.TLSConfig.ServerName != want {
 			t.Errorf("%s: got the name %q, want %q", url, o.TLSConfig.ServerName, want)
 		}

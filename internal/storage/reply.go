@@ -8,51 +8,53 @@ import (
 	"net"
 	"strings"
 
+	"berth/internal/storage/engine"
+
 	"github.com/redis/go-redis/v9"
 )
 
 type reply struct {
 	code    string // how it begins
-	reason  reason
+	reason  engine.Reason
 	refusal bool // PING would be answered all the same
 }
 
 var replies = []reply{
-	{code: "OOM", reason: reasonOOM, refusal: true},
-	{code: "READONLY", reason: reasonReadonly, refusal: true},
-	{code: "NOPERM", reason: reasonAuth, refusal: true},
-	{code: "LOADING", reason: reasonLoading},
-	{code: "MASTERDOWN", reason: reasonLoading},
-	{code: "CLUSTERDOWN", reason: reasonLoading},
-	{code: "MOVED", reason: reasonLoading}, // again and again, or by a node of a cluster that was named as a single server
-	{code: "ASK", reason: reasonLoading},
-	{code: "TRYAGAIN", reason: reasonLoading}, // a slot that moves
-	{code: "UNBLOCKED", reason: reasonLoading},
-	{code: "NOSCRIPT", reason: reasonLoading},
-	{code: "NOREPLICAS", reason: reasonUnreplicated, refusal: true},
-	{code: "NOAUTH", reason: reasonAuth},
-	{code: "WRONGPASS", reason: reasonAuth},
-	{code: "BUSY", reason: reasonTimeout},
-	{code: "ERR max number of clients reached", reason: reasonRefused},
+	{code: "OOM", reason: engine.ReasonOOM, refusal: true},
+	{code: "READONLY", reason: engine.ReasonReadonly, refusal: true},
+	{code: "NOPERM", reason: engine.ReasonAuth, refusal: true},
+	{code: "LOADING", reason: engine.ReasonLoading},
+	{code: "MASTERDOWN", reason: engine.ReasonLoading},
+	{code: "CLUSTERDOWN", reason: engine.ReasonLoading},
+	{code: "MOVED", reason: engine.ReasonLoading}, // again and again, or by a node of a cluster that was named as a single server
+	{code: "ASK", reason: engine.ReasonLoading},
+	{code: "TRYAGAIN", reason: engine.ReasonLoading}, // a slot that moves
+	{code: "UNBLOCKED", reason: engine.ReasonLoading},
+	{code: "NOSCRIPT", reason: engine.ReasonLoading},
+	{code: "NOREPLICAS", reason: engine.ReasonUnreplicated, refusal: true},
+	{code: "NOAUTH", reason: engine.ReasonAuth},
+	{code: "WRONGPASS", reason: engine.ReasonAuth},
+	{code: "BUSY", reason: engine.ReasonTimeout},
+	{code: "ERR max number of clients reached", reason: engine.ReasonRefused},
 }
 
 // fail words a driver's error as Engine promises. Only the caller's ctx can tell one who left from
 // a slow server.
 func (r *redisEngine) fail(ctx context.Context, op string, err error) error {
-	if err == nil || err == errAshore {
+	if err == nil || err == engine.ErrAshore {
 		return err
 	}
 	if errors.Is(ctx.Err(), context.Canceled) {
 		return fmt.Errorf("storage: %s: %w", op, context.Canceled)
 	}
-	f := &fault{op: op, detail: r.target.scrub(err.Error()), deadline: ctx.Err()}
+	f := &engine.Fault{Op: op, Detail: r.servers.scrub(err.Error()), Deadline: ctx.Err()}
 	told, went := err.(toldOf)
 	if went {
 		err = told.error
 	}
-	f.reason, f.refusal = meaning(err)
-	f.told = went && f.reason != reasonTimeout // of those the breaker asks how long nobody was answered
-	if !f.refusal && r.relocate != nil {
+	f.Reason, f.Refusal = meaning(err)
+	f.Told = went && f.Reason != engine.ReasonTimeout // of those the breaker asks how long nobody was answered
+	if !f.Refusal && r.relocate != nil {
 		r.relocate()
 	}
 	return f
@@ -69,16 +71,16 @@ func notToTell(err error) error {
 	return toldOf{err}
 }
 
-func meaning(err error) (why reason, refusal bool) {
+func meaning(err error) (why engine.Reason, refusal bool) {
 	switch {
 	case errors.Is(err, errUnreplicated):
-		return reasonUnreplicated, true
+		return engine.ReasonUnreplicated, true
 	case errors.Is(err, redis.ErrPoolTimeout):
-		return reasonBusy, true
+		return engine.ReasonBusy, true
 	case errors.Is(err, errClusterState):
-		return reasonLoading, false
+		return engine.ReasonLoading, false
 	case errors.Is(err, errMalformed): // the server is well, one key cannot be read
-		return reasonOther, true
+		return engine.ReasonOther, true
 	}
 	if answer, ok := errors.AsType[redis.Error](err); ok {
 		known := lookup(answer.Error())
@@ -97,20 +99,20 @@ func lookup(text string) reply {
 			return known
 		}
 	}
-	return reply{reason: reasonOther, refusal: true}
+	return reply{reason: engine.ReasonOther, refusal: true}
 }
 
 // transportReason is why there was no answer. What is no timeout and no unfit certificate is a connection that could not be
 // had or was cut: a driver has many words for that, such as a node's closed client while a cluster changes.
-func transportReason(err error) reason {
+func transportReason(err error) engine.Reason {
 	_, unfit := errors.AsType[*tls.CertificateVerificationError](err)
 	switch {
 	case errors.Is(err, context.DeadlineExceeded), isTimeout(err):
-		return reasonTimeout
+		return engine.ReasonTimeout
 	case unfit:
-		return reasonOther
+		return engine.ReasonOther
 	}
-	return reasonRefused
+	return engine.ReasonRefused
 }
 
 func isTimeout(err error) bool {

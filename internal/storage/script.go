@@ -9,14 +9,9 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/redis/go-redis/v9"
-)
+	"berth/internal/storage/engine"
 
-// The operations of the script.
-const (
-	writeIfAbsent  = "absent"
-	writeIfVersion = "swap"
-	writeAlways    = "put"
+	"github.com/redis/go-redis/v9"
 )
 
 // recordFunction writes a record under a condition. A record is kept as
@@ -63,7 +58,7 @@ var errMalformed = errors.New("not a record of ours")
 type command struct {
 	op      string
 	key     string
-	version uint64 // writeIfVersion: the one that must stand
+	version uint64 // WriteIfVersion: the one that must stand
 	value   []byte
 	ttl     time.Duration
 }
@@ -120,15 +115,7 @@ func life(ttl time.Duration) int64 {
 	if ttl == KeepTTL {
 		return -1
 	}
-	return milliseconds(ttl)
-}
-
-// milliseconds rounds up: a short life must not become an endless one.
-func milliseconds(ttl time.Duration) int64 {
-	if ttl <= 0 {
-		return 0
-	}
-	return int64((ttl-1)/time.Millisecond) + 1
+	return engine.Milliseconds(ttl)
 }
 
 // decode reads a record as it is kept. The record's value is the rest of data.

@@ -8,6 +8,9 @@ import (
 	"sync/atomic"
 	"time"
 
+	"berth/internal/storage/engine"
+	"berth/internal/storage/memory"
+
 	"go.opentelemetry.io/otel/metric"
 	"golang.org/x/sync/errgroup"
 )
@@ -52,6 +55,12 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
+func (o Options) ofServers(replicas int) redisSettings {
+	return redisSettings{prefix: o.Prefix, timeout: o.Timeout, replicas: replicas, tls: o.TLS}
+}
+
+func (o Options) ofFile() fileSettings { return fileSettings{wait: o.Wait, log: o.Logger} }
+
 // Store is an Engine behind a breaker, with a health, safe for concurrent use; Open makes one.
 type Store struct {
 	engine   Engine
@@ -84,7 +93,7 @@ func OpenContext(ctx context.Context, url string, opts Options) (*Store, error) 
 	if err != nil {
 		return nil, err
 	}
-	durability, err := t.durability(opts.Durability)
+	replicas, err := t.replicas(opts.Durability)
 	if err != nil {
 		return nil, err
 	}
@@ -95,13 +104,13 @@ func OpenContext(ctx context.Context, url string, opts Options) (*Store, error) 
 	s.metrics = newMetrics(opts.MeterProvider, s.Healthy)
 	switch {
 	case t.redis != nil:
-		engine, connections, lanes := newRedisEngine(t, opts, durability)
-		s.engine = engine
-		s.breakers = newBreakers(s.health, traffic{connections: connections, lanes: lanes, timeout: opts.Timeout})
+		on, alone, together := newRedisEngine(t.redis, opts.ofServers(replicas))
+		s.engine = on
+		s.breakers = newBreakers(s.health, traffic{alone: alone, together: together, timeout: opts.Timeout})
 	case t.file != "":
-		s.engine, err = newFileEngine(ctx, t, opts, s.health)
+		s.engine, err = newFileEngine(ctx, t.file, opts.ofFile(), s.health)
 	default:
-		s.engine = newMemoryEngine()
+		s.engine = memory.New()
 	}
 	if err != nil {
 		return nil, err
@@ -126,19 +135,19 @@ func (s *Store) String() string { return s.name }
 
 // Ping implements Engine. Of a store on several servers it asks each.
 func (s *Store) Ping(ctx context.Context) error {
-	several, ok := s.engine.(parted)
+	several, ok := s.engine.(engine.Parted)
 	if !ok {
-		return s.do(ctx, opPing, "", func(ctx context.Context) error { return s.engine.Ping(ctx) })
+		return s.do(ctx, engine.OpPing, "", func(ctx context.Context) error { return s.engine.Ping(ctx) })
 	}
-	pings, err := several.parts(ctx)
+	pings, err := several.Parts(ctx)
 	if err != nil {
-		return s.do(ctx, opPing, "", func(context.Context) error { return err })
+		return s.do(ctx, engine.OpPing, "", func(context.Context) error { return err })
 	}
 	s.breakers.keep(pings)
 	var group errgroup.Group
 	for part, ping := range pings {
 		group.Go(func() error {
-			return s.do(ctx, opPing, part, ping)
+			return s.do(ctx, engine.OpPing, part, ping)
 		})
 	}
 	return group.Wait()

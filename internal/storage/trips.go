@@ -6,6 +6,8 @@ import (
 	"sync"
 	"time"
 
+	"berth/internal/storage/engine"
+
 	"github.com/redis/go-redis/v9"
 )
 
@@ -84,6 +86,10 @@ func (p *passenger) letGo() {
 	passengers.Put(p)
 }
 
+// spareConnections are left to what takes no turn: probes, echoes, the question for the
+// server's policy.
+const spareConnections = 2
+
 // lanesOf is how many of a server's connections trips have. They keep them, so that of a few they have none.
 func lanesOf(connections int) int {
 	if connections <= spareConnections {
@@ -117,7 +123,7 @@ func (t *trips) carry(p *passenger) (tells bool, err error) {
 	}
 	if leads && !t.mayLead(on, p) {
 		t.stepOff(on, p, leads)
-		return true, errAshore
+		return true, engine.ErrAshore
 	}
 	if leads {
 		t.lead(on, p)
@@ -125,7 +131,7 @@ func (t *trips) carry(p *passenger) (tells bool, err error) {
 	if p.answered {
 		return leads, p.answer.refused()
 	}
-	return leads || p.err == errAshore, p.err
+	return leads || p.err == engine.ErrAshore, p.err
 }
 
 // board takes p aboard of a lane: one that is about to go, or is free, or has the fewest aboard.

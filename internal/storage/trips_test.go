@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"berth/internal/storage/engine"
 	"berth/internal/storage/redistest"
 
 	"github.com/redis/go-redis/v9"
@@ -235,18 +236,18 @@ func TestWhatGoesByItself(t *testing.T) {
 		op   string
 		want bool
 	}{
-		"a read":                    {r, t.Context(), opGet, true},
-		"a creation":                {r, t.Context(), opEach, true},
-		"a creation in a hurry":     {r, Within(t.Context(), time.Second), opEach, false},
-		"one with time to be asked": {r, Within(t.Context(), 2*time.Second), opEach, true},
-		"one that had to step off":  {r, byItself(Within(t.Context(), 2*time.Second)), opEach, false},
-		"a list":                    {r, t.Context(), opListing, false},
-		"a read in a hurry":         {r, short, opGet, false},
-		"a read of what is durable": {durable, t.Context(), opGet, true},
-		"a durable creation":        {durable, t.Context(), opEach, false},
-		"of a cluster":              {&redisEngine{}, t.Context(), opGet, false},
+		"a read":                    {r, t.Context(), engine.OpGet, true},
+		"a creation":                {r, t.Context(), engine.OpEach, true},
+		"a creation in a hurry":     {r, Within(t.Context(), time.Second), engine.OpEach, false},
+		"one with time to be asked": {r, Within(t.Context(), 2*time.Second), engine.OpEach, true},
+		"one that had to step off":  {r, engine.Alone(Within(t.Context(), 2*time.Second)), engine.OpEach, false},
+		"a list":                    {r, t.Context(), engine.OpListing, false},
+		"a read in a hurry":         {r, short, engine.OpGet, false},
+		"a read of what is durable": {durable, t.Context(), engine.OpGet, true},
+		"a durable creation":        {durable, t.Context(), engine.OpEach, false},
+		"of a cluster":              {&redisEngine{}, t.Context(), engine.OpGet, false},
 	} {
-		if got := tc.r.shares(tc.ctx, tc.op); got != tc.want {
+		if got := tc.r.Shares(tc.ctx, tc.op); got != tc.want {
 			t.Errorf("%s: got %v, want %v", name, got, tc.want)
 		}
 	}

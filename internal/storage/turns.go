@@ -7,17 +7,13 @@ import (
 	"fmt"
 	"sync"
 	"time"
+
+	"berth/internal/storage/engine"
 )
 
-const (
-	// patience is how long an operation waits for its turn, in multiples of the time for an answer:
-	// 2 s by default.
-	patience = 8
-
-	// spareConnections are left to what takes no turn: probes, echoes, the question for the
-	// server's policy.
-	spareConnections = 2
-)
+// patience is how long an operation waits for its turn, in multiples of the time for an answer:
+// 2 s by default.
+const patience = 8
 
 // waiting is one of the lines that operations stand in. Whoever writes much must not keep polls
 // waiting: every other turn is a reader's while both lines are there.
@@ -31,7 +27,7 @@ const (
 // lineOf is where an operation waits. A notice follows a write.
 func lineOf(op string) waiting {
 	switch op {
-	case opGet, opMembers, opListing, opNow:
+	case engine.OpGet, engine.OpMembers, engine.OpListing, engine.OpNow:
 		return toRead
 	}
 	return toWrite
@@ -88,7 +84,7 @@ func (t *turns) take(ctx context.Context, op string, wait time.Duration) error {
 
 // busy says that nobody was asked, for others were. It tells nothing of the server.
 func busy(op string, deadline error) error {
-	return &fault{op: op, reason: reasonBusy, detail: "more is asked at once than is answered in time", refusal: true, deadline: deadline}
+	return &engine.Fault{Op: op, Reason: engine.ReasonBusy, Detail: "more is asked at once than is answered in time", Refusal: true, Deadline: deadline}
 }
 
 func (t *turns) enter(line waiting) (turn chan struct{}, place *list.Element) {

@@ -6,6 +6,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"berth/internal/storage/engine"
 )
 
 // refusalEvery is how often the log tells, at most, that writes begin to be refused.
@@ -26,21 +28,21 @@ type writes struct {
 // note takes in the outcome of an operation at a server.
 func (w *writes) note(op, part string, err error) {
 	if err == nil {
-		if w.refused.Load() && (op == opPut || op == opSwap) { // others may change nothing
+		if w.refused.Load() && (op == engine.OpPut || op == engine.OpSwap) { // others may change nothing
 			w.taken(part)
 		}
 		return
 	}
-	if f, failed := errors.AsType[*fault](err); failed && refusesWrites(f.reason) && !w.refused.Load() {
+	if f, failed := errors.AsType[*engine.Fault](err); failed && refusesWrites(f.Reason) && !w.refused.Load() {
 		w.refuse(part, f)
 	}
 }
 
-func refusesWrites(why reason) bool {
-	return why == reasonOOM || why == reasonReadonly || why == reasonUnreplicated
+func refusesWrites(why engine.Reason) bool {
+	return why == engine.ReasonOOM || why == engine.ReasonReadonly || why == engine.ReasonUnreplicated
 }
 
-func (w *writes) refuse(part string, f *fault) {
+func (w *writes) refuse(part string, f *engine.Fault) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	now := time.Now()
@@ -49,7 +51,7 @@ func (w *writes) refuse(part string, f *fault) {
 	}
 	w.part, w.said = part, now
 	w.refused.Store(true)
-	w.log.Warn("store refuses writes", "reason", string(f.reason), "error", f.detail)
+	w.log.Warn("store refuses writes", "reason", string(f.Reason), "error", f.Detail)
 }
 
 func (w *writes) taken(part string) {

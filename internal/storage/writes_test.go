@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"berth/internal/realtest"
+	"berth/internal/storage/engine"
 )
 
 // What refuses writes now and then is told of once a minute, by what it said.
@@ -21,26 +22,26 @@ func TestRefusedWritesAreTold(t *testing.T) {
 				t.Errorf("told %d and %d times, want %d and %d:\n%s", got, again, refused, taken, log.String())
 			}
 		}
-		full := &fault{op: opPut, reason: reasonOOM, detail: "OOM command not allowed"}
-		w.note(opPut, "", nil)
-		w.note(opPut, "", &fault{op: opPut, reason: reasonTimeout})
+		full := &engine.Fault{Op: engine.OpPut, Reason: engine.ReasonOOM, Detail: "OOM command not allowed"}
+		w.note(engine.OpPut, "", nil)
+		w.note(engine.OpPut, "", &engine.Fault{Op: engine.OpPut, Reason: engine.ReasonTimeout})
 		told(0, 0)
-		w.note(opPut, "", full)
-		w.note(opEach, "", full)
+		w.note(engine.OpPut, "", full)
+		w.note(engine.OpEach, "", full)
 		told(1, 0)
-		w.note(opGet, "", nil)
-		w.note(opDelete, "", nil)
-		w.note(opPutIfAbsent, "", nil)
-		w.note(opPut, "another", nil)
+		w.note(engine.OpGet, "", nil)
+		w.note(engine.OpDelete, "", nil)
+		w.note(engine.OpPutIfAbsent, "", nil)
+		w.note(engine.OpPut, "another", nil)
 		told(1, 0)
 		time.Sleep(2500 * time.Millisecond)
-		w.note(opSwap, "", nil)
-		w.note(opSwap, "", nil)
-		w.note(opPut, "", full)
-		w.note(opPut, "", nil)
+		w.note(engine.OpSwap, "", nil)
+		w.note(engine.OpSwap, "", nil)
+		w.note(engine.OpPut, "", full)
+		w.note(engine.OpPut, "", nil)
 		told(1, 1)
 		time.Sleep(refusalEvery)
-		w.note(opPut, "", &fault{op: opPut, reason: reasonReadonly})
+		w.note(engine.OpPut, "", &engine.Fault{Op: engine.OpPut, Reason: engine.ReasonReadonly})
 		told(2, 1)
 		for _, want := range []string{`"reason":"oom","error":"OOM command not allowed"`, `"reason":"readonly"`, `"after":"2.5s"`} {
 			if !strings.Contains(log.String(), want) {

@@ -1,4 +1,5 @@
-package storage
+// Package memory is the engine of a store inside one process: a map entry a record, a heap entry if it expires, one mutex.
+package memory
 
 import (
 	"bytes"
@@ -7,20 +8,23 @@ import (
 	"math"
 	"sync"
 	"time"
+
+	"berth/internal/storage/engine"
+	"berth/internal/storage/localbus"
 )
 
 // collectPerOperation expired entries are removed by one operation. Each adds at most one, so two
 // keep the map from growing without end, and a million that expire at once stall nobody.
 const collectPerOperation = 2
 
-// memoryEngine is the Engine inside this process. It forgets everything at exit.
-type memoryEngine struct {
-	localBus
+// Engine is the Engine inside this process. It forgets everything at exit.
+type Engine struct {
+	localbus.Bus
 
 	mu      sync.Mutex // guards the fields below
 	entries map[string]*entry
-	lists   map[string]*memoryList
-	spare   *memoryList // one that has ended, for the next that begins; nil: there is none
+	lists   map[string]*memberList
+	spare   *memberList // one that has ended, for the next that begins; nil: there is none
 	queue   expiryQueue
 	arrived uint64 // members so far
 
@@ -35,25 +39,26 @@ type moment time.Duration
 const never moment = 0
 
 // moment is the time.
-func (m *memoryEngine) moment() moment { return moment(time.Since(m.begun)) }
+func (m *Engine) moment() moment { return moment(time.Since(m.begun)) }
 
-func newMemoryEngine() *memoryEngine {
-	return &memoryEngine{entries: map[string]*entry{}, lists: map[string]*memoryList{}, begun: time.Now()}
+// New is an engine that holds nothing.
+func New() *Engine {
+	return &Engine{entries: map[string]*entry{}, lists: map[string]*memberList{}, begun: time.Now()}
 }
 
-func (m *memoryEngine) Get(_ context.Context, key string) (Record, error) {
+func (m *Engine) Get(_ context.Context, key string) (engine.Record, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.find(key, m.moment()).told()
 }
 
-func (m *memoryEngine) getInto(_ context.Context, key, _ []byte) (Record, error) {
+func (m *Engine) GetInto(_ context.Context, key, _ []byte) (engine.Record, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.find(string(key), m.moment()).told()
 }
 
-func (m *memoryEngine) PutIfAbsent(_ context.Context, key string, value []byte, ttl time.Duration) (Record, bool, error) {
+func (m *Engine) PutIfAbsent(_ context.Context, key string, value []byte, ttl time.Duration) (engine.Record, bool, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	now := m.moment()
@@ -63,21 +68,21 @@ func (m *memoryEngine) PutIfAbsent(_ context.Context, key string, value []byte, 
 	return m.write(key, nil, bytes.Clone(value), now, ttl), true, nil
 }
 
-func (m *memoryEngine) Swap(_ context.Context, key string, version uint64, value []byte, ttl time.Duration) (Record, error) {
+func (m *Engine) Swap(_ context.Context, key string, version uint64, value []byte, ttl time.Duration) (engine.Record, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	now := m.moment()
 	standing := m.find(key, now)
 	if standing == nil {
-		return Record{}, ErrNotFound
+		return engine.Record{}, engine.ErrNotFound
 	}
 	if standing.record.Version != version {
-		return standing.record, ErrConflict
+		return standing.record, engine.ErrConflict
 	}
 	return m.write(key, standing, bytes.Clone(value), now, ttl), nil
 }
 
-func (m *memoryEngine) Put(_ context.Context, key string, value []byte, ttl time.Duration) error {
+func (m *Engine) Put(_ context.Context, key string, value []byte, ttl time.Duration) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	now := m.moment()
@@ -85,7 +90,7 @@ func (m *memoryEngine) Put(_ context.Context, key string, value []byte, ttl time
 	return nil
 }
 
-func (m *memoryEngine) Delete(_ context.Context, key string) error {
+func (m *Engine) Delete(_ context.Context, key string) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if standing := m.find(key, m.moment()); standing != nil {
@@ -94,11 +99,11 @@ func (m *memoryEngine) Delete(_ context.Context, key string) error {
 	return nil
 }
 
-func (m *memoryEngine) Now(context.Context) (time.Time, error) { return time.Now(), nil }
+func (m *Engine) Now(context.Context) (time.Time, error) { return time.Now(), nil }
 
-func (m *memoryEngine) Ping(context.Context) error { return nil }
+func (m *Engine) Ping(context.Context) error { return nil }
 
-func (m *memoryEngine) Close() error {
+func (m *Engine) Close() error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	clear(m.entries)
@@ -107,7 +112,7 @@ func (m *memoryEngine) Close() error {
 	return nil
 }
 
-func (m *memoryEngine) collect(now moment) {
+func (m *Engine) collect(now moment) {
 	for range collectPerOperation {
 		if len(m.queue) == 0 || m.queue[0].live(now) {
 			break
@@ -116,7 +121,7 @@ func (m *memoryEngine) collect(now moment) {
 	}
 }
 
-func (m *memoryEngine) find(key string, now moment) *entry {
+func (m *Engine) find(key string, now moment) *entry {
 	m.collect(now)
 	standing := m.entries[key]
 	if standing != nil && !standing.live(now) {
@@ -127,19 +132,19 @@ func (m *memoryEngine) find(key string, now moment) *entry {
 }
 
 // write keeps value, which is its own from now on.
-func (m *memoryEngine) write(key string, standing *entry, value []byte, now moment, ttl time.Duration) Record {
+func (m *Engine) write(key string, standing *entry, value []byte, now moment, ttl time.Duration) engine.Record {
 	if standing == nil {
 		standing = &entry{key: key, place: -1}
 		m.entries[key] = standing
 	}
-	standing.record = Record{Value: value, Version: standing.record.Version + 1}
-	if ttl != KeepTTL {
+	standing.record = engine.Record{Value: value, Version: standing.record.Version + 1}
+	if ttl != engine.KeepTTL {
 		m.schedule(standing, deadline(now, ttl))
 	}
 	return standing.record
 }
 
-func (m *memoryEngine) schedule(e *entry, expires moment) {
+func (m *Engine) schedule(e *entry, expires moment) {
 	e.expires = expires
 	switch {
 	case e.place < 0 && expires != never:
@@ -151,7 +156,7 @@ func (m *memoryEngine) schedule(e *entry, expires moment) {
 	}
 }
 
-func (m *memoryEngine) remove(e *entry) {
+func (m *Engine) remove(e *entry) {
 	if e.place >= 0 {
 		heap.Remove(&m.queue, e.place)
 	}
@@ -170,22 +175,22 @@ func deadline(now moment, ttl time.Duration) moment {
 	if ttl <= 0 {
 		return never
 	}
-	return now + min(moment(milliseconds(ttl))*moment(time.Millisecond), math.MaxInt64-now)
+	return now + min(moment(engine.Milliseconds(ttl))*moment(time.Millisecond), math.MaxInt64-now)
 }
 
 type entry struct {
 	key     string // or the member
-	record  Record
-	list    *memoryList // of a member, else nil
+	record  engine.Record
+	list    *memberList // of a member, else nil
 	arrived uint64      // of a member: its number in the order of arrival
 	expires moment
 	place   int // in the expiry queue; -1 if it never expires
 }
 
 // told is the record of e, which is nil if there is none.
-func (e *entry) told() (Record, error) {
+func (e *entry) told() (engine.Record, error) {
 	if e == nil {
-		return Record{}, ErrNotFound
+		return engine.Record{}, engine.ErrNotFound
 	}
 	return e.record, nil
 }

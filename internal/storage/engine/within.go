@@ -1,7 +1,8 @@
-package storage
+package engine
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"berth/internal/timed"
@@ -21,8 +22,8 @@ func Within(ctx context.Context, d time.Duration) context.Context {
 	return context.WithValue(ctx, withinKey{}, within{time: d})
 }
 
-// byItself is ctx for an operation that is to go with no other one.
-func byItself(ctx context.Context) context.Context {
+// Alone is ctx for an operation that is to go with no other one.
+func Alone(ctx context.Context) context.Context {
 	in, _ := ctx.Value(withinKey{}).(within)
 	in.alone = true
 	return context.WithValue(ctx, withinKey{}, in)
@@ -34,4 +35,13 @@ func Begun(ctx context.Context) (context.Context, context.CancelFunc) {
 		return timed.Within(ctx, in.time)
 	}
 	return ctx, func() {}
+}
+
+// ErrAshore says that an operation went by no trip, and is to go by itself.
+var ErrAshore = errors.New("storage: nothing was sent")
+
+// Bounds are what ctx says of an operation: how long it has once it has its turn (0: as long as any), and whether it goes by itself.
+func Bounds(ctx context.Context) (time time.Duration, alone bool) {
+	in, _ := ctx.Value(withinKey{}).(within)
+	return in.time, in.alone
 }

@@ -1,4 +1,4 @@
-package storage
+package memory
 
 import (
 	"fmt"
@@ -7,9 +7,11 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"berth/internal/storage/engine"
 )
 
-func mustEnlist(t *testing.T, e Engine, list, member string, ttl time.Duration) {
+func mustEnlist(t *testing.T, e engine.Engine, list, member string, ttl time.Duration) {
 	t.Helper()
 	if err := e.AddMember(t.Context(), list, member, ttl, 0); err != nil {
 		t.Fatalf("AddMember: %v", err)
@@ -19,7 +21,7 @@ func mustEnlist(t *testing.T, e Engine, list, member string, ttl time.Duration) 
 // Where the clock stands still members are in the order of their arrival all the same.
 func TestMemoryMembersStandInOrder(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		m := newMemoryEngine()
+		m := New()
 		var want []string
 		for i := range 100 {
 			want = append(want, fmt.Sprint((i*37)%100))
@@ -35,7 +37,7 @@ func TestMemoryMembersStandInOrder(t *testing.T) {
 func TestMemoryCollectsMembersThatExpired(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const rounds, perRound = 100, 50
-		m := newMemoryEngine()
+		m := New()
 		for round := range rounds {
 			for i := range perRound {
 				mustEnlist(t, m, fmt.Sprint(round, i%9), fmt.Sprint(i), time.Second)
@@ -56,12 +58,12 @@ func TestMemoryCollectsMembersThatExpired(t *testing.T) {
 // once.
 func TestMemoryMembersExpireOnTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		m := newMemoryEngine()
+		m := New()
 		for i := range 10 { // more than one operation collects
 			mustEnlist(t, m, "l", fmt.Sprint(i), time.Minute)
 		}
 		time.Sleep(time.Minute - time.Nanosecond)
-		if err := m.AddMember(t.Context(), "l", "late", time.Minute, 10); err != ErrFull {
+		if err := m.AddMember(t.Context(), "l", "late", time.Minute, 10); err != engine.ErrFull {
 			t.Errorf("AddMember before the end: got %v, want ErrFull", err)
 		}
 		time.Sleep(time.Nanosecond)
@@ -79,7 +81,7 @@ func TestMemoryMembersExpireOnTime(t *testing.T) {
 func BenchmarkMemoryList(b *testing.B) {
 	for _, members := range []int{10_000, 1_000_000} {
 		b.Run(strconv.Itoa(members), func(b *testing.B) {
-			m, ctx := newMemoryEngine(), b.Context()
+			m, ctx := New(), b.Context()
 			for i := range members {
 				_ = m.AddMember(ctx, "list", strconv.Itoa(i), time.Hour, 0)
 			}
@@ -94,7 +96,7 @@ func BenchmarkMemoryList(b *testing.B) {
 
 // A list that has ended is the next one that begins, and no other one's.
 func TestAListThatHasEndedIsUsedOnce(t *testing.T) {
-	m := newMemoryEngine()
+	m := New()
 	holds := func(list string, want ...string) {
 		t.Helper()
 		if got, err := m.Members(t.Context(), list); err != nil || !slices.Equal(got, want) {
@@ -108,7 +110,7 @@ func TestAListThatHasEndedIsUsedOnce(t *testing.T) {
 		}
 	}
 	mustEnlist(t, m, "a", "x", time.Hour)
-	if err := m.KeepMembers(t.Context(), "a", Member{Name: "x", Left: time.Hour}); err != nil { // its only one, anew
+	if err := m.KeepMembers(t.Context(), "a", engine.Member{Name: "x", Left: time.Hour}); err != nil { // its only one, anew
 		t.Fatal(err)
 	}
 	mustEnlist(t, m, "b", "y", time.Hour)

@@ -1,4 +1,4 @@
-package storage
+package memory
 
 import (
 	"cmp"
@@ -6,10 +6,11 @@ import (
 	"time"
 
 	"berth/internal/ordered"
+	"berth/internal/storage/engine"
 )
 
-// memoryList is one list in memory. Its members are entries without a value.
-type memoryList struct {
+// memberList is one list in memory. Its members are entries without a value.
+type memberList struct {
 	name    string
 	members map[string]*entry
 	ordered *ordered.List[*entry] // by order
@@ -19,7 +20,7 @@ type memoryList struct {
 // spareMembers is for how many members a list has room that is kept when it has ended: lists of one begin and end with each task.
 const spareMembers = 64
 
-func (m *memoryEngine) AddMember(_ context.Context, list, member string, ttl time.Duration, most int) error {
+func (m *Engine) AddMember(_ context.Context, list, member string, ttl time.Duration, most int) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	now := m.moment()
@@ -32,13 +33,13 @@ func (m *memoryEngine) AddMember(_ context.Context, list, member string, ttl tim
 		m.remove(before)
 	}
 	if most > 0 && standing.ordered.Len()-standing.firstLive(now) >= most {
-		return ErrFull
+		return engine.ErrFull
 	}
 	m.enlist(standing, member, deadline(now, ttl))
 	return nil
 }
 
-func (m *memoryEngine) KeepMembers(_ context.Context, list string, members ...Member) error {
+func (m *Engine) KeepMembers(_ context.Context, list string, members ...engine.Member) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	now := m.moment()
@@ -50,7 +51,7 @@ func (m *memoryEngine) KeepMembers(_ context.Context, list string, members ...Me
 }
 
 // keep makes member one of list anew. One that is there for good, and is to be, stays where it is.
-func (m *memoryEngine) keep(list string, member Member, now moment) {
+func (m *Engine) keep(list string, member engine.Member, now moment) {
 	standing := m.listOf(list)
 	if before := standing.members[member.Name]; before != nil {
 		if before.expires == never && member.Left <= 0 {
@@ -62,7 +63,7 @@ func (m *memoryEngine) keep(list string, member Member, now moment) {
 }
 
 // listOf returns the list of this name, which is not the engine's before it has a member.
-func (m *memoryEngine) listOf(list string) *memoryList {
+func (m *Engine) listOf(list string) *memberList {
 	if standing := m.lists[list]; standing != nil {
 		return standing
 	}
@@ -70,18 +71,18 @@ func (m *memoryEngine) listOf(list string) *memoryList {
 		m.spare, spare.name = nil, list
 		return spare
 	}
-	return &memoryList{name: list, members: make(map[string]*entry), ordered: ordered.New(order)}
+	return &memberList{name: list, members: make(map[string]*entry), ordered: ordered.New(order)}
 }
 
 // spareOne keeps a list that has ended.
-func (m *memoryEngine) spareOne(list *memoryList) {
+func (m *Engine) spareOne(list *memberList) {
 	if !list.large {
 		m.spare = list
 	}
 }
 
 // enlist makes member one of a list that it is not in.
-func (m *memoryEngine) enlist(list *memoryList, member string, expires moment) {
+func (m *Engine) enlist(list *memberList, member string, expires moment) {
 	if len(list.members) == 0 {
 		m.lists[list.name] = list
 		if m.spare == list { // its last member was removed for this one
@@ -94,7 +95,7 @@ func (m *memoryEngine) enlist(list *memoryList, member string, expires moment) {
 	list.add(e)
 }
 
-func (m *memoryEngine) RemoveMember(_ context.Context, list, member string) error {
+func (m *Engine) RemoveMember(_ context.Context, list, member string) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.collect(m.moment())
@@ -102,7 +103,7 @@ func (m *memoryEngine) RemoveMember(_ context.Context, list, member string) erro
 	return nil
 }
 
-func (m *memoryEngine) delist(list, member string) {
+func (m *Engine) delist(list, member string) {
 	standing := m.lists[list]
 	if standing == nil {
 		return
@@ -112,7 +113,7 @@ func (m *memoryEngine) delist(list, member string) {
 	}
 }
 
-func (m *memoryEngine) Members(_ context.Context, list string) ([]string, error) {
+func (m *Engine) Members(_ context.Context, list string) ([]string, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	now := m.moment()
@@ -129,17 +130,17 @@ func (m *memoryEngine) Members(_ context.Context, list string) ([]string, error)
 	return members, nil
 }
 
-func (m *memoryEngine) Listing(_ context.Context, list string, most int) (Listing, error) {
+func (m *Engine) Listing(_ context.Context, list string, most int) (engine.Listing, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	now := m.moment()
 	m.collect(now)
 	standing := m.lists[list]
 	if standing == nil {
-		return Listing{}, nil
+		return engine.Listing{}, nil
 	}
 	first := standing.firstLive(now)
-	listing := Listing{Size: standing.ordered.Len() - first}
+	listing := engine.Listing{Size: standing.ordered.Len() - first}
 	if endless := standing.ordered.Search(func(e *entry) bool { return e.expires == never }); endless > first {
 		listing.Last = standing.ordered.At(endless - 1).left(now)
 	}
@@ -147,7 +148,7 @@ func (m *memoryEngine) Listing(_ context.Context, list string, most int) (Listin
 		if place-first >= most {
 			break
 		}
-		listing.Members = append(listing.Members, Member{Name: e.key, Left: e.left(now)})
+		listing.Members = append(listing.Members, engine.Member{Name: e.key, Left: e.left(now)})
 	}
 	return listing, nil
 }
@@ -160,19 +161,19 @@ func (e *entry) left(now moment) time.Duration {
 	return max(time.Duration(e.expires-now), time.Millisecond)
 }
 
-func (l *memoryList) add(e *entry) {
+func (l *memberList) add(e *entry) {
 	l.members[e.key] = e
 	l.large = l.large || len(l.members) > spareMembers
 	l.ordered.Insert(e)
 }
 
-func (l *memoryList) remove(e *entry) {
+func (l *memberList) remove(e *entry) {
 	delete(l.members, e.key)
 	l.ordered.Remove(e)
 }
 
 // firstLive is the place of the first that has not expired: none of those behind it has.
-func (l *memoryList) firstLive(now moment) int {
+func (l *memberList) firstLive(now moment) int {
 	return l.ordered.Search(func(e *entry) bool { return e.live(now) })
 }
 

@@ -1,4 +1,17 @@
-package storage
+// Package engine is what the engines of a store have in common: what each does ([Engine]), what some
+// can do beside that, with what they answer, and with what they fail.
+//
+//	engine.go    records, lists and notices; the contract of an engine
+//	optional.go  what engines may do in fewer round trips, or where several servers hold the keys
+//	step.go      the steps of InOrder
+//	write.go     the writes of Each
+//	rate.go      how often something may be done
+//	within.go    what a context says of an operation
+//	op.go        the operations' names
+//	fault.go     ErrUnavailable, with its reason
+//	life.go      lives, in milliseconds
+//	finding.go   what an inspection finds
+package engine
 
 import (
 	"context"
@@ -127,48 +140,4 @@ type Notices interface {
 	// been missed: at the start, when a connection is lost and once there is another, and when
 	// received was too slow. An outage ends no watch.
 	Watch(ctx context.Context, topic string, received func(message string)) error
-}
-
-type reason string
-
-const (
-	reasonTimeout     reason = "timeout"      // no answer and no connection in time
-	reasonRefused     reason = "refused"      // no connection to be had, or it was cut
-	reasonBreakerOpen reason = "breaker_open" // not asked: the breaker is open
-	reasonBusy        reason = "busy"         // not asked: this process asks more at once than is answered in time
-	reasonOOM         reason = "oom"          // the server's memory is full; reads go on
-	reasonReadonly    reason = "readonly"     // a replica; reads go on
-	reasonLoading     reason = "loading"      // up, without data to serve: LOADING, MASTERDOWN, CLUSTERDOWN, MOVED
-	reasonAuth        reason = "auth"         // wrong password, or a command not permitted
-	reasonDisk        reason = "disk"         // the file cannot be written: full or failing; reads go on
-	reasonCorrupt     reason = "corrupt"      // the file does not hold what was written to it
-	// reasonUnreplicated: written on the master, and not by enough replicas in time.
-	reasonUnreplicated reason = "unreplicated"
-	reasonOther        reason = "other"
-)
-
-// fault is ErrUnavailable by errors.Is and never wraps a driver's error: those may quote the
-// password.
-type fault struct {
-	op     string
-	reason reason
-	detail string // scrubbed
-
-	// refusal: the server refused this command only, which says nothing about the next one.
-	refusal  bool
-	told     bool  // another operation that failed with this one tells the breaker
-	deadline error // the context error when the caller's own deadline passed, else nil
-}
-
-// Error names the operation, the reason and what the driver said.
-func (f *fault) Error() string {
-	return ErrUnavailable.Error() + ": " + f.op + ": " + string(f.reason) + ": " + f.detail
-}
-
-// Unwrap makes the fault an ErrUnavailable, and a deadline where there was one.
-func (f *fault) Unwrap() []error {
-	if f.deadline != nil {
-		return []error{ErrUnavailable, f.deadline}
-	}
-	return []error{ErrUnavailable}
 }

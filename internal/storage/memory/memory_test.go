@@ -1,17 +1,19 @@
-package storage
+package memory
 
 import (
 	"fmt"
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"berth/internal/storage/engine"
 )
 
 // Expired entries do not pile up, though nobody asks for them again.
 func TestMemoryCollectsWhatExpired(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const rounds, perRound = 100, 50
-		m := newMemoryEngine()
+		m := New()
 		for round := range rounds {
 			for i := range perRound {
 				if err := m.Put(t.Context(), fmt.Sprint(round, i), nil, time.Second); err != nil {
@@ -33,14 +35,14 @@ func TestMemoryCollectsWhatExpired(t *testing.T) {
 func TestMemoryCollectsLittleAtATime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const keys = 1000
-		m := newMemoryEngine()
+		m := New()
 		for i := range keys {
 			if err := m.Put(t.Context(), fmt.Sprint(i), nil, time.Second); err != nil {
 				t.Fatal(err)
 			}
 		}
 		time.Sleep(time.Second)
-		if _, err := m.Get(t.Context(), "unknown"); err != ErrNotFound {
+		if _, err := m.Get(t.Context(), "unknown"); err != engine.ErrNotFound {
 			t.Errorf("Get: got %v, want ErrNotFound", err)
 		}
 		if got := len(m.entries); got != keys-collectPerOperation {
@@ -52,7 +54,7 @@ func TestMemoryCollectsLittleAtATime(t *testing.T) {
 // The last instant of a life belongs to it, the next one does not.
 func TestMemoryExpiresOnTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		m := newMemoryEngine()
+		m := New()
 		for _, tc := range []struct{ ttl, lives time.Duration }{
 			{time.Minute, time.Minute},
 			{time.Nanosecond, time.Millisecond}, // as in Redis: rounded up
@@ -65,7 +67,7 @@ func TestMemoryExpiresOnTime(t *testing.T) {
 				t.Errorf("Get before %v: got %v", tc.lives, err)
 			}
 			time.Sleep(time.Nanosecond)
-			if _, err := m.Get(t.Context(), "k"); err != ErrNotFound {
+			if _, err := m.Get(t.Context(), "k"); err != engine.ErrNotFound {
 				t.Errorf("Get after %v: got %v, want ErrNotFound", tc.lives, err)
 			}
 		}

@@ -1,11 +1,13 @@
-package storage
+package memory
 
 import (
 	"bytes"
 	"context"
+
+	"berth/internal/storage/engine"
 )
 
-func (m *memoryEngine) each(_ context.Context, writes []Write) error {
+func (m *Engine) Each(_ context.Context, writes []engine.Write) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	now := m.moment()

@@ -1,4 +1,5 @@
-package storage
+// Package localbus carries the notices of a store that belongs to one process.
+package localbus
 
 import (
 	"context"
@@ -7,8 +8,8 @@ import (
 
 const waitingNotices = 256
 
-// localBus is Notices within one process. The zero value has no watchers.
-type localBus struct {
+// Bus is Notices within one process. The zero value has no watchers.
+type Bus struct {
 	mu       sync.Mutex // guards the field below
 	watchers map[string]map[*watcher]struct{}
 }
@@ -19,7 +20,7 @@ type watcher struct {
 }
 
 // Notify waits for none of those who watch.
-func (b *localBus) Notify(_ context.Context, topic, message string) error {
+func (b *Bus) Notify(_ context.Context, topic, message string) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	for w := range b.watchers[topic] {
@@ -33,7 +34,7 @@ func (b *localBus) Notify(_ context.Context, topic, message string) error {
 }
 
 // Watch implements Notices.
-func (b *localBus) Watch(ctx context.Context, topic string, received func(string)) error {
+func (b *Bus) Watch(ctx context.Context, topic string, received func(string)) error {
 	w := &watcher{messages: make(chan string, waitingNotices), missed: make(chan struct{}, 1)}
 	w.miss() // what was said before it came
 	b.add(topic, w)
@@ -57,7 +58,7 @@ func (w *watcher) miss() {
 	}
 }
 
-func (b *localBus) add(topic string, w *watcher) {
+func (b *Bus) add(topic string, w *watcher) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.watchers == nil {
@@ -69,7 +70,7 @@ func (b *localBus) add(topic string, w *watcher) {
 	b.watchers[topic][w] = struct{}{}
 }
 
-func (b *localBus) remove(topic string, w *watcher) {
+func (b *Bus) remove(topic string, w *watcher) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	delete(b.watchers[topic], w)

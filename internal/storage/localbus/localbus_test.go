@@ -1,4 +1,4 @@
-package storage
+package localbus
 
 import (
 	"context"
@@ -10,7 +10,7 @@ import (
 // A watcher that was too slow hears what there was room for, and that it missed some.
 func TestOverflowIsTold(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var s localBus
+		var s Bus
 		var heard []string
 		release := make(chan struct{})
 		ctx, cancel := context.WithCancel(t.Context())

@@ -1,0 +1,26 @@
+package storage
+
+import (
+	"strings"
+
+	"github.com/redis/go-redis/v9"
+)
+
+const mask = "xxxxx"
+
+// servers are what a URL names: one server, or several by which the others are found.
+type servers struct {
+	name    string // the URL without its secrets
+	options *redis.UniversalOptions
+	secrets []string // what must not appear in any text
+}
+
+// scrub takes the secrets out of what a server or a driver said. Redis quotes the arguments of a
+// command that it does not know, as AUTH may be, escaped and shortened: that goes as a whole.
+func (s *servers) scrub(text string) string {
+	text, _, _ = strings.Cut(text, ", with args")
+	for _, secret := range s.secrets {
+		text = strings.ReplaceAll(text, secret, mask)
+	}
+	return text
+}
