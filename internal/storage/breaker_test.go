@@ -9,7 +9,9 @@ import (
 	"testing/synctest"
 	"time"
 
+	"berth/internal/storage/breaker"
 	"berth/internal/storage/engine"
+	"berth/internal/storage/health"
 	"berth/internal/storage/memory"
 )
 
@@ -39,14 +41,14 @@ func (f *flaky) answer() error {
 }
 
 // testTraffic is that of a store with defaults.
-var testTraffic = traffic{alone: 18, together: 64, timeout: defaultTimeout}
+var testTraffic = breaker.Traffic{Alone: 18, Together: 64, Timeout: defaultTimeout}
 
 func flakyStore(t *testing.T) (*Store, *flaky) {
 	t.Helper()
 	line := &flaky{Engine: memory.New()}
-	h := newHealth(slog.New(slog.DiscardHandler), false)
+	h := health.New(slog.New(slog.DiscardHandler), false)
 	m := newMetrics(nil, func() bool { return true })
-	return &Store{engine: line, breakers: newBreakers(h, testTraffic), health: h, metrics: m, shared: true}, line
+	return &Store{engine: line, breakers: breaker.New(h, testTraffic), health: h, metrics: m, shared: true}, line
 }
 
 // D20: whatever the outage did to the breaker, it is closed within two seconds of the
@@ -61,11 +63,11 @@ func TestBreakerClosesWithoutTraffic(t *testing.T) {
 			synctest.Wait()
 
 			line.err.Store(&engine.Fault{Op: engine.OpGet, Reason: engine.ReasonRefused})
-			for range failuresToOpen {
+			for range breaker.FailuresToOpen {
 				_, _ = s.Get(ctx, "k")
 			}
 			if s.Healthy() {
-				t.Errorf("Healthy after %d failures: got true", failuresToOpen)
+				t.Errorf("Healthy after %d failures: got true", breaker.FailuresToOpen)
 			}
 			time.Sleep(outage)
 			line.err.Store(nil)
@@ -87,7 +89,7 @@ func TestOpenBreakerSparesTheServer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s, line := flakyStore(t)
 		line.err.Store(&engine.Fault{Op: engine.OpGet, Reason: engine.ReasonTimeout})
-		for range failuresToOpen {
+		for range breaker.FailuresToOpen {
 			_, _ = s.Get(t.Context(), "k")
 		}
 		const seconds = 10
@@ -97,7 +99,7 @@ func TestOpenBreakerSparesTheServer(t *testing.T) {
 			}
 			time.Sleep(10 * time.Millisecond)
 		}
-		const most = failuresToOpen + int64(seconds*time.Second/breakerOpen)
+		const most = breaker.FailuresToOpen + int64(seconds*time.Second/breaker.OpenFor)
 		if got := line.asked.Load(); got > most {
 			t.Errorf("asked: got %d, want at most %d", got, most)
 		}
@@ -110,24 +112,24 @@ func TestMeaninglessErrorsDoNotMoveTheBreaker(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s, _ := flakyStore(t)
 		for _, err := range []error{context.Canceled, &engine.Fault{Op: engine.OpPut, Reason: engine.ReasonOOM, Refusal: true}} {
-			for range 5 * failuresToOpen {
-				_ = s.breakers.of("").do(t.Context(), engine.OpPut, func(context.Context) error { return err })
+			for range 5 * breaker.FailuresToOpen {
+				_ = through(t.Context(), s, engine.OpPut, func(context.Context) error { return err })
 			}
-			if !s.breakers.closed() {
+			if !s.breakers.Closed() {
 				t.Fatalf("%v opened the breaker", err)
 			}
-			for range failuresToOpen {
-				_ = s.breakers.of("").do(t.Context(), engine.OpGet, func(context.Context) error { return &engine.Fault{Op: engine.OpGet, Reason: engine.ReasonTimeout} })
+			for range breaker.FailuresToOpen {
+				_ = through(t.Context(), s, engine.OpGet, func(context.Context) error { return &engine.Fault{Op: engine.OpGet, Reason: engine.ReasonTimeout} })
 			}
-			time.Sleep(breakerOpen + 1)
-			for range successesToClose {
-				_ = s.breakers.of("").do(t.Context(), engine.OpPut, func(context.Context) error { return err })
-				if got := s.breakers.of("").do(t.Context(), engine.OpGet, func(context.Context) error { return nil }); got != nil {
+			time.Sleep(breaker.OpenFor + 1)
+			for range breaker.SuccessesToClose {
+				_ = through(t.Context(), s, engine.OpPut, func(context.Context) error { return err })
+				if got := through(t.Context(), s, engine.OpGet, func(context.Context) error { return nil }); got != nil {
 					t.Errorf("after %v in the half-open state: got %v", err, got)
 				}
 			}
-			if !s.breakers.closed() {
-				t.Errorf("%d successes do not close the breaker", successesToClose)
+			if !s.breakers.Closed() {
+				t.Errorf("%d successes do not close the breaker", breaker.SuccessesToClose)
 			}
 			time.Sleep(time.Second) // of silence
 		}
@@ -138,16 +140,16 @@ func TestMeaninglessErrorsDoNotMoveTheBreaker(t *testing.T) {
 func TestPanicDoesNotHoldTheBreakerOpen(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s, _ := flakyStore(t)
-		for range failuresToOpen {
-			_ = s.breakers.of("").do(t.Context(), engine.OpGet, func(context.Context) error { return &engine.Fault{Op: engine.OpGet, Reason: engine.ReasonTimeout} })
+		for range breaker.FailuresToOpen {
+			_ = through(t.Context(), s, engine.OpGet, func(context.Context) error { return &engine.Fault{Op: engine.OpGet, Reason: engine.ReasonTimeout} })
 		}
-		time.Sleep(breakerOpen + 1)
+		time.Sleep(breaker.OpenFor + 1)
 		func() {
 			defer func() { _ = recover() }()
-			_ = s.breakers.of("").do(t.Context(), engine.OpGet, func(context.Context) error { panic("bug") })
+			_ = through(t.Context(), s, engine.OpGet, func(context.Context) error { panic("bug") })
 		}()
-		time.Sleep(breakerOpen + 1)
-		if err := s.breakers.of("").do(t.Context(), engine.OpGet, func(context.Context) error { return nil }); err != nil {
+		time.Sleep(breaker.OpenFor + 1)
+		if err := through(t.Context(), s, engine.OpGet, func(context.Context) error { return nil }); err != nil {
 			t.Errorf("got %v, want the breaker half open again", err)
 		}
 	})
@@ -185,8 +187,9 @@ func TestHooksDoNotHoldUpProbes(t *testing.T) {
 	})
 }
 
-// do runs f in the turns of commands that go by themselves.
-func (b *breaker) do(ctx context.Context, op string, f func(ctx context.Context) error) error {
-	_, err := b.inTurn(ctx, b.turns, op, f)
+// through runs f in the turns of commands that go by themselves.
+func through(ctx context.Context, s *Store, op string, f func(ctx context.Context) error) error {
+	b := s.breakers.Of("")
+	_, err := b.InTurn(ctx, b.Turns, op, f)
 	return err
 }

@@ -189,54 +189,24 @@ func TestWhoLeavesATripHasNoAnswer(t *testing.T) {
 	s.areIdle(t)
 }
 
-// inAHurry makes a record as creations do that have the time for one answer.
-func inAHurry(t *testing.T, s *Store, key string) error {
-	t.Helper()
-	return s.Each(Within(t.Context(), s.engine.(*redisEngine).trips.timeout), []Write{{Key: key, Value: []byte("v"), TTL: time.Hour}})
-}
-
-// What stepped off is done all the same, with all of its time.
+// What steps off is done all the same when it goes by itself.
 func TestWhatSteppedOffIsDone(t *testing.T) {
-	s, err := Open(redistest.Start(t).URL()+"?pool_size=4", Options{Timeout: 4 * time.Second}) // one lane
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer s.Close()
-	lanes := s.engine.(*redisEngine).trips
-	on, _ := lanes.board(hurried("k", time.Time{}))
-	lanes.mu.Lock()
+	r := engineOn(t, redistest.Start(t).Addr, 4, 4*time.Second) // one lane
+	on, _ := r.trips.board(hurried("k", time.Time{}))
+	r.trips.mu.Lock()
 	on.state = underWay
-	lanes.mu.Unlock()
-	if err := inAHurry(t, s, "k"); err != nil {
-		t.Error(err)
+	r.trips.mu.Unlock()
+	creation := []engine.Write{{Key: "k", Value: []byte("v"), TTL: time.Hour}}
+	hurry := engine.Within(t.Context(), r.trips.timeout)
+	begun, cancel := engine.Begun(hurry)
+	defer cancel()
+	if err := r.Each(begun, creation); err != engine.ErrAshore {
+		t.Errorf("by the lane: got %v, want that it steps off", err)
+	}
+	if err := r.Each(engine.Alone(hurry), creation); err != nil || !creation[0].Done {
+		t.Errorf("by itself: got %v, %+v", err, creation[0])
 	}
 	if on.link != nil {
 		t.Error("it went by the lane")
-	}
-	if !s.Healthy() || s.breakers.of("").circuit.Counts().TotalFailures > 0 {
-		t.Error("that was taken for an outage")
-	}
-}
-
-// A server that does not answer those in a hurry is lost, as it is to others.
-func TestSilenceToThoseInAHurryOpensTheBreaker(t *testing.T) {
-	server := redistest.Start(t)
-	s, err := Open(server.URL(), Options{Timeout: time.Second})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer s.Close()
-	if _, err := s.Get(t.Context(), "k"); !errors.Is(err, ErrNotFound) {
-		t.Fatal(err)
-	}
-	server.Stop()
-	defer server.Cont()
-	for range 10 {
-		if err := inAHurry(t, s, "k"); !errors.Is(err, ErrUnavailable) {
-			t.Errorf("got %v", err)
-		}
-	}
-	if s.breakers.closed() {
-		t.Error("the breaker is closed")
 	}
 }

@@ -1,6 +1,10 @@
 package storage
 
-import "context"
+import (
+	"context"
+
+	"berth/internal/storage/file"
+)
 
 // Inspect returns what would keep the store that url names from its promises, or could. It writes
 // nothing, and makes no file. ctx bounds the questions to a server, not the reading of a file.
@@ -18,7 +22,7 @@ func Inspect(ctx context.Context, url string, opts Options) []Finding {
 	case t.redis != nil:
 		return inspectRedis(ctx, t.redis, opts.ofServers(replicas))
 	case t.file != "":
-		return inspectFile(ctx, t.file, opts.ofFile())
+		return file.Inspect(ctx, t.file, opts.ofFile())
 	}
 	return nil
 }

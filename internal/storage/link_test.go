@@ -16,13 +16,9 @@ import (
 // A write is sent once, so that it must not go by a connection which the server has closed meanwhile.
 func TestNothingIsSentByAClosedConnection(t *testing.T) {
 	server := redistest.Start(t)
-	s, err := Open(server.URL(), Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer s.Close()
+	r := engineOn(t, server.Addr, 0, time.Second)
 	for range 20 {
-		if err := s.Put(t.Context(), "k", []byte("v"), 0); err != nil {
+		if err := r.Put(t.Context(), "k", []byte("v"), 0); err != nil {
 			t.Fatal(err)
 		}
 		server.Do("CLIENT", "KILL", "TYPE", "normal", "SKIPME", "yes")

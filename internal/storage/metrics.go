@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"berth/internal/series"
+	"berth/internal/storage/breaker"
 	"berth/internal/storage/engine"
 
 	"go.opentelemetry.io/otel/attribute"
@@ -56,7 +57,7 @@ func (m *metrics) record(ctx context.Context, op string, took time.Duration, err
 	if failed {
 		m.errors.Add(ctx, 1, metric.WithAttributes(operation(op), attribute.String("reason", string(f.Reason))))
 	}
-	if took != notAsked && (!failed || f.Reason != engine.ReasonBusy) {
+	if took != breaker.NotAsked && (!failed || f.Reason != engine.ReasonBusy) {
 		m.duration.Of(op).Record(took.Seconds())
 	}
 }

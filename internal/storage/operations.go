@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"berth/internal/storage/breaker"
 	"berth/internal/storage/engine"
 )
 
@@ -80,22 +81,22 @@ func (s *Store) do(ctx context.Context, op, part string, f func(ctx context.Cont
 		err = f(ctx)
 		took = time.Since(start)
 	} else {
-		took, err = s.ask(ctx, s.breakers.of(part), op, f)
-		s.health.writes.note(op, part, err)
+		took, err = s.ask(ctx, s.breakers.Of(part), op, f)
+		s.health.Writes.Note(op, part, err)
 	}
 	s.metrics.record(ctx, op, took, err)
 	return err
 }
 
 // ask runs one operation through a server's breaker, and returns how long that took without the wait for its turn.
-func (s *Store) ask(ctx context.Context, by *breaker, op string, f func(ctx context.Context) error) (took time.Duration, err error) {
+func (s *Store) ask(ctx context.Context, by *breaker.Breaker, op string, f func(ctx context.Context) error) (took time.Duration, err error) {
 	if together, ok := s.engine.(engine.Sharer); ok && together.Shares(ctx, op) {
-		if took, err = by.inTurn(ctx, by.aboard, op, f); err != engine.ErrAshore {
+		if took, err = by.InTurn(ctx, by.Aboard, op, f); err != engine.ErrAshore {
 			return took, err
 		}
 		ctx = engine.Alone(ctx)
 	}
-	return by.inTurn(ctx, by.turns, op, f)
+	return by.InTurn(ctx, by.Turns, op, f)
 }
 
 func closedFault(op string) error {

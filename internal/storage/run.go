@@ -44,7 +44,7 @@ func (s *Store) tell(ctx context.Context) {
 		select {
 		case <-ctx.Done():
 			return
-		case <-s.health.recovered:
+		case <-s.health.Recovered:
 			s.mu.Lock()
 			hooks := s.hooks
 			s.mu.Unlock()
@@ -102,12 +102,12 @@ func (s *Store) askPolicy(ctx context.Context, server engine.Evictor) bool {
 
 // notePolicy logs changes; a rule that is as it should be only after another.
 func (s *Store) notePolicy(policy string) {
-	before := s.health.setPolicy(policy)
+	before := s.health.SetPolicy(policy)
 	switch {
 	case policy == before:
 	case policy != engine.KeepsAll:
-		s.health.log.Warn("the store drops bindings when its memory is full", "maxmemory-policy", policy)
+		s.health.Log.Warn("the store drops bindings when its memory is full", "maxmemory-policy", policy)
 	case before != "":
-		s.health.log.Info("the store keeps all bindings again")
+		s.health.Log.Info("the store keeps all bindings again")
 	}
 }

@@ -8,7 +8,10 @@ import (
 	"sync/atomic"
 	"time"
 
+	"berth/internal/storage/breaker"
 	"berth/internal/storage/engine"
+	"berth/internal/storage/file"
+	"berth/internal/storage/health"
 	"berth/internal/storage/memory"
 
 	"go.opentelemetry.io/otel/metric"
@@ -59,13 +62,13 @@ func (o Options) ofServers(replicas int) redisSettings {
 	return redisSettings{prefix: o.Prefix, timeout: o.Timeout, replicas: replicas, tls: o.TLS}
 }
 
-func (o Options) ofFile() fileSettings { return fileSettings{wait: o.Wait, log: o.Logger} }
+func (o Options) ofFile() file.Options { return file.Options{Wait: o.Wait, Log: o.Logger} }
 
 // Store is an Engine behind a breaker, with a health, safe for concurrent use; Open makes one.
 type Store struct {
 	engine   Engine
-	breakers *breakers // nil for memory: and file:, which answer at once
-	health   *health
+	breakers *breaker.Breakers // nil for memory: and file:, which answer at once
+	health   *health.Monitor
 	metrics  *metrics
 	name     string
 	shared   bool
@@ -99,16 +102,16 @@ func OpenContext(ctx context.Context, url string, opts Options) (*Store, error) 
 	}
 	opts = opts.withDefaults()
 	s := &Store{name: t.name, shared: t.redis != nil, durable: t.redis != nil || t.file != "", ended: make(chan struct{})}
-	s.health = newHealth(opts.Logger.With("store", t.name), !s.shared)
-	s.health.lost = opts.Lost
+	s.health = health.New(opts.Logger.With("store", t.name), !s.shared)
+	s.health.Lost = opts.Lost
 	s.metrics = newMetrics(opts.MeterProvider, s.Healthy)
 	switch {
 	case t.redis != nil:
 		on, alone, together := newRedisEngine(t.redis, opts.ofServers(replicas))
 		s.engine = on
-		s.breakers = newBreakers(s.health, traffic{alone: alone, together: together, timeout: opts.Timeout})
+		s.breakers = breaker.New(s.health, breaker.Traffic{Alone: alone, Together: together, Timeout: opts.Timeout})
 	case t.file != "":
-		s.engine, err = newFileEngine(ctx, t.file, opts.ofFile(), s.health)
+		s.engine, err = file.Open(ctx, t.file, opts.ofFile(), s.health)
 	default:
 		s.engine = memory.New()
 	}
@@ -119,10 +122,10 @@ func OpenContext(ctx context.Context, url string, opts Options) (*Store, error) 
 }
 
 // Healthy reports whether the store served when it was last asked.
-func (s *Store) Healthy() bool { return s.health.snapshot().Healthy }
+func (s *Store) Healthy() bool { return s.health.Snapshot().Healthy }
 
-// Health tells the same, since when, and why not.
-func (s *Store) Health() Health { return s.health.snapshot() }
+// Status tells the same, since when, and why not.
+func (s *Store) Health() Health { return s.health.Snapshot() }
 
 // Shared reports whether other processes see the same records.
 func (s *Store) Shared() bool { return s.shared }
@@ -143,7 +146,7 @@ func (s *Store) Ping(ctx context.Context) error {
 	if err != nil {
 		return s.do(ctx, engine.OpPing, "", func(context.Context) error { return err })
 	}
-	s.breakers.keep(pings)
+	s.breakers.Keep(pings)
 	var group errgroup.Group
 	for part, ping := range pings {
 		group.Go(func() error {

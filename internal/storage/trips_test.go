@@ -4,12 +4,15 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
 
+	"berth/internal/storage/breaker"
 	"berth/internal/storage/engine"
+	"berth/internal/storage/health"
 	"berth/internal/storage/redistest"
 
 	"github.com/redis/go-redis/v9"
@@ -21,6 +24,15 @@ func tripsTo(t *testing.T, addr string, bound time.Duration) *trips {
 	client := redis.NewClient(&redis.Options{Addr: addr, Protocol: 2, DisableIdentity: true, MaxRetries: -1, ReadTimeout: bound, ContextTimeoutEnabled: true})
 	t.Cleanup(func() { client.Close() })
 	return newTrips(client, lanesOf(10), bound)
+}
+
+// engineOn is an engine on a server, with so many connections; 0: as many as by default.
+func engineOn(t *testing.T, addr string, connections int, timeout time.Duration) *redisEngine {
+	t.Helper()
+	on := &servers{options: &redis.UniversalOptions{Addrs: []string{addr}, PoolSize: connections}}
+	e, _, _ := newRedisEngine(on, redisSettings{prefix: "berth:", timeout: timeout})
+	t.Cleanup(func() { e.Close() })
+	return e.(*redisEngine)
 }
 
 // get has the trips carry a command, and says what was answered.
@@ -167,24 +179,27 @@ func TestACutConnectionIsOneFailure(t *testing.T) {
 	server := redistest.Start(t)
 	var relay redistest.Relay
 	relay.Start(t, server.Addr)
-	s, err := Open("redis://"+relay.Addr()+"?pool_size=4", Options{Timeout: time.Minute}) // one lane
-	if err != nil {
-		t.Fatal(err)
+	r := engineOn(t, relay.Addr(), 4, time.Minute) // one lane
+	b := breaker.New(health.New(slog.New(slog.DiscardHandler), true), breaker.Traffic{Alone: 1, Together: mostAboard, Timeout: time.Minute}).Of("")
+	get := func() (record engine.Record, err error) {
+		_, err = b.InTurn(t.Context(), b.Aboard, engine.OpGet, func(ctx context.Context) (err error) {
+			record, err = r.Get(ctx, "k")
+			return err
+		})
+		return record, err
 	}
-	defer s.Close()
-	if err := s.Put(t.Context(), "k", []byte("v"), 0); err != nil {
+	if err := r.Put(t.Context(), "k", []byte("v"), 0); err != nil {
 		t.Fatal(err)
 	}
 	server.Stop()
 	var asking sync.WaitGroup
 	for range mostAboard {
 		asking.Go(func() {
-			if _, err := s.Get(t.Context(), "k"); err != nil && !errors.Is(err, ErrUnavailable) {
+			if _, err := get(); err != nil && !errors.Is(err, ErrUnavailable) {
 				t.Errorf("got %v", err)
 			}
 		})
 	}
-	r := s.engine.(*redisEngine)
 	until(t, "all are aboard or under way", func() bool {
 		r.trips.mu.Lock()
 		defer r.trips.mu.Unlock()
@@ -193,10 +208,10 @@ func TestACutConnectionIsOneFailure(t *testing.T) {
 	relay.Cut()
 	server.Cont()
 	asking.Wait()
-	if !s.breakers.closed() {
+	if !b.Closed() {
 		t.Error("the breaker opened")
 	}
-	if record, err := s.Get(t.Context(), "k"); err != nil || string(record.Value) != "v" {
+	if record, err := get(); err != nil || string(record.Value) != "v" {
 		t.Errorf("afterwards: got %q, %v", record.Value, err)
 	}
 }

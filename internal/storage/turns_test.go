@@ -10,6 +10,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"berth/internal/storage/breaker"
 	"berth/internal/storage/engine"
 	"berth/internal/storage/memory"
 )
@@ -69,7 +70,7 @@ func TestBurstWaitsForItsTurn(t *testing.T) {
 			})
 		}
 		burst.Wait()
-		if want := int64(testTraffic.alone); c.most.Load() != want {
+		if want := int64(testTraffic.Alone); c.most.Load() != want {
 			t.Errorf("at the same time: got %d, want %d", c.most.Load(), want)
 		}
 		if !s.Healthy() {
@@ -107,7 +108,7 @@ func TestWaitThatWasLeftTakesNoTime(t *testing.T) {
 		c := &counter{closed: make(chan struct{})}
 		s := countedStore(t, c)
 		var inside sync.WaitGroup
-		for range testTraffic.alone {
+		for range testTraffic.Alone {
 			inside.Go(func() { _ = s.Put(t.Context(), "k", nil, 0) })
 		}
 		synctest.Wait()
@@ -116,8 +117,8 @@ func TestWaitThatWasLeftTakesNoTime(t *testing.T) {
 			time.Sleep(time.Millisecond)
 			leave()
 		})
-		took, err := s.ask(ctx, s.breakers.of(""), engine.OpPut, func(context.Context) error { return errors.New("it was asked") })
-		if !errors.Is(err, context.Canceled) || took != notAsked {
+		took, err := s.ask(ctx, s.breakers.Of(""), engine.OpPut, func(context.Context) error { return errors.New("it was asked") })
+		if !errors.Is(err, context.Canceled) || took != breaker.NotAsked {
 			t.Errorf("got %v, %v", took, err)
 		}
 		close(c.closed)
@@ -132,7 +133,7 @@ func TestWaitForATurnIsNoFailureOfTheServer(t *testing.T) {
 		c := &counter{closed: make(chan struct{})}
 		s := countedStore(t, c)
 		var inside, outside sync.WaitGroup
-		for range testTraffic.alone {
+		for range testTraffic.Alone {
 			inside.Go(func() {
 				if err := s.Put(t.Context(), "k", nil, 0); err != nil {
 					t.Error(err)
@@ -157,7 +158,7 @@ func TestWaitForATurnIsNoFailureOfTheServer(t *testing.T) {
 			})
 		}
 		outside.Wait()
-		if !s.breakers.closed() {
+		if !s.breakers.Closed() {
 			t.Error("the breaker opened")
 		}
 		close(c.closed)
@@ -174,13 +175,13 @@ func TestDeadlineBeforeTheServersIsNoFailure(t *testing.T) {
 	for given, opens := range map[time.Duration]bool{defaultTimeout / 2: false, defaultTimeout: true} {
 		synctest.Test(t, func(t *testing.T) {
 			s, _ := flakyStore(t)
-			for range 5 * failuresToOpen {
-				_ = s.breakers.of("").do(t.Context(), engine.OpGet, func(context.Context) error {
+			for range 5 * breaker.FailuresToOpen {
+				_ = through(t.Context(), s, engine.OpGet, func(context.Context) error {
 					time.Sleep(given)
 					return &engine.Fault{Op: engine.OpGet, Reason: engine.ReasonTimeout, Deadline: context.DeadlineExceeded}
 				})
 			}
-			if s.breakers.closed() == opens {
+			if s.breakers.Closed() == opens {
 				t.Errorf("deadlines after %v: the breaker is open: %v", given, !opens)
 			}
 		})
@@ -194,9 +195,9 @@ func TestStandstillIsNoOutage(t *testing.T) {
 		s, _ := flakyStore(t)
 		late := func() {
 			var burst sync.WaitGroup
-			for range 3 * failuresToOpen {
+			for range 3 * breaker.FailuresToOpen {
 				burst.Go(func() {
-					_ = s.breakers.of("").do(t.Context(), engine.OpGet, func(context.Context) error {
+					_ = through(t.Context(), s, engine.OpGet, func(context.Context) error {
 						time.Sleep(defaultTimeout)
 						return &engine.Fault{Op: engine.OpGet, Reason: engine.ReasonTimeout}
 					})
@@ -210,14 +211,14 @@ func TestStandstillIsNoOutage(t *testing.T) {
 			if i%2 == 0 {
 				err = nil
 			}
-			_ = s.breakers.of("").do(t.Context(), engine.OpPut, func(context.Context) error { return err })
+			_ = through(t.Context(), s, engine.OpPut, func(context.Context) error { return err })
 			late()
-			if !s.breakers.closed() {
+			if !s.breakers.Closed() {
 				t.Fatal("the breaker opened after one time for an answer")
 			}
 		}
 		late()
-		if s.breakers.closed() {
+		if s.breakers.Closed() {
 			t.Error("the breaker is closed though nobody was answered for twice the time")
 		}
 	})
@@ -229,12 +230,12 @@ func TestWithinCountsFromTheTurnOn(t *testing.T) {
 		c := &counter{takes: 100 * time.Millisecond}
 		s := countedStore(t, c)
 		var burst sync.WaitGroup
-		for range 5 * testTraffic.alone {
+		for range 5 * testTraffic.Alone {
 			burst.Go(func() { _ = s.Put(t.Context(), "k", nil, 0) })
 		}
 		synctest.Wait()
 		began := time.Now()
-		err := s.breakers.of("").do(Within(t.Context(), 50*time.Millisecond), engine.OpPut, func(ctx context.Context) error {
+		err := through(Within(t.Context(), 50*time.Millisecond), s, engine.OpPut, func(ctx context.Context) error {
 			if waited := time.Since(began); waited < c.takes {
 				t.Errorf("the turn came after %v", waited)
 			}

@@ -3,6 +3,8 @@ package storage
 import (
 	"errors"
 	"strings"
+
+	"berth/internal/storage/file"
 )
 
 // Errors about URLs are fixed sentences: url.Parse and redis.ParseURL quote pieces of what they
@@ -36,7 +38,7 @@ func parseURL(raw string) (target, error) {
 		}
 		return target{name: raw}, nil
 	case "file":
-		path, err := parseFileURL(rest)
+		path, err := file.ParseURL(rest)
 		if err != nil {
 			return target{}, err
 		}

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"berth/internal/storage/engine"
+	"berth/internal/storage/health"
 )
 
 // What an engine speaks of is this package's face as well: [engine] tells what each is.
@@ -59,3 +60,6 @@ func Within(ctx context.Context, d time.Duration) context.Context { return engin
 
 // Begun is the context of an operation whose turn has come.
 func Begun(ctx context.Context) (context.Context, context.CancelFunc) { return engine.Begun(ctx) }
+
+// Health is what is known of a store.
+type Health = health.Status

@@ -1,5 +1,7 @@
 package engine
 
+import "errors"
+
 // Reason is why a store could not be asked or would not serve, as metrics and errors name it.
 type Reason string
 
@@ -43,4 +45,9 @@ func (f *Fault) Unwrap() []error {
 		return []error{ErrUnavailable, f.Deadline}
 	}
 	return []error{ErrUnavailable}
+}
+
+// Answered reports whether the server served, be it with "no such key".
+func Answered(err error) bool {
+	return err == nil || errors.Is(err, ErrNotFound) || errors.Is(err, ErrConflict) || errors.Is(err, ErrFull)
 }

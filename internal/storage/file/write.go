@@ -1,4 +1,4 @@
-package storage
+package file
 
 import (
 	"bytes"
@@ -10,14 +10,14 @@ import (
 	"go.etcd.io/bbolt"
 )
 
-func (e *fileEngine) Each(ctx context.Context, writes []Write) error {
+func (e *Engine) Each(ctx context.Context, writes []engine.Write) error {
 	for i := range writes {
 		if err := fits(engine.OpEach, []byte(writes[i].Key)); err != nil {
 			return err
 		}
 	}
 	// The change may still run when the caller has left: it has writes of its own.
-	own := append([]Write(nil), writes...)
+	own := append([]engine.Write(nil), writes...)
 	for i := range own {
 		own[i].Value = bytes.Clone(own[i].Value)
 	}
@@ -38,13 +38,13 @@ func (e *fileEngine) Each(ctx context.Context, writes []Write) error {
 }
 
 // eachOf does one write in tx. It may be done more than once.
-func eachOf(tx *bbolt.Tx, w *Write, now time.Time) (changed bool, err error) {
+func eachOf(tx *bbolt.Tx, w *engine.Write, now time.Time) (changed bool, err error) {
 	key := []byte(w.Key)
 	before, err := records.load(tx, key)
 	if err != nil {
 		return false, err
 	}
-	w.Done, w.Listed, w.Standing = w.Over || before == nil || !before.live(now), false, Record{}
+	w.Done, w.Listed, w.Standing = w.Over || before == nil || !before.live(now), false, engine.Record{}
 	if !w.Done {
 		w.Standing = before.Record
 		return false, nil

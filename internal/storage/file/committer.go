@@ -1,4 +1,4 @@
-package storage
+package file
 
 import (
 	"context"
@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"berth/internal/storage/engine"
+	"berth/internal/storage/health"
 
 	"go.etcd.io/bbolt"
 )
@@ -40,8 +41,8 @@ var (
 // way the next gathers, and a write that is alone waits for nobody.
 type committer struct {
 	db     *bbolt.DB
-	health *health
-	writes chan *fileWrite
+	health *health.Monitor
+	writes chan *pending
 	stop   chan struct{} // closed by close
 	ended  chan struct{} // closed by run
 	once   sync.Once
@@ -51,15 +52,15 @@ type committer struct {
 // change does one write, and reports whether it changed anything. It may be run more than once.
 type change func(tx *bbolt.Tx, now time.Time) (changed bool, err error)
 
-type fileWrite struct {
+type pending struct {
 	change change
 	done   chan error // holds one
 }
 
-func newCommitter(db *bbolt.DB, h *health) *committer {
+func newCommitter(db *bbolt.DB, h *health.Monitor) *committer {
 	c := &committer{
 		db: db, health: h,
-		writes: make(chan *fileWrite),
+		writes: make(chan *pending),
 		stop:   make(chan struct{}),
 		ended:  make(chan struct{}),
 	}
@@ -69,7 +70,7 @@ func newCommitter(db *bbolt.DB, h *health) *committer {
 
 // do returns once change is on the disk, or why it will not be; or ctx's error, when nobody knows.
 func (c *committer) do(ctx context.Context, change change) error {
-	w := &fileWrite{change: change, done: make(chan error, 1)}
+	w := &pending{change: change, done: make(chan error, 1)}
 	select {
 	case c.writes <- w:
 	case <-c.ended:
@@ -108,8 +109,8 @@ func (c *committer) run() {
 	}
 }
 
-func (c *committer) gather(w *fileWrite) []*fileWrite {
-	group := []*fileWrite{w}
+func (c *committer) gather(w *pending) []*pending {
+	group := []*pending{w}
 	for len(group) < groupMost {
 		select {
 		case w := <-c.writes:
@@ -123,7 +124,7 @@ func (c *committer) gather(w *fileWrite) []*fileWrite {
 
 // commit does all of group in one transaction and answers each. A write that fails by itself fails
 // alone.
-func (c *committer) commit(group []*fileWrite) {
+func (c *committer) commit(group []*pending) {
 	for len(group) > 0 {
 		failed := -1
 		err := c.update(collectAlways*len(group), func(tx *bbolt.Tx, now time.Time) (changed bool, err error) {
@@ -146,7 +147,7 @@ func (c *committer) commit(group []*fileWrite) {
 	}
 }
 
-func answer(group []*fileWrite, err error) {
+func answer(group []*pending, err error) {
 	for _, w := range group {
 		w.done <- err
 	}
@@ -155,7 +156,7 @@ func answer(group []*fileWrite, err error) {
 func (c *committer) cleanUp() {
 	// What goes wrong is health's to know.
 	_ = c.update(collectAtOnce, func(*bbolt.Tx, time.Time) (bool, error) { return false, nil })
-	if !c.health.snapshot().Healthy {
+	if !c.health.Snapshot().Healthy {
 		c.try()
 	}
 }
@@ -213,5 +214,5 @@ func (c *committer) update(most int, change change) error {
 
 // report tells health how a commit went: there is no breaker that waits for more.
 func (c *committer) report(err error) {
-	c.health.report(func() bool { return err == nil }, fileFault(engine.OpPut, err), time.Now())
+	c.health.Report(func() bool { return err == nil }, fileFault(engine.OpPut, err), time.Now())
 }

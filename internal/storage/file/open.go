@@ -1,4 +1,4 @@
-package storage
+package file
 
 import (
 	"bytes"
@@ -42,8 +42,8 @@ const staleFile = "the newest state of the store's file cannot be read, the one 
 
 // openFile opens or makes the file at path once no other process holds it, and believes nothing
 // unchecked.
-func openFile(ctx context.Context, path string, opts fileSettings) (*bbolt.DB, error) {
-	o := &opening{ctx: ctx, path: path, wait: opts.wait, log: opts.log}
+func openFile(ctx context.Context, path string, opts Options) (*bbolt.DB, error) {
+	o := &opening{ctx: ctx, path: path, wait: opts.Wait, log: opts.Log}
 	var db *bbolt.DB
 	err := guarded(func() (err error) {
 		db, err = bbolt.Open(path, fileMode, &bbolt.Options{
@@ -152,7 +152,7 @@ func (o *opening) check(f *os.File, size int64) error {
 		case stranger:
 			return errStranger
 		case bytes.Equal(bucket, bucketRecords), bytes.Equal(bucket, bucketMembers):
-			_, err := decodeFile(key, value)
+			_, err := decode(key, value)
 			return err
 		case !slices.ContainsFunc(slices.Concat(buckets, listBuckets), func(name []byte) bool { return bytes.Equal(name, bucket) }):
 			return fmt.Errorf("%w: it holds a part that is none of a store's", errCorrupt)

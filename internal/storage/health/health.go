@@ -1,4 +1,8 @@
-package storage
+// Package health follows a store through its outages, and through the time in which it refuses writes.
+//
+//	health.go  whether the store serves, since when, and why not
+//	writes.go  whether it takes writes
+package health
 
 import (
 	"log/slog"
@@ -8,8 +12,8 @@ import (
 	"berth/internal/storage/engine"
 )
 
-// Health is what is known of a store.
-type Health struct {
+// Status is what is known of a store.
+type Status struct {
 	// Healthy is false from when the breaker opens until an operation succeeds, and before the
 	// first answer.
 	Healthy bool
@@ -24,35 +28,36 @@ type Health struct {
 	Evicts string
 }
 
-// health follows a store through its outages. It logs changes, not failures.
-type health struct {
-	log       *slog.Logger
-	recovered chan struct{}    // holds one recovery that nobody was told of yet
-	lost      func(why string) // is told of each outage; nil: nobody is
-	writes    writes
+// Monitor follows a store through its outages. It logs changes, not failures.
+type Monitor struct {
+	Log       *slog.Logger
+	Recovered chan struct{}    // holds one recovery that nobody was told of yet
+	Lost      func(why string) // is told of each outage; nil: nobody is
+	Writes    writes
 
 	mu     sync.Mutex // guards the fields below
-	now    Health
+	now    Status
 	policy string // of the server; "" as long as nothing is known
 	// known is false until the first outcome: an answer is no recovery then, and a failure an
 	// outage.
 	known bool
 }
 
-func newHealth(log *slog.Logger, healthy bool) *health {
-	return &health{
-		log:       log,
-		writes:    writes{log: log},
-		recovered: make(chan struct{}, 1),
-		now:       Health{Healthy: healthy, Since: time.Now()},
+// New is a monitor of a store that is taken to be healthy, or not, before the first outcome.
+func New(log *slog.Logger, healthy bool) *Monitor {
+	return &Monitor{
+		Log:       log,
+		Writes:    writes{log: log},
+		Recovered: make(chan struct{}, 1),
+		now:       Status{Healthy: healthy, Since: time.Now()},
 		known:     healthy,
 	}
 }
 
-// report takes in an outcome of now. closed asks the breaker under the lock: a failure that was overtaken
+// Report takes in an outcome of now. closed asks the breaker under the lock: a failure that was overtaken
 // by a recovery must not undo it.
-func (h *health) report(closed func() bool, err error, now time.Time) {
-	failed := !answered(err)
+func (h *Monitor) Report(closed func() bool, err error, now time.Time) {
+	failed := !engine.Answered(err)
 	h.mu.Lock()
 	if !failed && h.known && h.now.Healthy { // as nearly always: nothing changes
 		h.served(now)
@@ -79,35 +84,35 @@ func (h *health) report(closed func() bool, err error, now time.Time) {
 }
 
 // served notes that the store answered then; who reports that may be late. The lock is held.
-func (h *health) served(at time.Time) {
+func (h *Monitor) served(at time.Time) {
 	if at.After(h.now.Answered) {
 		h.now.Answered = at
 	}
 }
 
-func (h *health) announce(before, after Health, first bool) {
+func (h *Monitor) announce(before, after Status, first bool) {
 	switch {
 	case after.Healthy && !before.Healthy && !first:
-		h.log.Info("store is back", "outage", after.Since.Sub(before.Since).Round(time.Millisecond).String())
+		h.Log.Info("store is back", "outage", after.Since.Sub(before.Since).Round(time.Millisecond).String())
 		select {
-		case h.recovered <- struct{}{}:
+		case h.Recovered <- struct{}{}:
 		default: // the one that waits there will do
 		}
 	case !after.Healthy && (before.Healthy || first):
-		h.log.Warn("store lost", "error", after.LastError)
-		if h.lost != nil {
-			h.lost(after.LastError)
+		h.Log.Warn("store lost", "error", after.LastError)
+		if h.Lost != nil {
+			h.Lost(after.LastError)
 		}
 	}
 }
 
-func (h *health) snapshot() Health {
+func (h *Monitor) Snapshot() Status {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return h.now
 }
 
-func (h *health) setPolicy(policy string) (before string) {
+func (h *Monitor) SetPolicy(policy string) (before string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	before, h.policy, h.now.Evicts = h.policy, policy, policy

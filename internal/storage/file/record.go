@@ -1,4 +1,4 @@
-package storage
+package file
 
 import (
 	"bytes"
@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"berth/internal/storage/boltcheck"
+	"berth/internal/storage/engine"
 
 	"go.etcd.io/bbolt"
 )
@@ -35,12 +36,12 @@ var (
 // errCorrupt means that the file does not hold what was written to it.
 var errCorrupt = boltcheck.ErrDamaged
 
-// fileRecord is a record with its expiry, in milliseconds of the Unix epoch; 0 is never.
+// record is a record with its expiry, in milliseconds of the Unix epoch; 0 is never.
 //
 // It is kept as a checksum of all else and the key (4 bytes), the expiry and the version
 // (8 bytes each, big-endian), and the value.
-type fileRecord struct {
-	Record
+type record struct {
+	engine.Record
 	expires int64
 }
 
@@ -48,7 +49,7 @@ const recordHead = 4 + 8 + 8
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-func (r fileRecord) encode(key []byte) []byte {
+func (r record) encode(key []byte) []byte {
 	b := make([]byte, recordHead, recordHead+len(r.Value))
 	binary.BigEndian.PutUint64(b[4:], uint64(r.expires))
 	binary.BigEndian.PutUint64(b[12:], r.Version)
@@ -61,27 +62,27 @@ func checksum(key, rest []byte) uint32 {
 	return crc32.Update(crc32.Checksum(key, castagnoli), castagnoli, rest)
 }
 
-func decodeFile(key, b []byte) (fileRecord, error) {
+func decode(key, b []byte) (record, error) {
 	if len(b) < recordHead || binary.BigEndian.Uint32(b) != checksum(key, b[4:]) {
-		return fileRecord{}, fmt.Errorf("%w: the checksum of a record is wrong", errCorrupt)
+		return record{}, fmt.Errorf("%w: the checksum of a record is wrong", errCorrupt)
 	}
-	return fileRecord{
+	return record{
 		expires: int64(binary.BigEndian.Uint64(b[4:])),
-		Record:  Record{Version: binary.BigEndian.Uint64(b[12:]), Value: b[recordHead:]},
+		Record:  engine.Record{Version: binary.BigEndian.Uint64(b[12:]), Value: b[recordHead:]},
 	}, nil
 }
 
 // until is when the record expires; zero: never.
-func (r fileRecord) until() time.Time {
+func (r record) until() time.Time {
 	if r.expires == 0 {
 		return time.Time{}
 	}
 	return time.UnixMilli(r.expires)
 }
 
-func (r fileRecord) live(now time.Time) bool { return r.expires == 0 || now.UnixMilli() < r.expires }
+func (r record) live(now time.Time) bool { return r.expires == 0 || now.UnixMilli() < r.expires }
 
-func (s shelf) load(tx *bbolt.Tx, key []byte) (*fileRecord, error) {
+func (s shelf) load(tx *bbolt.Tx, key []byte) (*record, error) {
 	bucket := tx.Bucket(s.records)
 	if bucket == nil {
 		return nil, nil
@@ -90,14 +91,14 @@ func (s shelf) load(tx *bbolt.Tx, key []byte) (*fileRecord, error) {
 	if b == nil {
 		return nil, nil
 	}
-	record, err := decodeFile(key, bytes.Clone(b)) // the map's bytes are good during tx only
+	record, err := decode(key, bytes.Clone(b)) // the map's bytes are good during tx only
 	if err != nil {
 		return nil, err
 	}
 	return &record, nil
 }
 
-func (s shelf) find(tx *bbolt.Tx, key []byte, now time.Time) (*fileRecord, error) {
+func (s shelf) find(tx *bbolt.Tx, key []byte, now time.Time) (*record, error) {
 	record, err := s.load(tx, key)
 	if err != nil || record == nil || !record.live(now) {
 		return nil, err
@@ -105,7 +106,7 @@ func (s shelf) find(tx *bbolt.Tx, key []byte, now time.Time) (*fileRecord, error
 	return record, nil
 }
 
-func (s shelf) put(tx *bbolt.Tx, key []byte, before *fileRecord, next fileRecord) error {
+func (s shelf) put(tx *bbolt.Tx, key []byte, before *record, next record) error {
 	if before != nil && before.expires != next.expires {
 		if err := s.unschedule(tx, key, before.expires); err != nil {
 			return err

@@ -1,4 +1,4 @@
-package storage
+package health
 
 import (
 	"log/slog"
@@ -12,9 +12,9 @@ import (
 // A bare number of nanoseconds stood in the log.
 func TestLengthOfAnOutageBearsItsUnit(t *testing.T) {
 	var log realtest.Journal
-	h := &health{log: slog.New(slog.NewJSONHandler(&log, nil)), recovered: make(chan struct{}, 1)}
+	h := &Monitor{Log: slog.New(slog.NewJSONHandler(&log, nil)), Recovered: make(chan struct{}, 1)}
 	lost := time.Now()
-	h.announce(Health{Since: lost}, Health{Healthy: true, Since: lost.Add(2500 * time.Millisecond)}, false)
+	h.announce(Status{Since: lost}, Status{Healthy: true, Since: lost.Add(2500 * time.Millisecond)}, false)
 	if got := log.String(); !strings.Contains(got, `"outage":"2.5s"`) {
 		t.Errorf("got %s, want an outage of 2.5s", got)
 	}

@@ -1,4 +1,4 @@
-package storage
+package health
 
 import (
 	"errors"
@@ -26,7 +26,7 @@ type writes struct {
 }
 
 // note takes in the outcome of an operation at a server.
-func (w *writes) note(op, part string, err error) {
+func (w *writes) Note(op, part string, err error) {
 	if err == nil {
 		if w.refused.Load() && (op == engine.OpPut || op == engine.OpSwap) { // others may change nothing
 			w.taken(part)

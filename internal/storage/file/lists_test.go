@@ -1,20 +1,22 @@
-package storage
+package file
 
 import (
 	"errors"
 	"fmt"
+	"log/slog"
 	"path/filepath"
 	"testing"
 	"time"
 
 	"berth/internal/realtest"
 	"berth/internal/storage/engine"
+	"berth/internal/storage/health"
 
 	"go.etcd.io/bbolt"
 )
 
 // format is what the file says of itself.
-func (e *fileEngine) format(t *testing.T) (format string) {
+func (e *Engine) format(t *testing.T) (format string) {
 	t.Helper()
 	e.view(t, func(tx *bbolt.Tx) { format = string(tx.Bucket(bucketFormat).Get(keyFormat)) })
 	return format
@@ -66,11 +68,14 @@ func TestFileCollectsMembersThatExpired(t *testing.T) {
 // who opens the file.
 func TestDamagedMembersAreNotBelieved(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "berth.db")
-	first, err := Open("file:"+path, Options{})
+	open := func() (*Engine, error) {
+		log := slog.New(slog.DiscardHandler)
+		return Open(t.Context(), path, Options{Log: log}, health.New(log, true))
+	}
+	e, err := open()
 	if err != nil {
 		t.Fatal(err)
 	}
-	e := first.engine.(*fileEngine)
 	mustEnlist(t, e, "l", "a", time.Hour)
 	mustEnlist(t, e, "other", "a", time.Hour)
 	err = e.db.Update(func(tx *bbolt.Tx) error {
@@ -82,20 +87,19 @@ func TestDamagedMembersAreNotBelieved(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if members, err := e.Members(t.Context(), "l"); !errors.Is(err, ErrUnavailable) {
+	if members, err := e.Members(t.Context(), "l"); !errors.Is(err, engine.ErrUnavailable) {
 		t.Errorf("Members: got %q, %v, want ErrUnavailable", members, err)
 	}
-	if err := e.AddMember(t.Context(), "l", "b", time.Hour, 5); !errors.Is(err, ErrUnavailable) {
+	if err := e.AddMember(t.Context(), "l", "b", time.Hour, 5); !errors.Is(err, engine.ErrUnavailable) {
 		t.Errorf("AddMember: got %v, want ErrUnavailable", err)
 	}
 	if members, err := e.Members(t.Context(), "other"); err != nil || len(members) != 1 {
 		t.Errorf("Members of another list: got %q, %v, want one", members, err)
 	}
-	if err := first.Close(); err != nil {
+	if err := e.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if second, err := Open("file:"+path, Options{}); !errors.Is(err, errCorrupt) {
-		_ = second.Close()
+	if _, err := open(); !errors.Is(err, errCorrupt) {
 		t.Errorf("Open: got %v, want that the file is damaged", err)
 	}
 }

@@ -1,6 +1,6 @@
 //go:build !unix || solaris || aix
 
-package storage
+package file
 
 import "os"
 

@@ -1,4 +1,4 @@
-package storage
+package file
 
 import (
 	"bytes"
@@ -13,7 +13,7 @@ import (
 	"go.etcd.io/bbolt"
 )
 
-func (e *fileEngine) AddMember(ctx context.Context, list, member string, ttl time.Duration, most int) error {
+func (e *Engine) AddMember(ctx context.Context, list, member string, ttl time.Duration, most int) error {
 	key := memberKey(list, member)
 	var full error
 	err := e.write(ctx, engine.OpAddMember, key, func(tx *bbolt.Tx, now time.Time) (bool, error) {
@@ -28,7 +28,7 @@ func (e *fileEngine) AddMember(ctx context.Context, list, member string, ttl tim
 				return false, err
 			}
 			if len(standing) >= most {
-				full = ErrFull
+				full = engine.ErrFull
 				return false, nil
 			}
 		}
@@ -40,7 +40,7 @@ func (e *fileEngine) AddMember(ctx context.Context, list, member string, ttl tim
 	return full
 }
 
-func (e *fileEngine) KeepMembers(ctx context.Context, list string, kept ...Member) error {
+func (e *Engine) KeepMembers(ctx context.Context, list string, kept ...engine.Member) error {
 	if len(kept) == 0 {
 		return nil
 	}
@@ -60,7 +60,7 @@ func (e *fileEngine) KeepMembers(ctx context.Context, list string, kept ...Membe
 }
 
 // enlist writes a member that expires then over what was of it.
-func enlist(tx *bbolt.Tx, key []byte, before *fileRecord, expires int64) error {
+func enlist(tx *bbolt.Tx, key []byte, before *record, expires int64) error {
 	if err := forLists(tx); err != nil {
 		return err
 	}
@@ -68,15 +68,15 @@ func enlist(tx *bbolt.Tx, key []byte, before *fileRecord, expires int64) error {
 	if err != nil {
 		return err
 	}
-	return members.put(tx, key, before, fileRecord{Record{Version: arrived}, expires})
+	return members.put(tx, key, before, record{engine.Record{Version: arrived}, expires})
 }
 
-func (e *fileEngine) RemoveMember(ctx context.Context, list, member string) error {
+func (e *Engine) RemoveMember(ctx context.Context, list, member string) error {
 	key := memberKey(list, member)
 	return e.write(ctx, engine.OpRemoveMember, key, members.remove(key))
 }
 
-func (e *fileEngine) Members(_ context.Context, list string) (names []string, err error) {
+func (e *Engine) Members(_ context.Context, list string) (names []string, err error) {
 	err = e.read(engine.OpMembers, func(tx *bbolt.Tx) error {
 		standing, err := liveMembers(tx, list, time.Now())
 		for _, m := range standing {
@@ -87,15 +87,15 @@ func (e *fileEngine) Members(_ context.Context, list string) (names []string, er
 	return names, err
 }
 
-func (e *fileEngine) Listing(_ context.Context, list string, most int) (listing Listing, err error) {
+func (e *Engine) Listing(_ context.Context, list string, most int) (listing engine.Listing, err error) {
 	err = e.read(engine.OpListing, func(tx *bbolt.Tx) error {
 		now := time.Now()
 		standing, err := liveMembers(tx, list, now)
-		listing = Listing{Size: len(standing)}
+		listing = engine.Listing{Size: len(standing)}
 		for i, m := range standing {
 			left := lifeLeft(m.until(), now)
 			if listing.Last = max(listing.Last, left); i < most {
-				listing.Members = append(listing.Members, Member{Name: m.name, Left: left})
+				listing.Members = append(listing.Members, engine.Member{Name: m.name, Left: left})
 			}
 		}
 		return err
@@ -112,7 +112,7 @@ func memberKey(list, member string) []byte { return append(listKey(list), member
 
 type namedRecord struct {
 	name string
-	fileRecord
+	record
 }
 
 func liveMembers(tx *bbolt.Tx, list string, now time.Time) (standing []namedRecord, err error) {
@@ -122,7 +122,7 @@ func liveMembers(tx *bbolt.Tx, list string, now time.Time) (standing []namedReco
 	}
 	prefix, cursor := listKey(list), bucket.Cursor()
 	for key, b := cursor.Seek(prefix); bytes.HasPrefix(key, prefix); key, b = cursor.Next() {
-		member, err := decodeFile(key, b)
+		member, err := decode(key, b)
 		if err != nil {
 			return nil, err
 		}

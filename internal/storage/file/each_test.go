@@ -1,9 +1,11 @@
-package storage
+package file
 
 import (
 	"context"
 	"testing"
 	"time"
+
+	"berth/internal/storage/engine"
 )
 
 // leaver is a caller who leaves as soon as what it asks for is under way.
@@ -30,7 +32,7 @@ func TestWhatAFileWritesLaterIsItsOwn(t *testing.T) {
 	gone, leave := context.WithCancel(t.Context())
 	leave()
 	value := []byte("asked")
-	err = e.Each(&leaver{Context: gone}, []Write{{Key: "k", Value: value, TTL: time.Hour}})
+	err = e.Each(&leaver{Context: gone}, []engine.Write{{Key: "k", Value: value, TTL: time.Hour}})
 	copy(value, "other")
 	if ended := before.Rollback(); err == nil || ended != nil {
 		t.Fatalf("got %v, and %v", err, ended)

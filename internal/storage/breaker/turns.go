@@ -1,4 +1,4 @@
-package storage
+package breaker
 
 import (
 	"container/list"

@@ -1,4 +1,4 @@
-package storage
+package file
 
 import (
 	"context"
@@ -13,18 +13,20 @@ import (
 	"time"
 
 	"berth/internal/realtest"
+	"berth/internal/storage/engine"
+	"berth/internal/storage/health"
 
 	"go.etcd.io/bbolt"
 )
 
 // openEngine opens an engine whose insides a test looks at.
-func openEngine(t *testing.T) *fileEngine {
+func openEngine(t *testing.T) *Engine {
 	t.Helper()
-	opts := fileSettings{log: slog.New(slog.DiscardHandler)}
+	opts := Options{Log: slog.New(slog.DiscardHandler)}
 	path := filepath.Join(t.TempDir(), "berth.db")
-	e, err := newFileEngine(context.Background(), path, opts, newHealth(opts.log, true))
+	e, err := Open(context.Background(), path, opts, health.New(opts.Log, true))
 	if err != nil {
-		t.Fatalf("newFileEngine: %v", err)
+		t.Fatalf("Open: %v", err)
 	}
 	t.Cleanup(func() {
 		if err := e.Close(); err != nil {
@@ -35,14 +37,14 @@ func openEngine(t *testing.T) *fileEngine {
 }
 
 // transactions is how many commits the file has seen.
-func (e *fileEngine) transactions(t *testing.T) (id int) {
+func (e *Engine) transactions(t *testing.T) (id int) {
 	t.Helper()
 	e.view(t, func(tx *bbolt.Tx) { id = tx.ID() })
 	return id
 }
 
 // kept fails the test unless the file holds so many records, and as many expiries.
-func (e *fileEngine) kept(t *testing.T, want int) {
+func (e *Engine) kept(t *testing.T, want int) {
 	t.Helper()
 	e.view(t, func(tx *bbolt.Tx) {
 		for _, bucket := range [][]byte{bucketRecords, bucketExpiries} {
@@ -58,14 +60,14 @@ func (e *fileEngine) kept(t *testing.T, want int) {
 	})
 }
 
-func (e *fileEngine) view(t *testing.T, f func(tx *bbolt.Tx)) {
+func (e *Engine) view(t *testing.T, f func(tx *bbolt.Tx)) {
 	t.Helper()
 	if err := e.db.View(func(tx *bbolt.Tx) error { f(tx); return nil }); err != nil {
 		t.Fatalf("View: %v", err)
 	}
 }
 
-func (e *fileEngine) mustPut(t *testing.T, key string, ttl time.Duration) {
+func (e *Engine) mustPut(t *testing.T, key string, ttl time.Duration) {
 	t.Helper()
 	if err := e.Put(t.Context(), key, nil, ttl); err != nil {
 		t.Errorf("Put %s: %v", key, err)
@@ -109,7 +111,7 @@ func TestNothingNewIsNotCommitted(t *testing.T) {
 		if _, created, err := e.PutIfAbsent(t.Context(), "k", nil, time.Hour); created || err != nil {
 			t.Errorf("PutIfAbsent: got %v, %v, want that it stands", created, err)
 		}
-		if _, err := e.Swap(t.Context(), "k", 7, nil, time.Hour); err != ErrConflict {
+		if _, err := e.Swap(t.Context(), "k", 7, nil, time.Hour); err != engine.ErrConflict {
 			t.Errorf("Swap: got %v, want ErrConflict", err)
 		}
 		if err := e.Delete(t.Context(), "unknown"); err != nil {
@@ -160,19 +162,19 @@ func TestAFullDiskIsOneOutage(t *testing.T) {
 		t.Fatal(err)
 	}
 	room := realtest.FillDisk(t, uint64(info.Size()))
-	for i := 0; e.commits.health.snapshot().Healthy; i++ {
+	for i := 0; e.commits.health.Snapshot().Healthy; i++ {
 		_ = e.Put(t.Context(), fmt.Sprint(i), make([]byte, 1024), time.Hour)
 	}
 	for range 10 {
 		_ = e.Put(t.Context(), "k", nil, time.Hour) // finds room or does not
 		e.commits.cleanUp()
-		if e.commits.health.snapshot().Healthy {
+		if e.commits.health.Snapshot().Healthy {
 			t.Fatal("healthy on a disk that is full: got true")
 		}
 	}
 	room()
 	e.commits.cleanUp()
-	if !e.commits.health.snapshot().Healthy {
+	if !e.commits.health.Snapshot().Healthy {
 		t.Error("healthy once there is room: got false")
 	}
 }

@@ -1,4 +1,16 @@
-package storage
+// Package file is the engine of a store in a file (bbolt) that one process holds. A write is answered when it is on the disk.
+//
+//	file.go       the engine; reads, and writes of one record
+//	write.go      several writes in one commit
+//	lists.go      lists
+//	record.go     records as the file keeps them, with their expiries
+//	buckets.go    what the file has beside them: its format, and what it lacks
+//	committer.go  one commit for the writes of one moment; what expired is removed
+//	open.go       the lock, and the check of all that the file holds
+//	unix.go, other.go  the lock, by system
+//	inspect.go    what opening the file would find
+//	url.go        the path in a URL
+package file
 
 import (
 	"bytes"
@@ -10,50 +22,51 @@ import (
 	"time"
 
 	"berth/internal/storage/engine"
+	"berth/internal/storage/health"
 	"berth/internal/storage/localbus"
 
 	"go.etcd.io/bbolt"
 )
 
-// fileEngine is the Engine in a file that one process holds. Reads go to the file's map in memory.
-type fileEngine struct {
+// Engine is the Engine in a file that one process holds. Reads go to the file's map in memory.
+type Engine struct {
 	localbus.Bus // a file belongs to one process
 
 	db      *bbolt.DB
 	commits *committer
 }
 
-// fileSettings are the settings of an engine beside its path.
-type fileSettings struct {
-	wait time.Duration // for the process that holds the file. Zero: not at all
-	log  *slog.Logger
+// Options are the settings of an engine beside its path.
+type Options struct {
+	Wait time.Duration // for the process that holds the file. Zero: not at all
+	Log  *slog.Logger  // hears of what a file holds
 }
 
-// newFileEngine opens the file at path, or makes it, and tells h whether it can be written.
-func newFileEngine(ctx context.Context, path string, opts fileSettings, h *health) (*fileEngine, error) {
+// Open opens the file at path, or makes it, and tells h whether it can be written.
+func Open(ctx context.Context, path string, opts Options, h *health.Monitor) (*Engine, error) {
 	db, err := openFile(ctx, path, opts)
 	if err != nil {
 		return nil, fmt.Errorf("storage: file:%s: %w", path, err)
 	}
-	return &fileEngine{db: db, commits: newCommitter(db, h)}, nil
+	return &Engine{db: db, commits: newCommitter(db, h)}, nil
 }
 
-func (e *fileEngine) Get(_ context.Context, key string) (Record, error) {
-	var standing *fileRecord
+func (e *Engine) Get(_ context.Context, key string) (engine.Record, error) {
+	var standing *record
 	err := e.read(engine.OpGet, func(tx *bbolt.Tx) (err error) {
 		standing, err = records.find(tx, []byte(key), time.Now())
 		return err
 	})
 	switch {
 	case err != nil:
-		return Record{}, err
+		return engine.Record{}, err
 	case standing == nil:
-		return Record{}, ErrNotFound
+		return engine.Record{}, engine.ErrNotFound
 	}
 	return standing.Record, nil
 }
 
-func (e *fileEngine) PutIfAbsent(ctx context.Context, key string, value []byte, ttl time.Duration) (standing Record, created bool, err error) {
+func (e *Engine) PutIfAbsent(ctx context.Context, key string, value []byte, ttl time.Duration) (standing engine.Record, created bool, err error) {
 	next := newUpdate(key, value, ttl)
 	err = e.write(ctx, engine.OpPutIfAbsent, next.key, func(tx *bbolt.Tx, now time.Time) (bool, error) {
 		before, err := records.load(tx, next.key)
@@ -64,12 +77,12 @@ func (e *fileEngine) PutIfAbsent(ctx context.Context, key string, value []byte, 
 		return next.put(tx, before, now)
 	})
 	if err != nil {
-		return Record{}, false, err
+		return engine.Record{}, false, err
 	}
 	return next.standing.Record, next.done, nil
 }
 
-func (e *fileEngine) Swap(ctx context.Context, key string, version uint64, value []byte, ttl time.Duration) (Record, error) {
+func (e *Engine) Swap(ctx context.Context, key string, version uint64, value []byte, ttl time.Duration) (engine.Record, error) {
 	next := newUpdate(key, value, ttl)
 	err := e.write(ctx, engine.OpSwap, next.key, func(tx *bbolt.Tx, now time.Time) (bool, error) {
 		before, err := records.find(tx, next.key, now)
@@ -81,16 +94,16 @@ func (e *fileEngine) Swap(ctx context.Context, key string, version uint64, value
 	})
 	switch {
 	case err != nil:
-		return Record{}, err
+		return engine.Record{}, err
 	case next.standing == nil:
-		return Record{}, ErrNotFound
+		return engine.Record{}, engine.ErrNotFound
 	case !next.done:
-		return next.standing.Record, ErrConflict
+		return next.standing.Record, engine.ErrConflict
 	}
 	return next.standing.Record, nil
 }
 
-func (e *fileEngine) Put(ctx context.Context, key string, value []byte, ttl time.Duration) error {
+func (e *Engine) Put(ctx context.Context, key string, value []byte, ttl time.Duration) error {
 	next := newUpdate(key, value, ttl)
 	return e.write(ctx, engine.OpPut, next.key, func(tx *bbolt.Tx, now time.Time) (bool, error) {
 		before, err := records.load(tx, next.key)
@@ -105,7 +118,7 @@ type update struct {
 	key, value []byte
 	ttl        time.Duration
 
-	standing *fileRecord // at the end; nil: none
+	standing *record // at the end; nil: none
 	done     bool
 }
 
@@ -113,11 +126,11 @@ func newUpdate(key string, value []byte, ttl time.Duration) *update {
 	return &update{key: []byte(key), value: bytes.Clone(value), ttl: ttl}
 }
 
-func (u *update) put(tx *bbolt.Tx, before *fileRecord, now time.Time) (bool, error) {
-	next := fileRecord{Record{Value: u.value, Version: 1}, expiry(now, u.ttl)}
+func (u *update) put(tx *bbolt.Tx, before *record, now time.Time) (bool, error) {
+	next := record{engine.Record{Value: u.value, Version: 1}, expiry(now, u.ttl)}
 	if before != nil && before.live(now) {
 		next.Version += before.Version
-		if u.ttl == KeepTTL {
+		if u.ttl == engine.KeepTTL {
 			next.expires = before.expires
 		}
 	}
@@ -125,19 +138,19 @@ func (u *update) put(tx *bbolt.Tx, before *fileRecord, now time.Time) (bool, err
 	return true, records.put(tx, u.key, before, next)
 }
 
-func (e *fileEngine) Delete(ctx context.Context, key string) error {
+func (e *Engine) Delete(ctx context.Context, key string) error {
 	return e.write(ctx, engine.OpDelete, []byte(key), records.remove([]byte(key)))
 }
 
-func (e *fileEngine) Now(context.Context) (time.Time, error) { return time.Now(), nil }
+func (e *Engine) Now(context.Context) (time.Time, error) { return time.Now(), nil }
 
 // Ping implements Engine. A full disk does not fail it: reads are served.
-func (e *fileEngine) Ping(context.Context) error {
+func (e *Engine) Ping(context.Context) error {
 	return e.read(engine.OpPing, func(*bbolt.Tx) error { return nil })
 }
 
 // Close implements Engine. It waits for the commit under way.
-func (e *fileEngine) Close() error {
+func (e *Engine) Close() error {
 	if whole := e.commits.close(); !whole {
 		// bbolt still holds its locks after a panic. The process's end frees the file.
 		return nil
@@ -145,12 +158,12 @@ func (e *fileEngine) Close() error {
 	return e.db.Close()
 }
 
-func (e *fileEngine) read(op string, f func(*bbolt.Tx) error) error {
+func (e *Engine) read(op string, f func(*bbolt.Tx) error) error {
 	return fileFault(op, guarded(func() error { return e.db.View(f) }))
 }
 
 // write's change may still run when the caller has left: what it captures is read only without an error.
-func (e *fileEngine) write(ctx context.Context, op string, key []byte, change change) error {
+func (e *Engine) write(ctx context.Context, op string, key []byte, change change) error {
 	if err := fits(op, key); err != nil {
 		return err
 	}
@@ -164,7 +177,7 @@ func fits(op string, key []byte) error {
 	return nil
 }
 
-func (e *fileEngine) commit(ctx context.Context, op string, change change) error {
+func (e *Engine) commit(ctx context.Context, op string, change change) error {
 	err := e.commits.do(ctx, change)
 	if errors.Is(err, context.Canceled) {
 		return fmt.Errorf("storage: %s: %w", op, err)

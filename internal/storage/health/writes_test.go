@@ -1,4 +1,4 @@
-package storage
+package health
 
 import (
 	"log/slog"
@@ -23,25 +23,25 @@ func TestRefusedWritesAreTold(t *testing.T) {
 			}
 		}
 		full := &engine.Fault{Op: engine.OpPut, Reason: engine.ReasonOOM, Detail: "OOM command not allowed"}
-		w.note(engine.OpPut, "", nil)
-		w.note(engine.OpPut, "", &engine.Fault{Op: engine.OpPut, Reason: engine.ReasonTimeout})
+		w.Note(engine.OpPut, "", nil)
+		w.Note(engine.OpPut, "", &engine.Fault{Op: engine.OpPut, Reason: engine.ReasonTimeout})
 		told(0, 0)
-		w.note(engine.OpPut, "", full)
-		w.note(engine.OpEach, "", full)
+		w.Note(engine.OpPut, "", full)
+		w.Note(engine.OpEach, "", full)
 		told(1, 0)
-		w.note(engine.OpGet, "", nil)
-		w.note(engine.OpDelete, "", nil)
-		w.note(engine.OpPutIfAbsent, "", nil)
-		w.note(engine.OpPut, "another", nil)
+		w.Note(engine.OpGet, "", nil)
+		w.Note(engine.OpDelete, "", nil)
+		w.Note(engine.OpPutIfAbsent, "", nil)
+		w.Note(engine.OpPut, "another", nil)
 		told(1, 0)
 		time.Sleep(2500 * time.Millisecond)
-		w.note(engine.OpSwap, "", nil)
-		w.note(engine.OpSwap, "", nil)
-		w.note(engine.OpPut, "", full)
-		w.note(engine.OpPut, "", nil)
+		w.Note(engine.OpSwap, "", nil)
+		w.Note(engine.OpSwap, "", nil)
+		w.Note(engine.OpPut, "", full)
+		w.Note(engine.OpPut, "", nil)
 		told(1, 1)
 		time.Sleep(refusalEvery)
-		w.note(engine.OpPut, "", &engine.Fault{Op: engine.OpPut, Reason: engine.ReasonReadonly})
+		w.Note(engine.OpPut, "", &engine.Fault{Op: engine.OpPut, Reason: engine.ReasonReadonly})
 		told(2, 1)
 		for _, want := range []string{`"reason":"oom","error":"OOM command not allowed"`, `"reason":"readonly"`, `"after":"2.5s"`} {
 			if !strings.Contains(log.String(), want) {
