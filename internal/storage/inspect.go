@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"berth/internal/storage/file"
+	"berth/internal/storage/redis"
 )
 
 // Inspect returns what would keep the store that url names from its promises, or could. It writes
@@ -20,7 +21,7 @@ func Inspect(ctx context.Context, url string, opts Options) []Finding {
 	opts = opts.withDefaults()
 	switch {
 	case t.redis != nil:
-		return inspectRedis(ctx, t.redis, opts.ofServers(replicas))
+		return redis.Inspect(ctx, t.redis, opts.ofServers(replicas))
 	case t.file != "":
 		return file.Inspect(ctx, t.file, opts.ofFile())
 	}

@@ -7,6 +7,7 @@ import (
 
 	"berth/internal/storage/breaker"
 	"berth/internal/storage/engine"
+	"berth/internal/storage/redis"
 )
 
 // Get implements Engine.
@@ -105,7 +106,7 @@ func closedFault(op string) error {
 
 // Now implements Engine.
 func (s *Store) Now(ctx context.Context) (now time.Time, err error) {
-	err = s.do(ctx, engine.OpNow, s.part(clockKey), func(ctx context.Context) (err error) {
+	err = s.do(ctx, engine.OpNow, s.part(redis.ClockKey), func(ctx context.Context) (err error) {
 		now, err = s.engine.Now(ctx)
 		return err
 	})

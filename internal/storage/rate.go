@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"berth/internal/storage/engine"
+	"berth/internal/storage/redis"
 )
 
 // TakeRate counts that something is done n times, all or none, for all processes that share the store,
@@ -29,7 +30,7 @@ func (s *Store) rate(ctx context.Context, key string, ask func(ctx context.Conte
 	if !ok {
 		return 0, errors.ErrUnsupported
 	}
-	err = s.do(ctx, engine.OpRate, s.part(ratePrefix+key), func(ctx context.Context) (err error) {
+	err = s.do(ctx, engine.OpRate, s.part(redis.RatePrefix+key), func(ctx context.Context) (err error) {
 		wait, err = ask(ctx, shared)
 		return err
 	})

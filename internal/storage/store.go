@@ -13,6 +13,7 @@ import (
 	"berth/internal/storage/file"
 	"berth/internal/storage/health"
 	"berth/internal/storage/memory"
+	"berth/internal/storage/redis"
 
 	"go.opentelemetry.io/otel/metric"
 	"golang.org/x/sync/errgroup"
@@ -58,8 +59,8 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
-func (o Options) ofServers(replicas int) redisSettings {
-	return redisSettings{prefix: o.Prefix, timeout: o.Timeout, replicas: replicas, tls: o.TLS}
+func (o Options) ofServers(replicas int) redis.Options {
+	return redis.Options{Prefix: o.Prefix, Timeout: o.Timeout, Replicas: replicas, TLS: o.TLS}
 }
 
 func (o Options) ofFile() file.Options { return file.Options{Wait: o.Wait, Log: o.Logger} }
@@ -107,7 +108,7 @@ func OpenContext(ctx context.Context, url string, opts Options) (*Store, error) 
 	s.metrics = newMetrics(opts.MeterProvider, s.Healthy)
 	switch {
 	case t.redis != nil:
-		on, alone, together := newRedisEngine(t.redis, opts.ofServers(replicas))
+		on, alone, together := redis.New(t.redis, opts.ofServers(replicas))
 		s.engine = on
 		s.breakers = breaker.New(s.health, breaker.Traffic{Alone: alone, Together: together, Timeout: opts.Timeout})
 	case t.file != "":

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"berth/internal/storage/file"
+	"berth/internal/storage/redis"
 )
 
 // Errors about URLs are fixed sentences: url.Parse and redis.ParseURL quote pieces of what they
@@ -15,9 +16,9 @@ var (
 )
 
 type target struct {
-	name  string   // the URL without its secrets
-	redis *servers // nil for memory: and file:
-	file  string   // the path of file:, else empty
+	name  string         // the URL without its secrets
+	redis *redis.Servers // nil for memory: and file:
+	file  string         // the path of file:, else empty
 }
 
 // CheckURL says what is wrong with a store URL, as Open would, and quotes nothing of it.
@@ -44,19 +45,19 @@ func parseURL(raw string) (target, error) {
 		}
 		return target{name: "file:" + path, file: path}, nil
 	case "redis", "rediss", "unix":
-		return targetOf(parseRedisURL(raw))
+		return targetOf(redis.ParseURL(raw))
 	case "redis+sentinel", "rediss+sentinel":
-		return targetOf(parseSentinelURL(raw))
+		return targetOf(redis.ParseSentinelURL(raw))
 	case "redis+cluster", "rediss+cluster":
-		return targetOf(parseClusterURL(raw))
+		return targetOf(redis.ParseClusterURL(raw))
 	default:
 		return target{}, errScheme
 	}
 }
 
-func targetOf(s *servers, err error) (target, error) {
+func targetOf(s *redis.Servers, err error) (target, error) {
 	if err != nil {
 		return target{}, err
 	}
-	return target{name: s.name, redis: s}, nil
+	return target{name: s.Name, redis: s}, nil
 }
