@@ -72,7 +72,7 @@ func (b *Breaker) down(c gobreaker.Counts) bool {
 // NotAsked is how long an operation took that no server was asked for.
 const NotAsked = -1
 
-// inTurn runs f when it has one of the turns, and returns how long f took, or NotAsked. A probe waits for nobody: what it finds is what others
+// InTurn runs f when it has one of the turns, and returns how long f took, or NotAsked. A probe waits for nobody: what it finds is what others
 // wait for.
 func (b *Breaker) InTurn(ctx context.Context, turns *turns, op string, f func(ctx context.Context) error) (took time.Duration, err error) {
 	if op == engine.OpPing {
@@ -174,7 +174,7 @@ func (b *Breakers) Of(part string) *Breaker {
 	return one
 }
 
-// keep forgets all but these parts: a server that was replaced is no outage any more.
+// Keep forgets all but these parts: a server that was replaced is no outage any more.
 func (b *Breakers) Keep(parts map[string]func(context.Context) error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -28,7 +28,7 @@ type Fault struct {
 	Reason Reason
 	Detail string // scrubbed
 
-	// refusal: the server refused this command only, which says nothing about the next one.
+	// Refusal: the server refused this command only, which says nothing about the next one.
 	Refusal  bool
 	Told     bool  // another operation that failed with this one tells the breaker
 	Deadline error // the context error when the caller's own deadline passed, else nil

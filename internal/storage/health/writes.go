@@ -25,7 +25,7 @@ type writes struct {
 	said time.Time  // when the log did last; zero: never
 }
 
-// note takes in the outcome of an operation at a server.
+// Note takes in the outcome of an operation at a server.
 func (w *writes) Note(op, part string, err error) {
 	if err == nil {
 		if w.refused.Load() && (op == engine.OpPut || op == engine.OpSwap) { // others may change nothing

@@ -33,7 +33,7 @@ func newClusterEngine(r *single, o *redis.UniversalOptions, wait waiter) *cluste
 	return &clusterEngine{single: r, cluster: cluster}
 }
 
-// part asks nobody: it reads the driver's map, which a context that has ended keeps from loading.
+// Part asks nobody: it reads the driver's map, which a context that has ended keeps from loading.
 func (c *clusterEngine) Part(key string) string {
 	ended, cancel := context.WithCancel(context.Background())
 	cancel()

@@ -10,7 +10,7 @@ import (
 // errNoPolicy says that the server told of no policy: it may be of another make.
 var errNoPolicy = errors.New("storage: no maxmemory_policy in the server's INFO")
 
-// policy asks by INFO, which is allowed where CONFIG is not.
+// Policy asks by INFO, which is allowed where CONFIG is not.
 func (r *single) Policy(ctx context.Context) (policy string, err error) {
 	told := false
 	err = r.ask(ctx, engine.OpInfo, func(ctx context.Context) error {

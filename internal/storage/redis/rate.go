@@ -21,7 +21,7 @@ func (r *single) TakeRate(ctx context.Context, key string, rate engine.Rate, n i
 	return wait, err
 }
 
-// rateWait counts zero times: the script writes a key that stands as it stands, and tells when nothing of its
+// RateWait counts zero times: the script writes a key that stands as it stands, and tells when nothing of its
 // burst is used.
 func (r *single) RateWait(ctx context.Context, key string, rate engine.Rate, n int) (time.Duration, error) {
 	bound := boundFor(rate, n)

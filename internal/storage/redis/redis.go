@@ -117,7 +117,7 @@ func boundedOptions(o redis.UniversalOptions, opts Options) *redis.UniversalOpti
 	return &o
 }
 
-// shares reports whether an operation goes by a trip.
+// Shares reports whether an operation goes by a trip.
 func (r *single) Shares(ctx context.Context, op string) bool {
 	_, shares := r.rides(ctx, op)
 	return shares
