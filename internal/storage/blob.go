@@ -11,6 +11,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"berth/internal/storage/redis"
 )
 
 const (
@@ -85,7 +87,7 @@ func PutBlob(ctx context.Context, e Engine, key string, value []byte, ttl time.D
 }
 
 // StepBlob is the size of the largest value that PuttingBlob takes: longer ones would keep others waiting.
-const StepBlob = mostCargo / 2
+const StepBlob = redis.MostCargo / 2
 
 // PuttingBlob is PutBlob as a step of e's InOrder.
 func PuttingBlob(e Engine, key string, value []byte, ttl time.Duration) Step {

@@ -8,13 +8,18 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"berth/internal/storage/breaker"
+	"berth/internal/storage/engine"
+	"berth/internal/storage/health"
+	"berth/internal/storage/memory"
 )
 
 // flaky is the memory engine behind a line that can be away. It is not a Redis; the
 // tests of the breaker's clock need one that runs inside a synctest bubble.
 type flaky struct {
-	*memoryEngine
-	err   atomic.Pointer[fault]
+	*memory.Engine
+	err   atomic.Pointer[engine.Fault]
 	asked atomic.Int64
 }
 
@@ -24,7 +29,7 @@ func (f *flaky) Get(ctx context.Context, key string) (Record, error) {
 	if err := f.answer(); err != nil {
 		return Record{}, err
 	}
-	return f.memoryEngine.Get(ctx, key)
+	return f.Engine.Get(ctx, key)
 }
 
 func (f *flaky) answer() error {
@@ -36,14 +41,14 @@ func (f *flaky) answer() error {
 }
 
 // testTraffic is that of a store with defaults.
-var testTraffic = traffic{connections: 20, timeout: defaultTimeout}
+var testTraffic = breaker.Traffic{Alone: 18, Together: 64, Timeout: defaultTimeout}
 
 func flakyStore(t *testing.T) (*Store, *flaky) {
 	t.Helper()
-	engine := &flaky{memoryEngine: newMemoryEngine()}
-	h := newHealth(slog.New(slog.DiscardHandler), false)
+	line := &flaky{Engine: memory.New()}
+	h := health.New(slog.New(slog.DiscardHandler), false)
 	m := newMetrics(nil, func() bool { return true })
-	return &Store{engine: engine, breakers: newBreakers(h, testTraffic), health: h, metrics: m, shared: true}, engine
+	return &Store{engine: line, breakers: breaker.New(h, testTraffic), health: h, metrics: m, shared: true}, line
 }
 
 // D20: whatever the outage did to the breaker, it is closed within two seconds of the
@@ -51,21 +56,21 @@ func flakyStore(t *testing.T) (*Store, *flaky) {
 func TestBreakerClosesWithoutTraffic(t *testing.T) {
 	for _, outage := range []time.Duration{0, 400 * time.Millisecond, time.Second, 1499 * time.Millisecond, time.Hour} {
 		synctest.Test(t, func(t *testing.T) {
-			s, engine := flakyStore(t)
+			s, line := flakyStore(t)
 			ctx, cancel := context.WithCancel(t.Context())
 			var ended atomic.Bool
 			go func() { _ = s.Run(ctx); ended.Store(true) }()
 			synctest.Wait()
 
-			engine.err.Store(&fault{op: opGet, reason: reasonRefused})
-			for range failuresToOpen {
+			line.err.Store(&engine.Fault{Op: engine.OpGet, Reason: engine.ReasonRefused})
+			for range breaker.FailuresToOpen {
 				_, _ = s.Get(ctx, "k")
 			}
 			if s.Healthy() {
-				t.Errorf("Healthy after %d failures: got true", failuresToOpen)
+				t.Errorf("Healthy after %d failures: got true", breaker.FailuresToOpen)
 			}
 			time.Sleep(outage)
-			engine.err.Store(nil)
+			line.err.Store(nil)
 			time.Sleep(2 * time.Second)
 			if _, err := s.Get(ctx, "k"); !errors.Is(err, ErrNotFound) || !s.Healthy() {
 				t.Errorf("2 s after an outage of %v: got %v, healthy %v", outage, err, s.Healthy())
@@ -82,9 +87,9 @@ func TestBreakerClosesWithoutTraffic(t *testing.T) {
 // While the breaker is open, nobody but one prober at a time reaches the server.
 func TestOpenBreakerSparesTheServer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s, engine := flakyStore(t)
-		engine.err.Store(&fault{op: opGet, reason: reasonTimeout})
-		for range failuresToOpen {
+		s, line := flakyStore(t)
+		line.err.Store(&engine.Fault{Op: engine.OpGet, Reason: engine.ReasonTimeout})
+		for range breaker.FailuresToOpen {
 			_, _ = s.Get(t.Context(), "k")
 		}
 		const seconds = 10
@@ -94,8 +99,8 @@ func TestOpenBreakerSparesTheServer(t *testing.T) {
 			}
 			time.Sleep(10 * time.Millisecond)
 		}
-		const most = failuresToOpen + int64(seconds*time.Second/breakerOpen)
-		if got := engine.asked.Load(); got > most {
+		const most = breaker.FailuresToOpen + int64(seconds*time.Second/breaker.OpenFor)
+		if got := line.asked.Load(); got > most {
 			t.Errorf("asked: got %d, want at most %d", got, most)
 		}
 	})
@@ -106,25 +111,25 @@ func TestOpenBreakerSparesTheServer(t *testing.T) {
 func TestMeaninglessErrorsDoNotMoveTheBreaker(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s, _ := flakyStore(t)
-		for _, err := range []error{context.Canceled, &fault{op: opPut, reason: reasonOOM, refusal: true}} {
-			for range 5 * failuresToOpen {
-				_ = s.breakers.of("").do(t.Context(), opPut, func(context.Context) error { return err })
+		for _, err := range []error{context.Canceled, &engine.Fault{Op: engine.OpPut, Reason: engine.ReasonOOM, Refusal: true}} {
+			for range 5 * breaker.FailuresToOpen {
+				_ = through(t.Context(), s, engine.OpPut, func(context.Context) error { return err })
 			}
-			if !s.breakers.closed() {
+			if !s.breakers.Closed() {
 				t.Fatalf("%v opened the breaker", err)
 			}
-			for range failuresToOpen {
-				_ = s.breakers.of("").do(t.Context(), opGet, func(context.Context) error { return &fault{op: opGet, reason: reasonTimeout} })
+			for range breaker.FailuresToOpen {
+				_ = through(t.Context(), s, engine.OpGet, func(context.Context) error { return &engine.Fault{Op: engine.OpGet, Reason: engine.ReasonTimeout} })
 			}
-			time.Sleep(breakerOpen + 1)
-			for range successesToClose {
-				_ = s.breakers.of("").do(t.Context(), opPut, func(context.Context) error { return err })
-				if got := s.breakers.of("").do(t.Context(), opGet, func(context.Context) error { return nil }); got != nil {
+			time.Sleep(breaker.OpenFor + 1)
+			for range breaker.SuccessesToClose {
+				_ = through(t.Context(), s, engine.OpPut, func(context.Context) error { return err })
+				if got := through(t.Context(), s, engine.OpGet, func(context.Context) error { return nil }); got != nil {
 					t.Errorf("after %v in the half-open state: got %v", err, got)
 				}
 			}
-			if !s.breakers.closed() {
-				t.Errorf("%d successes do not close the breaker", successesToClose)
+			if !s.breakers.Closed() {
+				t.Errorf("%d successes do not close the breaker", breaker.SuccessesToClose)
 			}
 			time.Sleep(time.Second) // of silence
 		}
@@ -135,16 +140,16 @@ func TestMeaninglessErrorsDoNotMoveTheBreaker(t *testing.T) {
 func TestPanicDoesNotHoldTheBreakerOpen(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s, _ := flakyStore(t)
-		for range failuresToOpen {
-			_ = s.breakers.of("").do(t.Context(), opGet, func(context.Context) error { return &fault{op: opGet, reason: reasonTimeout} })
+		for range breaker.FailuresToOpen {
+			_ = through(t.Context(), s, engine.OpGet, func(context.Context) error { return &engine.Fault{Op: engine.OpGet, Reason: engine.ReasonTimeout} })
 		}
-		time.Sleep(breakerOpen + 1)
+		time.Sleep(breaker.OpenFor + 1)
 		func() {
 			defer func() { _ = recover() }()
-			_ = s.breakers.of("").do(t.Context(), opGet, func(context.Context) error { panic("bug") })
+			_ = through(t.Context(), s, engine.OpGet, func(context.Context) error { panic("bug") })
 		}()
-		time.Sleep(breakerOpen + 1)
-		if err := s.breakers.of("").do(t.Context(), opGet, func(context.Context) error { return nil }); err != nil {
+		time.Sleep(breaker.OpenFor + 1)
+		if err := through(t.Context(), s, engine.OpGet, func(context.Context) error { return nil }); err != nil {
 			t.Errorf("got %v, want the breaker half open again", err)
 		}
 	})
@@ -153,22 +158,22 @@ func TestPanicDoesNotHoldTheBreakerOpen(t *testing.T) {
 // A slow hook delays neither the probing nor the end of Run beyond its own.
 func TestHooksDoNotHoldUpProbes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s, engine := flakyStore(t)
+		s, line := flakyStore(t)
 		ctx, cancel := context.WithCancel(t.Context())
 		defer cancel()
 		release := make(chan struct{})
 		var calls atomic.Int64
 		s.OnRecover(func() { calls.Add(1); <-release })
-		engine.err.Store(&fault{op: opPing, reason: reasonRefused})
+		line.err.Store(&engine.Fault{Op: engine.OpPing, Reason: engine.ReasonRefused})
 		go func() { _ = s.Run(ctx) }()
 		time.Sleep(time.Minute)
 		for range 3 { // recoveries, all but the first during the first call
-			engine.err.Store(nil)
+			line.err.Store(nil)
 			time.Sleep(time.Minute)
 			if !s.Healthy() {
 				t.Error("Healthy while a hook runs: got false")
 			}
-			engine.err.Store(&fault{op: opPing, reason: reasonRefused})
+			line.err.Store(&engine.Fault{Op: engine.OpPing, Reason: engine.ReasonRefused})
 			time.Sleep(time.Minute)
 			if s.Healthy() {
 				t.Error("Healthy while down: got true")
@@ -182,8 +187,9 @@ func TestHooksDoNotHoldUpProbes(t *testing.T) {
 	})
 }
 
-// do runs f in the turns of commands that go by themselves.
-func (b *breaker) do(ctx context.Context, op string, f func(ctx context.Context) error) error {
-	_, err := b.inTurn(ctx, b.turns, op, f)
+// through runs f in the turns of commands that go by themselves.
+func through(ctx context.Context, s *Store, op string, f func(ctx context.Context) error) error {
+	b := s.breakers.Of("")
+	_, err := b.InTurn(ctx, b.Turns, op, f)
 	return err
 }

@@ -2,6 +2,19 @@
 // words from one to the others. One URL, one handle, with a breaker and a health. [PutBlob] keeps
 // larger values on top of it.
 //
+// What engines have in common is package [engine]'s; the engines are packages memory, file and redis, on
+// localbus and boltcheck. Package breaker keeps operations from servers that are away, package health follows the store.
+// This package is what callers use:
+//
+//	store.go       the handle: options, opening, closing
+//	operations.go, some.go, write.go, inorder.go, rate.go, server.go  what it does, through breakers, measured
+//	run.go         probes, recoveries, eviction
+//	blob.go        larger values
+//	inspect.go     what a store would meet
+//	url.go, durability.go  what is configured
+//	metrics.go     instruments
+//	vocabulary.go  what callers name of package engine and package health
+//
 // # What it promises
 //
 //   - [Open] never waits for a server: a store that is away heals later without help. A file is

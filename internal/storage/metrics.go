@@ -6,40 +6,20 @@ import (
 	"time"
 
 	"berth/internal/series"
+	"berth/internal/storage/breaker"
+	"berth/internal/storage/engine"
 
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/metric"
 )
 
-// The operations, as metrics and errors name them.
-const (
-	opGet          = "get"
-	opGetSome      = "get_some"
-	opPutIfAbsent  = "put_if_absent"
-	opSwap         = "swap"
-	opPut          = "put"
-	opEach         = "each"
-	opDelete       = "delete"
-	opAddMember    = "enlist"
-	opRemoveMember = "delist"
-	opMembers      = "members"
-	opKeepMembers  = "keep"
-	opListing      = "listing"
-	opNotify       = "notify"
-	opNow          = "now"
-	opRate         = "rate"
-	opPing         = "ping"
-	opInfo         = "info"  // not counted: nobody waits for it
-	opWatch        = "watch" // not counted: it never ends
-)
-
 var counted = []string{
-	opGet, opGetSome, opPutIfAbsent, opSwap, opPut, opEach, opDelete, opAddMember, opKeepMembers, opRemoveMember, opMembers, opListing, opNotify, opNow, opPing, opRate,
+	engine.OpGet, engine.OpGetSome, engine.OpPutIfAbsent, engine.OpSwap, engine.OpPut, engine.OpEach, engine.OpDelete, engine.OpAddMember, engine.OpKeepMembers, engine.OpRemoveMember, engine.OpMembers, engine.OpListing, engine.OpNotify, engine.OpNow, engine.OpPing, engine.OpRate,
 }
 
 var reasons = []string{
-	string(reasonTimeout), string(reasonRefused), string(reasonBreakerOpen), string(reasonBusy), string(reasonOOM), string(reasonReadonly), string(reasonLoading),
-	string(reasonAuth), string(reasonDisk), string(reasonCorrupt), string(reasonUnreplicated), string(reasonOther),
+	string(engine.ReasonTimeout), string(engine.ReasonRefused), string(engine.ReasonBreakerOpen), string(engine.ReasonBusy), string(engine.ReasonOOM), string(engine.ReasonReadonly), string(engine.ReasonLoading),
+	string(engine.ReasonAuth), string(engine.ReasonDisk), string(engine.ReasonCorrupt), string(engine.ReasonUnreplicated), string(engine.ReasonOther),
 }
 
 // durationBuckets, in seconds, reach from a Redis on the same host to an operation that waited as
@@ -73,11 +53,11 @@ func newMetrics(provider metric.MeterProvider, healthy func() bool) *metrics {
 
 // record: what nobody was asked took no time, and would make an outage look fast.
 func (m *metrics) record(ctx context.Context, op string, took time.Duration, err error) {
-	f, failed := errors.AsType[*fault](err)
+	f, failed := errors.AsType[*engine.Fault](err)
 	if failed {
-		m.errors.Add(ctx, 1, metric.WithAttributes(operation(op), attribute.String("reason", string(f.reason))))
+		m.errors.Add(ctx, 1, metric.WithAttributes(operation(op), attribute.String("reason", string(f.Reason))))
 	}
-	if took != notAsked && (!failed || f.reason != reasonBusy) {
+	if took != breaker.NotAsked && (!failed || f.Reason != engine.ReasonBusy) {
 		m.duration.Of(op).Record(took.Seconds())
 	}
 }

@@ -4,11 +4,15 @@ import (
 	"context"
 	"fmt"
 	"time"
+
+	"berth/internal/storage/breaker"
+	"berth/internal/storage/engine"
+	"berth/internal/storage/redis"
 )
 
 // Get implements Engine.
 func (s *Store) Get(ctx context.Context, key string) (record Record, err error) {
-	err = s.do(ctx, opGet, s.part(key), func(ctx context.Context) (err error) {
+	err = s.do(ctx, engine.OpGet, s.part(key), func(ctx context.Context) (err error) {
 		record, err = s.engine.Get(ctx, key)
 		return err
 	})
@@ -17,25 +21,20 @@ func (s *Store) Get(ctx context.Context, key string) (record Record, err error) 
 
 // GetInto is Get of a name that is bytes. The record's value may lie in room: it is good as long as that is not used again.
 func (s *Store) GetInto(ctx context.Context, key, room []byte) (record Record, err error) {
-	lends, ok := s.engine.(intoGetter)
-	if _, several := s.engine.(parted); several || !ok {
+	lends, ok := s.engine.(engine.IntoGetter)
+	if _, several := s.engine.(engine.Parted); several || !ok {
 		return s.Get(ctx, string(key))
 	}
-	err = s.do(ctx, opGet, "", func(ctx context.Context) (err error) {
-		record, err = lends.getInto(ctx, key, room)
+	err = s.do(ctx, engine.OpGet, "", func(ctx context.Context) (err error) {
+		record, err = lends.GetInto(ctx, key, room)
 		return err
 	})
 	return record, err
 }
 
-// intoGetter is an Engine that reads without an allocation.
-type intoGetter interface {
-	getInto(ctx context.Context, key, room []byte) (Record, error)
-}
-
 // PutIfAbsent implements Engine.
 func (s *Store) PutIfAbsent(ctx context.Context, key string, value []byte, ttl time.Duration) (standing Record, created bool, err error) {
-	err = s.do(ctx, opPutIfAbsent, s.part(key), func(ctx context.Context) (err error) {
+	err = s.do(ctx, engine.OpPutIfAbsent, s.part(key), func(ctx context.Context) (err error) {
 		standing, created, err = s.engine.PutIfAbsent(ctx, key, value, ttl)
 		return err
 	})
@@ -44,7 +43,7 @@ func (s *Store) PutIfAbsent(ctx context.Context, key string, value []byte, ttl t
 
 // Swap implements Engine.
 func (s *Store) Swap(ctx context.Context, key string, version uint64, value []byte, ttl time.Duration) (record Record, err error) {
-	err = s.do(ctx, opSwap, s.part(key), func(ctx context.Context) (err error) {
+	err = s.do(ctx, engine.OpSwap, s.part(key), func(ctx context.Context) (err error) {
 		record, err = s.engine.Swap(ctx, key, version, value, ttl)
 		return err
 	})
@@ -53,17 +52,17 @@ func (s *Store) Swap(ctx context.Context, key string, version uint64, value []by
 
 // Put implements Engine.
 func (s *Store) Put(ctx context.Context, key string, value []byte, ttl time.Duration) error {
-	return s.do(ctx, opPut, s.part(key), func(ctx context.Context) error { return s.engine.Put(ctx, key, value, ttl) })
+	return s.do(ctx, engine.OpPut, s.part(key), func(ctx context.Context) error { return s.engine.Put(ctx, key, value, ttl) })
 }
 
 // Delete implements Engine.
 func (s *Store) Delete(ctx context.Context, key string) error {
-	return s.do(ctx, opDelete, s.part(key), func(ctx context.Context) error { return s.engine.Delete(ctx, key) })
+	return s.do(ctx, engine.OpDelete, s.part(key), func(ctx context.Context) error { return s.engine.Delete(ctx, key) })
 }
 
 func (s *Store) part(key string) string {
-	if several, ok := s.engine.(parted); ok {
-		return several.part(key)
+	if several, ok := s.engine.(engine.Parted); ok {
+		return several.Part(key)
 	}
 	return ""
 }
@@ -83,36 +82,31 @@ func (s *Store) do(ctx context.Context, op, part string, f func(ctx context.Cont
 		err = f(ctx)
 		took = time.Since(start)
 	} else {
-		took, err = s.ask(ctx, s.breakers.of(part), op, f)
-		s.health.writes.note(op, part, err)
+		took, err = s.ask(ctx, s.breakers.Of(part), op, f)
+		s.health.Writes.Note(op, part, err)
 	}
 	s.metrics.record(ctx, op, took, err)
 	return err
 }
 
 // ask runs one operation through a server's breaker, and returns how long that took without the wait for its turn.
-func (s *Store) ask(ctx context.Context, by *breaker, op string, f func(ctx context.Context) error) (took time.Duration, err error) {
-	if together, ok := s.engine.(sharer); ok && together.shares(ctx, op) {
-		if took, err = by.inTurn(ctx, by.aboard, op, f); err != errAshore {
+func (s *Store) ask(ctx context.Context, by *breaker.Breaker, op string, f func(ctx context.Context) error) (took time.Duration, err error) {
+	if together, ok := s.engine.(engine.Sharer); ok && together.Shares(ctx, op) {
+		if took, err = by.InTurn(ctx, by.Aboard, op, f); err != engine.ErrAshore {
 			return took, err
 		}
-		ctx = byItself(ctx)
+		ctx = engine.Alone(ctx)
 	}
-	return by.inTurn(ctx, by.turns, op, f)
-}
-
-// sharer is an Engine whose operations may go to their server together.
-type sharer interface {
-	shares(ctx context.Context, op string) bool
+	return by.InTurn(ctx, by.Turns, op, f)
 }
 
 func closedFault(op string) error {
-	return &fault{op: op, reason: reasonOther, detail: "store is closed"}
+	return &engine.Fault{Op: op, Reason: engine.ReasonOther, Detail: "store is closed"}
 }
 
 // Now implements Engine.
 func (s *Store) Now(ctx context.Context) (now time.Time, err error) {
-	err = s.do(ctx, opNow, s.part(clockKey), func(ctx context.Context) (err error) {
+	err = s.do(ctx, engine.OpNow, s.part(redis.ClockKey), func(ctx context.Context) (err error) {
 		now, err = s.engine.Now(ctx)
 		return err
 	})
@@ -121,17 +115,17 @@ func (s *Store) Now(ctx context.Context) (now time.Time, err error) {
 
 // AddMember implements Engine.
 func (s *Store) AddMember(ctx context.Context, list, member string, ttl time.Duration, most int) error {
-	return s.do(ctx, opAddMember, s.part(list), func(ctx context.Context) error { return s.engine.AddMember(ctx, list, member, ttl, most) })
+	return s.do(ctx, engine.OpAddMember, s.part(list), func(ctx context.Context) error { return s.engine.AddMember(ctx, list, member, ttl, most) })
 }
 
 // RemoveMember implements Engine.
 func (s *Store) RemoveMember(ctx context.Context, list, member string) error {
-	return s.do(ctx, opRemoveMember, s.part(list), func(ctx context.Context) error { return s.engine.RemoveMember(ctx, list, member) })
+	return s.do(ctx, engine.OpRemoveMember, s.part(list), func(ctx context.Context) error { return s.engine.RemoveMember(ctx, list, member) })
 }
 
 // Members implements Engine.
 func (s *Store) Members(ctx context.Context, list string) (members []string, err error) {
-	err = s.do(ctx, opMembers, s.part(list), func(ctx context.Context) (err error) {
+	err = s.do(ctx, engine.OpMembers, s.part(list), func(ctx context.Context) (err error) {
 		members, err = s.engine.Members(ctx, list)
 		return err
 	})
@@ -140,12 +134,12 @@ func (s *Store) Members(ctx context.Context, list string) (members []string, err
 
 // KeepMembers implements Engine.
 func (s *Store) KeepMembers(ctx context.Context, list string, members ...Member) error {
-	return s.do(ctx, opKeepMembers, s.part(list), func(ctx context.Context) error { return s.engine.KeepMembers(ctx, list, members...) })
+	return s.do(ctx, engine.OpKeepMembers, s.part(list), func(ctx context.Context) error { return s.engine.KeepMembers(ctx, list, members...) })
 }
 
 // Listing implements Engine.
 func (s *Store) Listing(ctx context.Context, list string, most int) (listing Listing, err error) {
-	err = s.do(ctx, opListing, s.part(list), func(ctx context.Context) (err error) {
+	err = s.do(ctx, engine.OpListing, s.part(list), func(ctx context.Context) (err error) {
 		listing, err = s.engine.Listing(ctx, list, most)
 		return err
 	})
@@ -154,7 +148,7 @@ func (s *Store) Listing(ctx context.Context, list string, most int) (listing Lis
 
 // Notify implements Engine.
 func (s *Store) Notify(ctx context.Context, topic, message string) error {
-	return s.do(ctx, opNotify, s.part(topic), func(ctx context.Context) error { return s.engine.Notify(ctx, topic, message) })
+	return s.do(ctx, engine.OpNotify, s.part(topic), func(ctx context.Context) error { return s.engine.Notify(ctx, topic, message) })
 }
 
 // Watch goes past the breaker: an outage is what it waits out, and of its end the probes tell.
@@ -170,7 +164,7 @@ func (s *Store) Watch(ctx context.Context, topic string, received func(message s
 	}()
 	err := s.engine.Watch(watching, topic, received)
 	if err == nil && ctx.Err() == nil {
-		return closedFault(opWatch)
+		return closedFault(engine.OpWatch)
 	}
 	return err
 }

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"sync"
 	"time"
+
+	"berth/internal/storage/engine"
 )
 
 // probeInterval, with the time that a breaker stays open, bounds how late a recovery is noticed.
@@ -42,7 +44,7 @@ func (s *Store) tell(ctx context.Context) {
 		select {
 		case <-ctx.Done():
 			return
-		case <-s.health.recovered:
+		case <-s.health.Recovered:
 			s.mu.Lock()
 			hooks := s.hooks
 			s.mu.Unlock()
@@ -66,24 +68,12 @@ const (
 	policyEvery = time.Minute
 
 	policyRetry = time.Second
-
-	// keepsAll is the one policy that drops nothing unexpired: the others drop keys with an expiry,
-	// as all of berth's are.
-	keepsAll = "noeviction"
 )
-
-// errNoPolicy says that the server told of no policy: it may be of another make.
-var errNoPolicy = errors.New("storage: no maxmemory_policy in the server's INFO")
-
-type evictor interface {
-	// policy names the rule by which it does.
-	policy(ctx context.Context) (string, error)
-}
 
 // watchEviction asks for the server's rule until ctx ends: a task whose binding was dropped would
 // be called unknown.
 func (s *Store) watchEviction(ctx context.Context) {
-	server, ok := s.engine.(evictor)
+	server, ok := s.engine.(engine.Evictor)
 	if !ok {
 		return
 	}
@@ -101,37 +91,23 @@ func (s *Store) watchEviction(ctx context.Context) {
 }
 
 // askPolicy reports false if the server may say another time. One that refuses to will not.
-func (s *Store) askPolicy(ctx context.Context, server evictor) bool {
-	policy, err := server.policy(ctx)
+func (s *Store) askPolicy(ctx context.Context, server engine.Evictor) bool {
+	policy, err := server.Policy(ctx)
 	if err == nil {
 		s.notePolicy(policy)
 	}
-	f, failed := errors.AsType[*fault](err)
-	return !failed || f.refusal
+	f, failed := errors.AsType[*engine.Fault](err)
+	return !failed || f.Refusal
 }
 
 // notePolicy logs changes; a rule that is as it should be only after another.
 func (s *Store) notePolicy(policy string) {
-	before := s.health.setPolicy(policy)
+	before := s.health.SetPolicy(policy)
 	switch {
 	case policy == before:
-	case policy != keepsAll:
-		s.health.log.Warn("the store drops bindings when its memory is full", "maxmemory-policy", policy)
+	case policy != engine.KeepsAll:
+		s.health.Log.Warn("the store drops bindings when its memory is full", "maxmemory-policy", policy)
 	case before != "":
-		s.health.log.Info("the store keeps all bindings again")
+		s.health.Log.Info("the store keeps all bindings again")
 	}
-}
-
-// policy asks by INFO, which is allowed where CONFIG is not.
-func (r *redisEngine) policy(ctx context.Context) (policy string, err error) {
-	told := false
-	err = r.ask(ctx, opInfo, func(ctx context.Context) error {
-		memory, err := serverInfo(ctx, r.client, "memory")
-		policy, told = memory["maxmemory_policy"]
-		return err
-	})
-	if err == nil && !told {
-		err = errNoPolicy
-	}
-	return policy, err
 }

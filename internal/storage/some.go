@@ -4,14 +4,14 @@ import (
 	"context"
 	"errors"
 
-	"github.com/redis/go-redis/v9"
+	"berth/internal/storage/engine"
 )
 
 // GetSome reads records, as Get does each, in as few round trips as there are servers that hold them; so
 // it is for those who read many and can wait. What stands nowhere is the zero Record. e is asked for one
 // after the other where it can do no better.
 func GetSome(ctx context.Context, e Engine, keys []string) ([]Record, error) {
-	if several, ok := e.(someGetter); ok {
+	if several, ok := e.(engine.SomeGetter); ok {
 		return several.GetSome(ctx, keys)
 	}
 	found := make([]Record, len(keys))
@@ -25,10 +25,6 @@ func GetSome(ctx context.Context, e Engine, keys []string) ([]Record, error) {
 	return found, nil
 }
 
-type someGetter interface {
-	GetSome(ctx context.Context, keys []string) ([]Record, error)
-}
-
 // GetSome is GetSome of the package, with each server asked through its breaker.
 func (s *Store) GetSome(ctx context.Context, keys []string) ([]Record, error) {
 	found := make([]Record, len(keys))
@@ -37,7 +33,7 @@ func (s *Store) GetSome(ctx context.Context, keys []string) ([]Record, error) {
 		for i, place := range at {
 			of[i] = keys[place]
 		}
-		err := s.do(ctx, opGetSome, part, func(ctx context.Context) error {
+		err := s.do(ctx, engine.OpGetSome, part, func(ctx context.Context) error {
 			records, err := GetSome(ctx, s.engine, of)
 			for i, record := range records {
 				found[at[i]] = record
@@ -59,38 +55,4 @@ func (s *Store) byPart(keys []string) map[string][]int {
 		parts[part] = append(parts[part], i)
 	}
 	return parts
-}
-
-// GetSome reads by a pipeline: in a cluster, which MGET would be refused by, too.
-func (r *redisEngine) GetSome(ctx context.Context, keys []string) ([]Record, error) {
-	found := make([]Record, len(keys))
-	if len(keys) == 0 {
-		return found, nil
-	}
-	err := r.ask(ctx, opGetSome, func(ctx context.Context) error {
-		gets := make([]*redis.StringCmd, len(keys))
-		_, _ = r.client.Pipelined(ctx, func(p redis.Pipeliner) error {
-			for i, key := range keys {
-				gets[i] = redis.NewStringCmd(ctx, "get", r.prefix+key)
-				_ = p.Process(ctx, once{gets[i]})
-			}
-			return nil
-		}) // each says itself how it went
-		for i, get := range gets {
-			if get.Err() == redis.Nil {
-				continue
-			}
-			if get.Err() != nil {
-				return get.Err()
-			}
-			value, _ := get.Bytes()
-			record, err := decode(value)
-			if err != nil {
-				return err
-			}
-			found[i] = record
-		}
-		return nil
-	})
-	return found, err
 }

@@ -8,6 +8,13 @@ import (
 	"sync/atomic"
 	"time"
 
+	"berth/internal/storage/breaker"
+	"berth/internal/storage/engine"
+	"berth/internal/storage/file"
+	"berth/internal/storage/health"
+	"berth/internal/storage/memory"
+	"berth/internal/storage/redis"
+
 	"go.opentelemetry.io/otel/metric"
 	"golang.org/x/sync/errgroup"
 )
@@ -52,11 +59,17 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
+func (o Options) ofServers(replicas int) redis.Options {
+	return redis.Options{Prefix: o.Prefix, Timeout: o.Timeout, Replicas: replicas, TLS: o.TLS}
+}
+
+func (o Options) ofFile() file.Options { return file.Options{Wait: o.Wait, Log: o.Logger} }
+
 // Store is an Engine behind a breaker, with a health, safe for concurrent use; Open makes one.
 type Store struct {
 	engine   Engine
-	breakers *breakers // nil for memory: and file:, which answer at once
-	health   *health
+	breakers *breaker.Breakers // nil for memory: and file:, which answer at once
+	health   *health.Monitor
 	metrics  *metrics
 	name     string
 	shared   bool
@@ -84,24 +97,24 @@ func OpenContext(ctx context.Context, url string, opts Options) (*Store, error) 
 	if err != nil {
 		return nil, err
 	}
-	durability, err := t.durability(opts.Durability)
+	replicas, err := t.replicas(opts.Durability)
 	if err != nil {
 		return nil, err
 	}
 	opts = opts.withDefaults()
 	s := &Store{name: t.name, shared: t.redis != nil, durable: t.redis != nil || t.file != "", ended: make(chan struct{})}
-	s.health = newHealth(opts.Logger.With("store", t.name), !s.shared)
-	s.health.lost = opts.Lost
+	s.health = health.New(opts.Logger.With("store", t.name), !s.shared)
+	s.health.Lost = opts.Lost
 	s.metrics = newMetrics(opts.MeterProvider, s.Healthy)
 	switch {
 	case t.redis != nil:
-		engine, connections, lanes := newRedisEngine(t, opts, durability)
-		s.engine = engine
-		s.breakers = newBreakers(s.health, traffic{connections: connections, lanes: lanes, timeout: opts.Timeout})
+		on, alone, together := redis.New(t.redis, opts.ofServers(replicas))
+		s.engine = on
+		s.breakers = breaker.New(s.health, breaker.Traffic{Alone: alone, Together: together, Timeout: opts.Timeout})
 	case t.file != "":
-		s.engine, err = newFileEngine(ctx, t, opts, s.health)
+		s.engine, err = file.Open(ctx, t.file, opts.ofFile(), s.health)
 	default:
-		s.engine = newMemoryEngine()
+		s.engine = memory.New()
 	}
 	if err != nil {
 		return nil, err
@@ -110,10 +123,10 @@ func OpenContext(ctx context.Context, url string, opts Options) (*Store, error) 
 }
 
 // Healthy reports whether the store served when it was last asked.
-func (s *Store) Healthy() bool { return s.health.snapshot().Healthy }
+func (s *Store) Healthy() bool { return s.health.Snapshot().Healthy }
 
-// Health tells the same, since when, and why not.
-func (s *Store) Health() Health { return s.health.snapshot() }
+// Status tells the same, since when, and why not.
+func (s *Store) Health() Health { return s.health.Snapshot() }
 
 // Shared reports whether other processes see the same records.
 func (s *Store) Shared() bool { return s.shared }
@@ -126,19 +139,19 @@ func (s *Store) String() string { return s.name }
 
 // Ping implements Engine. Of a store on several servers it asks each.
 func (s *Store) Ping(ctx context.Context) error {
-	several, ok := s.engine.(parted)
+	several, ok := s.engine.(engine.Parted)
 	if !ok {
-		return s.do(ctx, opPing, "", func(ctx context.Context) error { return s.engine.Ping(ctx) })
+		return s.do(ctx, engine.OpPing, "", func(ctx context.Context) error { return s.engine.Ping(ctx) })
 	}
-	pings, err := several.parts(ctx)
+	pings, err := several.Parts(ctx)
 	if err != nil {
-		return s.do(ctx, opPing, "", func(context.Context) error { return err })
+		return s.do(ctx, engine.OpPing, "", func(context.Context) error { return err })
 	}
-	s.breakers.keep(pings)
+	s.breakers.Keep(pings)
 	var group errgroup.Group
 	for part, ping := range pings {
 		group.Go(func() error {
-			return s.do(ctx, opPing, part, ping)
+			return s.do(ctx, engine.OpPing, part, ping)
 		})
 	}
 	return group.Wait()

@@ -9,11 +9,15 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"berth/internal/storage/breaker"
+	"berth/internal/storage/engine"
+	"berth/internal/storage/memory"
 )
 
 // counter is the memory engine behind one who serves slowly, and who counts.
 type counter struct {
-	*memoryEngine
+	*memory.Engine
 	takes  time.Duration
 	closed chan struct{} // nobody is served before it is closed; nil: everybody is
 
@@ -32,19 +36,19 @@ func (c *counter) serve() {
 
 func (c *counter) Put(ctx context.Context, key string, value []byte, ttl time.Duration) error {
 	c.serve()
-	return c.memoryEngine.Put(ctx, key, value, ttl)
+	return c.Engine.Put(ctx, key, value, ttl)
 }
 
 func (c *counter) Get(ctx context.Context, key string) (Record, error) {
 	c.serve()
-	return c.memoryEngine.Get(ctx, key)
+	return c.Engine.Get(ctx, key)
 }
 
 // countedStore returns a store that a counter serves.
 func countedStore(t *testing.T, c *counter) *Store {
 	t.Helper()
 	s, _ := flakyStore(t)
-	c.memoryEngine = newMemoryEngine()
+	c.Engine = memory.New()
 	s.engine = c
 	return s
 }
@@ -66,7 +70,7 @@ func TestBurstWaitsForItsTurn(t *testing.T) {
 			})
 		}
 		burst.Wait()
-		if want := int64(testTraffic.connections - spareConnections); c.most.Load() != want {
+		if want := int64(testTraffic.Alone); c.most.Load() != want {
 			t.Errorf("at the same time: got %d, want %d", c.most.Load(), want)
 		}
 		if !s.Healthy() {
@@ -104,7 +108,7 @@ func TestWaitThatWasLeftTakesNoTime(t *testing.T) {
 		c := &counter{closed: make(chan struct{})}
 		s := countedStore(t, c)
 		var inside sync.WaitGroup
-		for range testTraffic.connections - spareConnections {
+		for range testTraffic.Alone {
 			inside.Go(func() { _ = s.Put(t.Context(), "k", nil, 0) })
 		}
 		synctest.Wait()
@@ -113,8 +117,8 @@ func TestWaitThatWasLeftTakesNoTime(t *testing.T) {
 			time.Sleep(time.Millisecond)
 			leave()
 		})
-		took, err := s.ask(ctx, s.breakers.of(""), opPut, func(context.Context) error { return errors.New("it was asked") })
-		if !errors.Is(err, context.Canceled) || took != notAsked {
+		took, err := s.ask(ctx, s.breakers.Of(""), engine.OpPut, func(context.Context) error { return errors.New("it was asked") })
+		if !errors.Is(err, context.Canceled) || took != breaker.NotAsked {
 			t.Errorf("got %v, %v", took, err)
 		}
 		close(c.closed)
@@ -129,7 +133,7 @@ func TestWaitForATurnIsNoFailureOfTheServer(t *testing.T) {
 		c := &counter{closed: make(chan struct{})}
 		s := countedStore(t, c)
 		var inside, outside sync.WaitGroup
-		for range testTraffic.connections - spareConnections {
+		for range testTraffic.Alone {
 			inside.Go(func() {
 				if err := s.Put(t.Context(), "k", nil, 0); err != nil {
 					t.Error(err)
@@ -145,7 +149,7 @@ func TestWaitForATurnIsNoFailureOfTheServer(t *testing.T) {
 				}
 				defer cancel()
 				err := s.Put(ctx, "k", nil, 0)
-				if !errors.Is(err, ErrUnavailable) || !strings.Contains(err.Error(), string(reasonBusy)) {
+				if !errors.Is(err, ErrUnavailable) || !strings.Contains(err.Error(), string(engine.ReasonBusy)) {
 					t.Errorf("got %v, want that the store is busy", err)
 				}
 				if late := errors.Is(err, context.DeadlineExceeded); late != (i%2 == 0) {
@@ -154,7 +158,7 @@ func TestWaitForATurnIsNoFailureOfTheServer(t *testing.T) {
 			})
 		}
 		outside.Wait()
-		if !s.breakers.closed() {
+		if !s.breakers.Closed() {
 			t.Error("the breaker opened")
 		}
 		close(c.closed)
@@ -171,13 +175,13 @@ func TestDeadlineBeforeTheServersIsNoFailure(t *testing.T) {
 	for given, opens := range map[time.Duration]bool{defaultTimeout / 2: false, defaultTimeout: true} {
 		synctest.Test(t, func(t *testing.T) {
 			s, _ := flakyStore(t)
-			for range 5 * failuresToOpen {
-				_ = s.breakers.of("").do(t.Context(), opGet, func(context.Context) error {
+			for range 5 * breaker.FailuresToOpen {
+				_ = through(t.Context(), s, engine.OpGet, func(context.Context) error {
 					time.Sleep(given)
-					return &fault{op: opGet, reason: reasonTimeout, deadline: context.DeadlineExceeded}
+					return &engine.Fault{Op: engine.OpGet, Reason: engine.ReasonTimeout, Deadline: context.DeadlineExceeded}
 				})
 			}
-			if s.breakers.closed() == opens {
+			if s.breakers.Closed() == opens {
 				t.Errorf("deadlines after %v: the breaker is open: %v", given, !opens)
 			}
 		})
@@ -191,11 +195,11 @@ func TestStandstillIsNoOutage(t *testing.T) {
 		s, _ := flakyStore(t)
 		late := func() {
 			var burst sync.WaitGroup
-			for range 3 * failuresToOpen {
+			for range 3 * breaker.FailuresToOpen {
 				burst.Go(func() {
-					_ = s.breakers.of("").do(t.Context(), opGet, func(context.Context) error {
+					_ = through(t.Context(), s, engine.OpGet, func(context.Context) error {
 						time.Sleep(defaultTimeout)
-						return &fault{op: opGet, reason: reasonTimeout}
+						return &engine.Fault{Op: engine.OpGet, Reason: engine.ReasonTimeout}
 					})
 				})
 			}
@@ -203,18 +207,18 @@ func TestStandstillIsNoOutage(t *testing.T) {
 		}
 		for i := range 10 {
 			// A refusal is an answer, too.
-			err := error(&fault{op: opPut, reason: reasonOOM, refusal: true})
+			err := error(&engine.Fault{Op: engine.OpPut, Reason: engine.ReasonOOM, Refusal: true})
 			if i%2 == 0 {
 				err = nil
 			}
-			_ = s.breakers.of("").do(t.Context(), opPut, func(context.Context) error { return err })
+			_ = through(t.Context(), s, engine.OpPut, func(context.Context) error { return err })
 			late()
-			if !s.breakers.closed() {
+			if !s.breakers.Closed() {
 				t.Fatal("the breaker opened after one time for an answer")
 			}
 		}
 		late()
-		if s.breakers.closed() {
+		if s.breakers.Closed() {
 			t.Error("the breaker is closed though nobody was answered for twice the time")
 		}
 	})
@@ -226,12 +230,12 @@ func TestWithinCountsFromTheTurnOn(t *testing.T) {
 		c := &counter{takes: 100 * time.Millisecond}
 		s := countedStore(t, c)
 		var burst sync.WaitGroup
-		for range 5 * testTraffic.connections {
+		for range 5 * testTraffic.Alone {
 			burst.Go(func() { _ = s.Put(t.Context(), "k", nil, 0) })
 		}
 		synctest.Wait()
 		began := time.Now()
-		err := s.breakers.of("").do(Within(t.Context(), 50*time.Millisecond), opPut, func(ctx context.Context) error {
+		err := through(Within(t.Context(), 50*time.Millisecond), s, engine.OpPut, func(ctx context.Context) error {
 			if waited := time.Since(began); waited < c.takes {
 				t.Errorf("the turn came after %v", waited)
 			}

@@ -3,42 +3,20 @@ package storage
 import (
 	"context"
 	"sync"
-	"time"
+
+	"berth/internal/storage/engine"
 )
-
-// Write is a record that Each makes, and what becomes of it.
-type Write struct {
-	Key   string
-	Value []byte // the caller's again once Each has returned
-	TTL   time.Duration
-	Over  bool // whatever stands is written over, as Put does; else the record is made as PutIfAbsent does
-
-	// List and Member: once the record is written, Member is made one of List, as KeepMembers does.
-	// An empty List is none.
-	List   string
-	Member Member
-
-	// What follows is Each's to say, unless it fails.
-	Standing Record // the record that stands, if this one was not written
-	Done     bool   // the record was written
-	Listed   bool   // so was the member; it can fail alone, where its list is on another server than the record
-}
 
 // Each does all of writes in one step: one round trip, or one sync. On one server, or in one process, they are seen
 // together or not at all, by others and by who reads after a crash; on several each of them stands alone, and takes one
 // round trip at the same time as the others. After an error any of them may stand. Once Each has returned nobody else has
 // writes.
 func (s *Store) Each(ctx context.Context, writes []Write) error {
-	together, ok := s.engine.(eachWriter)
-	if _, several := s.engine.(parted); several || !ok {
+	together, ok := s.engine.(engine.EachWriter)
+	if _, several := s.engine.(engine.Parted); several || !ok {
 		return s.apart(ctx, writes)
 	}
-	return s.do(ctx, opEach, "", func(ctx context.Context) error { return together.each(ctx, writes) })
-}
-
-// eachWriter is an Engine that does several writes in one step.
-type eachWriter interface {
-	each(ctx context.Context, writes []Write) error
+	return s.do(ctx, engine.OpEach, "", func(ctx context.Context) error { return together.Each(ctx, writes) })
 }
 
 // apart does all of writes at the same time, through their servers' breakers.

@@ -1,0 +1,21 @@
+package engine
+
+import "time"
+
+// Write is a record that Each makes, and what becomes of it.
+type Write struct {
+	Key   string
+	Value []byte // the caller's again once Each has returned
+	TTL   time.Duration
+	Over  bool // whatever stands is written over, as Put does; else the record is made as PutIfAbsent does
+
+	// List and Member: once the record is written, Member is made one of List, as KeepMembers does.
+	// An empty List is none.
+	List   string
+	Member Member
+
+	// What follows is Each's to say, unless it fails.
+	Standing Record // the record that stands, if this one was not written
+	Done     bool   // the record was written
+	Listed   bool   // so was the member; it can fail alone, where its list is on another server than the record
+}

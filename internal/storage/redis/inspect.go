@@ -1,0 +1,106 @@
+package redis
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+
+	"berth/internal/storage/engine"
+
+	"github.com/redis/go-redis/v9"
+)
+
+const (
+	// inspectAttempts is how often a server is pinged: one lost packet is no finding.
+	inspectAttempts = 3
+
+	// inspectTimeout bounds each wait for a server: that it is slow for a moment is no finding either.
+	inspectTimeout = 2 * time.Second
+)
+
+const inspectKey = "inspect"
+
+type inspection struct {
+	engine   *single
+	named    *redis.UniversalOptions // bounded
+	replicas int                     // that have to follow
+
+	mu    sync.Mutex // guards found
+	found []engine.Finding
+}
+
+func Inspect(ctx context.Context, t *Servers, opts Options) []engine.Finding {
+	opts.Timeout = max(opts.Timeout, inspectTimeout)
+	on, _, _ := New(t, opts)
+	defer on.Close()
+	i := &inspection{named: boundedOptions(*t.options, opts), replicas: opts.Replicas}
+	cluster, several := on.(*clusterEngine)
+	if several {
+		i.engine = cluster.single
+	} else {
+		i.engine = on.(*single)
+	}
+	i.inspectNamed(ctx)
+	if err := pingAgain(ctx, on); err != nil {
+		i.finds(false, "%v", err)
+		return i.found
+	}
+	i.tryToWrite(ctx)
+	if several {
+		err := cluster.cluster.ForEachMaster(ctx, func(ctx context.Context, node *redis.Client) error {
+			i.inspectServer(ctx, node, " "+node.Options().Addr)
+			return nil
+		})
+		if err != nil {
+			i.finds(false, "the masters cannot be found: %v", err)
+		}
+		return i.found
+	}
+	i.inspectServer(ctx, i.engine.client.(*redis.Client), "")
+	return i.found
+}
+
+// finds notes a finding. The passwords are taken out of it.
+func (i *inspection) finds(warning bool, format string, args ...any) {
+	text := i.engine.servers.scrub(fmt.Sprintf(format, args...))
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	i.found = append(i.found, engine.Finding{Text: i.engine.servers.Name + ": " + text, Warning: warning})
+}
+
+func pingAgain(ctx context.Context, on engine.Engine) (err error) {
+	for range inspectAttempts {
+		if err = on.Ping(ctx); err == nil || ctx.Err() != nil {
+			return err
+		}
+	}
+	return err
+}
+
+func (i *inspection) tryToWrite(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, i.engine.bound)
+	defer cancel()
+	nothing := command{op: engine.WriteIfVersion, key: inspectKey, version: 1}
+	if _, err := i.engine.execute(engine.Alone(ctx), engine.OpSwap, nothing, 0); err != nil {
+		i.finds(false, "scripts, by which all is written, cannot be run: %v", err)
+		return
+	}
+	if _, err := i.engine.Members(ctx, inspectKey); err != nil {
+		i.finds(false, "lists cannot be read: %v", err)
+	}
+	i.tryNotices(ctx)
+}
+
+func (i *inspection) tryNotices(ctx context.Context) {
+	if err := i.engine.Notify(ctx, inspectKey, ""); err != nil {
+		i.finds(false, "other processes cannot be notified: %v", err)
+		return
+	}
+	ctx, hears := context.WithCancel(ctx)
+	defer hears()
+	l := i.engine.newListener(inspectKey, func(string) { hears() })
+	if err := l.listen(ctx); !l.subscribed {
+		i.finds(false, "notices of other processes cannot be heard: %v", err)
+	}
+}

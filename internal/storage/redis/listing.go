@@ -1,0 +1,129 @@
+package redis
+
+import (
+	"context"
+	"strconv"
+	"time"
+
+	"berth/internal/storage/engine"
+
+	"github.com/redis/go-redis/v9"
+)
+
+// keepMembersScript makes members anew, in a list as addMemberScript keeps it. Its arguments are
+// members and their lives in milliseconds, by turns. Each member's score is its own, so that equal
+// lives stand in the order of their arrival.
+const keepMembersScript = `
+local list = KEYS[1]
+local endless, collected = 2^52, 32
+local time = redis.call('TIME')
+local now = time[1] * 1000000 + time[2]
+
+local gone = redis.call('ZRANGEBYSCORE', list, '-inf', now, 'LIMIT', 0, collected)
+if #gone > 0 then
+  redis.call('ZREM', list, unpack(gone))
+end
+for i = 1, #ARGV, 2 do
+  local ttl, at = tonumber(ARGV[i + 1]), now + (i - 1) / 2
+  redis.call('ZADD', list, ttl > 0 and at + ttl * 1000 or endless + at, ARGV[i])
+end
+` + outliveLast + `
+return 1
+`
+
+// listingScript answers {size, life of the last that expires, member, life, ...}, lives in
+// microseconds. It writes nothing.
+const listingScript = `
+local list, most, endless = KEYS[1], tonumber(ARGV[1]), 2^52
+local time = redis.call('TIME')
+local now = time[1] * 1000000 + time[2]
+local after = string.format('(%.0f', now)
+
+local function left(score)
+  local at = tonumber(score)
+  return at < endless and string.format('%.0f', at - now) or '0'
+end
+
+local last = redis.call('ZREVRANGEBYSCORE', list, string.format('(%.0f', endless), after, 'WITHSCORES', 'LIMIT', 0, 1)
+local answer = {redis.call('ZCOUNT', list, after, '+inf'), last[2] and left(last[2]) or '0'}
+if most > 0 then
+  local members = redis.call('ZRANGEBYSCORE', list, after, '+inf', 'WITHSCORES', 'LIMIT', 0, most)
+  for i = 1, #members, 2 do
+    answer[#answer + 1] = members[i]
+    answer[#answer + 1] = left(members[i + 1])
+  end
+end
+return answer
+`
+
+var (
+	keepMembersProgram = newProgram(keepMembersScript)
+	listingProgram     = newProgram(listingScript)
+)
+
+func (r *single) KeepMembers(ctx context.Context, list string, members ...engine.Member) error {
+	if len(members) == 0 {
+		return nil
+	}
+	return r.ask(ctx, engine.OpKeepMembers, func(ctx context.Context) error {
+		var w *write
+		err := keepMembersProgram.run(func(by, program any) error {
+			args := make([]any, 0, 4+2*len(members))
+			args = append(args, by, program, 1, r.prefix+list)
+			for _, member := range members {
+				args = append(args, member.Name, engine.Milliseconds(member.Left))
+			}
+			w = newWrite(redis.NewCmd(ctx, args...))
+			return r.client.Process(ctx, w)
+		})
+		if err != nil {
+			return err
+		}
+		return w.confirmed(r.replicas)
+	})
+}
+
+func (r *single) Listing(ctx context.Context, list string, most int) (listing engine.Listing, err error) {
+	err = r.ask(ctx, engine.OpListing, func(ctx context.Context) error {
+		var answer *redis.SliceCmd
+		err := listingProgram.run(func(by, program any) error {
+			answer = redis.NewSliceCmd(ctx, by, program, 1, r.prefix+list, most)
+			return r.client.Process(ctx, once{answer})
+		})
+		if err == nil {
+			listing, err = listingOf(answer.Val())
+		}
+		return err
+	})
+	return listing, err
+}
+
+// listingOf reads what listingScript answers.
+func listingOf(answer []any) (listing engine.Listing, err error) {
+	if len(answer) < 2 || len(answer)%2 != 0 {
+		return engine.Listing{}, errMalformed
+	}
+	size, _ := answer[0].(int64)
+	listing.Size = int(size)
+	if listing.Last, err = microseconds(answer[1]); err != nil {
+		return engine.Listing{}, err
+	}
+	for i := 2; i < len(answer); i += 2 {
+		name, _ := answer[i].(string)
+		left, err := microseconds(answer[i+1])
+		if err != nil {
+			return engine.Listing{}, err
+		}
+		listing.Members = append(listing.Members, engine.Member{Name: name, Left: left})
+	}
+	return listing, nil
+}
+
+func microseconds(answer any) (time.Duration, error) {
+	text, _ := answer.(string)
+	n, err := strconv.ParseInt(text, 10, 64)
+	if err != nil {
+		return 0, errMalformed
+	}
+	return time.Duration(n) * time.Microsecond, nil
+}

@@ -1,0 +1,10 @@
+package redis
+
+import (
+	"os"
+	"testing"
+
+	"berth/internal/realtest"
+)
+
+func TestMain(m *testing.M) { os.Exit(realtest.RunInMemory(m)) }
