@@ -32,6 +32,7 @@ func TestErrorResponse(t *testing.T) {
 func TestDataOfAnotherType(t *testing.T) {
 	for raw, want := range map[string]string{
 		"event: endpoint\ndata: /messages?id=1\n\n":    "/messages?id=1",
+		"\ufeffevent: endpoint\ndata: /a\n\n":          "/a",
 		"data: /a\ndata: b\nevent:endpoint\n\n":        "/a\nb",
 		"event: message\ndata: {}\n\n":                 "",
 		"event: message\nevent: endpoint\ndata: x\n\n": "x",

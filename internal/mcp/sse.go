@@ -166,7 +166,7 @@ func (er *EventReader) take(end int, ends bool) Event {
 	case er.begun:
 		event.Data = eventData(raw)
 	default:
-		event.Data = eventData(bytes.TrimPrefix(raw, []byte("\ufeff")))
+		event.Data = eventData(unmarked(raw))
 	}
 	er.plain = extent{}
 	er.from, er.cut, er.begun, er.ready = end, !ends, true, false
@@ -209,12 +209,15 @@ func field(line []byte) (name, value []byte) {
 // DataOf returns the data of an event of another type than "message", such as "endpoint"
 // (2024-11-05, transports, "HTTP with SSE"); nil if the event is not of that type or has none.
 func (e Event) DataOf(kind string) []byte {
-	data, is := typedData(e.Raw)
+	data, is := typedData(unmarked(e.Raw))
 	if string(is) != kind {
 		return nil
 	}
 	return data
 }
+
+// unmarked is how a stream begins without a byte order mark, which is no part of it.
+func unmarked(raw []byte) []byte { return bytes.TrimPrefix(raw, []byte("\ufeff")) }
 
 // eventData joins the data of an event. Those of other types than "message" carry no messages.
 func eventData(raw []byte) []byte {

@@ -2,6 +2,9 @@ package stdio
 
 import (
 	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
 	"time"
 
 	"berth/internal/exchange"
@@ -55,13 +58,7 @@ func (s *Server) processFor(caller string, body []byte) (*peer, *mcp.Error) {
 	if len(s.sessions) >= maxSessions {
 		return nil, unavailable("too many sessions are open", mcp.ReasonOverloaded, time.Second)
 	}
-	key := ""
-	switch {
-	case s.options.Isolation == IsolateAll:
-		key = "all"
-	case s.options.Isolation == IsolatePrincipal && caller != "":
-		key = "of " + caller
-	}
+	key := s.shareKey(caller, body)
 	if p := s.shared[key]; p != nil && !p.isOld(time.Now()) {
 		return p, nil
 	}
@@ -79,6 +76,31 @@ func (s *Server) processFor(caller string, body []byte) (*peer, *mcp.Error) {
 		p.key, s.shared[key] = key, p
 	}
 	return p, nil
+}
+
+// shareKey is what sessions that share a process have in common: whose they are, unless they are everybody's, and the version and
+// capabilities that the process is told, and answers by; "": the session shares none.
+func (s *Server) shareKey(caller string, initialize []byte) string {
+	switch {
+	case s.options.Isolation == IsolateAll:
+		return "all, " + saidBy(initialize)
+	case s.options.Isolation == IsolatePrincipal && caller != "":
+		return "of " + caller + ", " + saidBy(initialize)
+	}
+	return ""
+}
+
+// saidBy is a digest of what a client says in initialize that a server heeds.
+func saidBy(initialize []byte) string {
+	var said struct {
+		Params struct {
+			ProtocolVersion json.RawMessage `json:"protocolVersion"`
+			Capabilities    json.RawMessage `json:"capabilities"`
+		} `json:"params"`
+	}
+	_ = json.Unmarshal(initialize, &said) // one that cannot be read says nothing
+	digest := sha256.Sum256(bytes.Join([][]byte{said.Params.ProtocolVersion, said.Params.Capabilities}, []byte{0}))
+	return hex.EncodeToString(digest[:])
 }
 
 // leave takes note that whoever a process is started for waits no longer. A client that has a

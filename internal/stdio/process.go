@@ -89,8 +89,11 @@ func closeAll(files []*os.File) {
 }
 
 func (p *process) write() {
-	if errors.Is(p.in.run(), errQueueFull) {
+	switch err := p.in.run(); {
+	case errors.Is(err, errQueueFull):
 		p.kill("it did not read what it was sent")
+	case err != nil:
+		p.unheard("it closed its stdin")
 	}
 }
 
@@ -100,7 +103,7 @@ func (p *process) read(most int, receive func(p *process, line []byte)) {
 		line, cut, err := lines.next()
 		switch {
 		case err != nil:
-			p.silent()
+			p.unheard("it closed its stdout")
 			return
 		case cut:
 			p.kill(fmt.Sprintf("a line of its stdout is longer than %d bytes", most))
@@ -110,13 +113,13 @@ func (p *process) read(most int, receive func(p *process, line []byte)) {
 	}
 }
 
-// silent ends a process that has closed its stdout, and has a moment to end by itself: nobody
-// would ever hear from it.
-func (p *process) silent() {
+// unheard ends a process that hears nothing more, or that nobody hears any more, for the cause that is given. It has a moment to
+// end by itself.
+func (p *process) unheard(cause string) {
 	select {
 	case <-p.exited:
 	case <-time.After(p.timing.ask):
-		if p.endsFor("it closed its stdout", true) { // else it has until its grace is over
+		if p.endsFor(cause, true) { // else it has until its grace is over
 			p.signal(syscall.SIGKILL)
 		}
 	}

@@ -185,6 +185,51 @@ func TestProcessThatClosesItsStdoutIsEnded(t *testing.T) {
 	}
 }
 
+func TestProcessThatClosesItsStdinIsEnded(t *testing.T) {
+	const deaf = `read line; echo '{"jsonrpc":"2.0","id":1,"result":{"protocolVersion":"2025-11-25","capabilities":{},"serverInfo":{"name":"s","version":"1"}}}'
+exec 0<&-; exec sleep 1000`
+	r := newRig(t, "server", func(o *Options, t *timing) {
+		o.Command = []string{"sh", "-c", deaf}
+		t.ask = 10 * time.Millisecond
+	})
+	if got := r.open("").call("text", "x"); !strings.Contains(got, "it closed its stdin") {
+		t.Errorf("got %q", got)
+	}
+}
+
+// An answer that is no JSON ends the call all the same, and is in no log.
+func TestAnswersThatCannotBeReadEndTheirCalls(t *testing.T) {
+	r := newRig(t, "server", func(*Options, *timing) {})
+	c := r.open("")
+	if got := c.call("unreadable", ""); !strings.Contains(got, "the process's answer cannot be read") {
+		t.Errorf("got %q", got)
+	}
+	for _, tool := range []string{"fraction", "string"} {
+		if got := c.call(tool, ""); got != "one" {
+			t.Errorf("an id as a %s: got %q", tool, got)
+		}
+	}
+	if strings.Contains(r.log.String(), "secret") {
+		t.Error("a result is logged")
+	}
+}
+
+func TestWhoAnswersWhatIsToldOfALineThatCannotBeRead(t *testing.T) {
+	for line, want := range map[string]int64{
+		`{"jsonrpc":"2.0","id":7,"result":NaN}`:       7,
+		`{"id" : 7 , "jsonrpc":"2.0","error":{"a":}}`: 7,
+		`{"jsonrpc":"2.0","result":NaN,"id":7}`:       0,
+		`{"jsonrpc":"2.0","id":7,"method":"x",}`:      0,
+		`{"result":{"id":7,"error":N},"id":8}`:        0,
+		`{"jsonrpc":"2.0","id":{"id":7},"result":N}`:  0,
+		`no JSON`: 0,
+	} {
+		if got := answeredBy([]byte(line)); got != want {
+			t.Errorf("%s: got %d, want %d", line, got, want)
+		}
+	}
+}
+
 // A berth that is killed ends nothing itself. The process here heeds neither the end of its stdin
 // nor SIGTERM.
 func TestProcessDiesWithBerth(t *testing.T) {

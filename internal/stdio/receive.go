@@ -3,6 +3,7 @@ package stdio
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 
 	"berth/internal/mcp"
 )
@@ -17,7 +18,9 @@ func (p *peer) receive(process *process, line []byte) {
 		return
 	}
 	if !mcp.MayBeMessage(line) || !json.Valid(line) {
-		p.rubbish(process, line)
+		if !p.misanswered(line) {
+			p.rubbish(process, line)
+		}
 		return
 	}
 	line = oneLine(line) // a CR between tokens would be a line's end in an event stream
@@ -28,15 +31,45 @@ func (p *peer) receive(process *process, line []byte) {
 	}
 }
 
-// rubbish tells, once a process, of what is no message.
+// misanswered ends the call that a line answers which cannot be read. It reports whether there is one.
+func (p *peer) misanswered(line []byte) bool {
+	p.server.mu.Lock()
+	defer p.server.mu.Unlock()
+	c := p.calls[answeredBy(line)]
+	if c == nil || c.session == nil {
+		return false
+	}
+	p.finish(c, failed("the process's answer cannot be read", mcp.ReasonBadUpstream, mcp.Executed).Body(c.id))
+	return true
+}
+
+// answeredBy returns the number of the call that a line seems to answer: its id, which stands before the result or error; 0: it answers none.
+func answeredBy(line []byte) (n int64) {
+	head := line[:min(len(line), maxShown)]
+	before, _, isResult := bytes.Cut(head, []byte(`"result"`))
+	before, _, isError := bytes.Cut(before, []byte(`"error"`))
+	if !isResult && !isError {
+		return 0
+	}
+	_, id, _ := bytes.Cut(before, []byte(`"id"`))
+	id, _, _ = bytes.Cut(id, []byte(","))
+	n, _ = answered(bytes.TrimSpace(bytes.TrimPrefix(bytes.TrimSpace(id), []byte(":"))))
+	return n
+}
+
+// rubbish tells, once a process, of what is no message. What begins as one may be a result, which no log tells.
 func (p *peer) rubbish(process *process, line []byte) {
 	p.server.mu.Lock()
 	first := p.once("rubbish")
 	p.server.mu.Unlock()
-	if first {
-		process.log.Warn("stdio process writes to stdout what is no message; it is dropped, and so is what follows of that kind",
-			"line", string(bytes.ToValidUTF8(line[:min(len(line), maxShown)], []byte("\ufffd"))))
+	if !first {
+		return
 	}
+	shown := fmt.Sprintf("%d bytes that begin as JSON", len(line))
+	if line[0] != '{' && line[0] != '[' {
+		shown = string(bytes.ToValidUTF8(line[:min(len(line), maxShown)], []byte("\ufffd")))
+	}
+	process.log.Warn("stdio process writes to stdout what is no message; it is dropped, and so is what follows of that kind", "line", shown)
 }
 
 // hear takes a message of the process's.
@@ -61,7 +94,7 @@ func (p *peer) hear(process *process, message []byte) {
 
 // response gives a call its answer, under the client's id.
 func (p *peer) response(process *process, message []byte, a *mcp.Answer) {
-	n, _ := numbered(a.ID)
+	n, _ := answered(a.ID)
 	c := p.calls[n]
 	switch {
 	case c == nil:

@@ -58,6 +58,25 @@ func TestIsolationSaysWhoSharesAProcess(t *testing.T) {
 	}
 }
 
+// A process is told one version and one set of capabilities, and answers by them: who says something else is told, and asked, by another one.
+func TestProcessIsSharedByThoseWhoSayTheSame(t *testing.T) {
+	for _, isolation := range []Isolation{IsolatePrincipal, IsolateAll} {
+		r := newRig(t, "server", func(o *Options, _ *timing) { o.Isolation = isolation })
+		r.open("a")
+		for _, other := range []string{
+			strings.Replace(opening, "2025-11-25", "2025-06-18", 1),
+			strings.Replace(opening, `"capabilities":{}`, `"capabilities":{"elicitation":{}}`, 1),
+			opening,
+			strings.Replace(opening, `"name":"c"`, `"name":"another"`, 1),
+		} {
+			r.reach(r.request(wire.MethodPost, "", "a", other))
+		}
+		if n := r.processes(); n != 3 {
+			t.Errorf("%v: got %d processes, want 3", isolation, n)
+		}
+	}
+}
+
 func TestEachCallHasAProcess(t *testing.T) {
 	r := newRig(t, "server", func(o *Options, _ *timing) { o.Isolation = IsolateCall })
 	c := r.open("a")

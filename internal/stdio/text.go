@@ -23,3 +23,8 @@ func numbered(id []byte) (n int64, ok bool) {
 	n, err := strconv.ParseInt(string(id), 10, 64)
 	return n, err == nil
 }
+
+// answered is numbered of the id that a process answers by: some make a string of it, or a number with a fraction.
+func answered(id []byte) (n int64, ok bool) {
+	return numbered(bytes.TrimSuffix(bytes.Trim(id, `"`), []byte(".0")))
+}

@@ -115,6 +115,12 @@ func (f *fixture) call(m message) {
 		f.say(`{"jsonrpc":"2.0","method":"notifications/tasks/status","params":{"taskId":"t-` + text + `","status":"completed"}}`)
 	case "mute":
 		os.Stdout.Close()
+	case "unreadable":
+		f.say(`{"jsonrpc":"2.0","id":` + string(m.ID) + `,"result":{"content":[],"secret":NaN}}`)
+	case "fraction":
+		f.say(`{"jsonrpc":"2.0","id":` + string(m.ID) + `.0,"result":{"content":[{"type":"text","text":"one"}]}}`)
+	case "string":
+		f.say(`{"jsonrpc":"2.0","id":"` + string(m.ID) + `","result":{"content":[{"type":"text","text":"one"}]}}`)
 	case "eat":
 		eaten := make([]byte, 1<<30)
 		for i := 0; i < len(eaten); i += 4096 {
