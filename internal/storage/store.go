@@ -125,7 +125,7 @@ func OpenContext(ctx context.Context, url string, opts Options) (*Store, error) 
 // Healthy reports whether the store served when it was last asked.
 func (s *Store) Healthy() bool { return s.health.Snapshot().Healthy }
 
-// Status tells the same, since when, and why not.
+// Health tells the same, since when, and why not.
 func (s *Store) Health() Health { return s.health.Snapshot() }
 
 // Shared reports whether other processes see the same records.
