@@ -52,7 +52,7 @@ func ParseURL(raw string) (*Servers, error) {
 	return &Servers{Name: masked(u, u.Scheme, u.Host), options: options, secrets: secretsOf(u.User, "")}, nil
 }
 
-// ParseSentinelURL: the hosts are sentinels, the path is the master and perhaps a database, user
+// ParseSentinelURL reads a URL whose hosts are sentinels: the path is the master and perhaps a database, user
 // and password are the servers'.
 func ParseSentinelURL(raw string) (*Servers, error) {
 	u, hosts, err := parseHosts(raw, sentinelPort, ErrSentinelURL)
