@@ -26,6 +26,7 @@ func (s *session) ask(ctx context.Context, request *exchange.Request, c *call, w
 	outcome := make(chan said, 1)
 	go func() {
 		answer, err := s.line.Say(context.WithoutCancel(ctx), &own, message, wait)
+		close(c.taken)
 		outcome <- said{answer, err}
 	}()
 	var late <-chan time.Time // once the line has done its part
@@ -63,10 +64,9 @@ func (s *session) ask(ctx context.Context, request *exchange.Request, c *call, w
 				return nil, &exchange.SendError{Err: errLate, Sent: true, TimedOut: true}
 			}
 		case <-ctx.Done():
-			if s.abandon(c) {
-				s.follow(pending, c)
-				return nil, &exchange.SendError{Err: context.Cause(ctx), Sent: true}
-			}
+			s.follow(pending, c)
+			time.AfterFunc(cancellable, func() { s.abandon(c) })
+			return nil, &exchange.SendError{Err: context.Cause(ctx), Sent: true}
 		}
 	}
 }

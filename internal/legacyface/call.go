@@ -24,6 +24,7 @@ type call struct {
 	asks   bool   // the server may ask the client because of it
 	token  string // of its progress, as mcp.IDKey has it; "" for none
 	stream *stream
+	taken  chan struct{} // closed when the line has taken it, or has failed to
 
 	// What follows is written before answered is closed.
 	answered chan struct{} // closed when there is something to answer with
@@ -63,7 +64,7 @@ func (s *session) enter(m *mcp.Call, streamed bool) (*call, *mcp.Error) {
 	s.begun++
 	c := &call{
 		key: strconv.FormatInt(s.face.lastID.Add(1), 10), id: bytes.Clone(m.ID), order: s.begun,
-		asks: slices.Contains(asking, m.Method), answered: make(chan struct{}),
+		asks: slices.Contains(asking, m.Method), taken: make(chan struct{}), answered: make(chan struct{}),
 	}
 	if len(m.ProgressToken) > 0 {
 		c.token = mcp.IDKey(m.ProgressToken)
@@ -100,6 +101,9 @@ func (s *session) finish(c *call, response []byte, failed *mcp.Error) {
 	s.unask(c.stream)
 	c.answer()
 }
+
+// cancellable is how long a call whose client has left before the answer began may still be cancelled: who hangs up says so after that.
+const cancellable = 30 * time.Second
 
 // abandon forgets a call of which nobody can learn the answer any more. It is false if there
 // is an answer, or some of it.

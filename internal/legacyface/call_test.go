@@ -138,6 +138,47 @@ func TestAHangUpIsNoCancellation(t *testing.T) {
 	})
 }
 
+// A client that hangs up before the server has taken its call may cancel it, for a while. The server hears of that behind the call.
+func TestACallCanBeCancelledWhoseClientHasLeftEarly(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t, Options{})
+		c := r.open()
+		takes := make(chan struct{})
+		r.say = func(message string) (*wire.Response, error) {
+			if strings.Contains(message, "tools/call") {
+				<-takes
+			}
+			return nil, nil
+		}
+		leave := func(id, method string) {
+			ctx, hangUp := context.WithTimeout(t.Context(), time.Second)
+			defer hangUp()
+			if _, err := c.Send(ctx, wire.MethodPost, request(id, method, ""), 0); !errors.Is(err, context.DeadlineExceeded) {
+				t.Fatalf("got %v", err)
+			}
+		}
+		cancel := `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":"gone"}}`
+		leave(`"gone"`, "tools/call")
+		cancelled := c.Later(cancel)
+		synctest.Wait()
+		if said := c.line.heard(); len(said) != 0 {
+			t.Errorf("before the call: the server was told %q", said)
+		}
+		close(takes)
+		exchangetest.ReadAll(t, <-cancelled)
+		if said := c.line.heard(); len(said) != 2 || !strings.Contains(said[1], "requestId") || strings.Contains(said[1], "gone") {
+			t.Errorf("the server was told %q, want the call and its cancellation", said)
+		}
+
+		leave(`"later"`, "tools/list")
+		time.Sleep(cancellable)
+		synctest.Wait()
+		if n := r.face.sessions[c.Session].inFlight(); n != 0 {
+			t.Errorf("%d calls are under way", n)
+		}
+	})
+}
+
 func TestAnAnswerInJSONIsWaitedForSoLong(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := newRig(t, Options{}).open()

@@ -47,6 +47,7 @@ func (s *session) cancel(ctx context.Context, request *exchange.Request, wait ti
 	if c == nil {
 		return wire.Whole(wire.StatusAccepted, nil), nil
 	}
+	c.awaitTaken(ctx)
 	answer, err := s.tell(ctx, request, mcp.WithCancelledID(request.Body, []byte(c.key)), wait)
 	if err == nil && answer.Status == wire.StatusAccepted {
 		s.mu.Lock()
@@ -56,6 +57,20 @@ func (s *session) cancel(ctx context.Context, request *exchange.Request, wait ti
 		}
 	}
 	return answer, err
+}
+
+// takenTime bounds how long a cancellation waits for its call.
+const takenTime = time.Second
+
+// awaitTaken waits until the line has taken the call: a cancellation that overtakes it cancels nothing.
+func (c *call) awaitTaken(ctx context.Context) {
+	timer := time.NewTimer(takenTime)
+	defer timer.Stop()
+	select {
+	case <-c.taken:
+	case <-timer.C:
+	case <-ctx.Done():
+	}
 }
 
 // called returns the call begun last of those with this raw id of the client's.

@@ -7,6 +7,8 @@ import (
 	"os/user"
 	"strconv"
 	"syscall"
+
+	"golang.org/x/sys/unix"
 )
 
 // attributes: a group of its own, so that what a wrapper starts can be ended with it; and the
@@ -38,3 +40,10 @@ func credential(account *user.User) (*syscall.Credential, error) {
 }
 
 func signalGroup(leader int, signal syscall.Signal) { _ = syscall.Kill(-leader, signal) }
+
+// hasNoReader reports of the end of a pipe that is written to that nobody has the other one.
+func hasNoReader(end uintptr) bool {
+	fds := []unix.PollFd{{Fd: int32(end)}}
+	_, err := unix.Poll(fds, 0)
+	return err == nil && fds[0].Revents&(unix.POLLERR|unix.POLLHUP|unix.POLLNVAL) != 0
+}

@@ -22,7 +22,7 @@
 // later ones are told what the server said to that one, and it may ask them what they did not
 // declare, or not ask what they did.
 //
-// It costs one operating system process for each place that Isolation makes, four goroutines and
+// It costs one operating system process for each place that Isolation makes, five goroutines and
 // a waiting thread with each, and of memory at most 1 MiB for each stream that goes on, or one
 // message if that is longer, and 4 MiB for those of a session that have ended. One lock orders all
 // that a Server knows; it is held while nothing is waited for.

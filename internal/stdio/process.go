@@ -62,6 +62,7 @@ func (s *Server) spawn(receive func(p *process, line []byte)) (*process, error) 
 	p.reading.Go(func() { p.read(s.options.MaxLine, receive) })
 	p.reading.Go(func() { p.said.read(p.errors) })
 	go p.write()
+	go p.watch()
 	go p.wait()
 	return p, nil
 }
@@ -93,6 +94,13 @@ func (p *process) write() {
 	case errors.Is(err, errQueueFull):
 		p.kill("it did not read what it was sent")
 	case err != nil:
+		p.unheard("it closed its stdin")
+	}
+}
+
+// watch notices that the process has closed its stdin though nothing is written to it: what was before may never be read.
+func (p *process) watch() {
+	if p.in.watch(); !p.in.isFinished() {
 		p.unheard("it closed its stdin")
 	}
 }

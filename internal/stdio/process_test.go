@@ -185,9 +185,16 @@ func TestProcessThatClosesItsStdoutIsEnded(t *testing.T) {
 	}
 }
 
+// Also if the call was written before, and nothing has been since.
 func TestProcessThatClosesItsStdinIsEnded(t *testing.T) {
-	const deaf = `read line; echo '{"jsonrpc":"2.0","id":1,"result":{"protocolVersion":"2025-11-25","capabilities":{},"serverInfo":{"name":"s","version":"1"}}}'
-exec 0<&-; exec sleep 1000`
+	for name, waits := range map[string]string{"before the call": "", "behind it": "read line; read line;"} {
+		t.Run(name, func(t *testing.T) { callTheDeaf(t, waits) })
+	}
+}
+
+func callTheDeaf(t *testing.T, waits string) {
+	deaf := `read line; echo '{"jsonrpc":"2.0","id":1,"result":{"protocolVersion":"2025-11-25","capabilities":{},"serverInfo":{"name":"s","version":"1"}}}'
+` + waits + ` exec 0<&-; exec sleep 1000`
 	r := newRig(t, "server", func(o *Options, t *timing) {
 		o.Command = []string{"sh", "-c", deaf}
 		t.ask = 10 * time.Millisecond

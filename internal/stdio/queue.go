@@ -86,6 +86,15 @@ func (q *queue) run() error {
 	}
 }
 
+// watch returns when nobody is left who could read stdin, or it is closed.
+func (q *queue) watch() {
+	pipe, err := q.file.SyscallConn()
+	if err != nil {
+		return
+	}
+	_ = pipe.Read(hasNoReader) // the runtime wakes who waits to read from a pipe's other end as well
+}
+
 func (q *queue) take() (lines [][]byte, finished bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -124,4 +133,10 @@ func (q *queue) isFull() bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	return q.refused
+}
+
+func (q *queue) isFinished() bool {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return q.finished
 }
