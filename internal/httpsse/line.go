@@ -43,7 +43,7 @@ func (l *line) await(ctx context.Context, until time.Time, id []byte) (*wire.Res
 	defer timer.Stop()
 	select {
 	case announced := <-l.announced:
-		endpoint, ok := resolve(l.opening.URL, announced)
+		endpoint, ok := resolve(l.opening.URL, l.opening.Host, announced)
 		if !ok {
 			return exchange.Refusal(errOrigin, id), nil
 		}

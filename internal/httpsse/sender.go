@@ -29,8 +29,10 @@ func New(client exchange.Sender, o Options) *Sender {
 // server implements legacyface.Server for all servers of the transport.
 type server struct{ client exchange.Sender }
 
-// openTime bounds the opening of a stream for those who name no bound.
-const openTime = 30 * time.Second
+const (
+	openTime     = 30 * time.Second // for the opening of a stream by those who name no bound
+	announceTime = 10 * time.Second // from its beginning to its endpoint, at most: servers name it at once
+)
 
 var (
 	errLate  = errors.New("httpsse: no endpoint was announced in time")
@@ -89,6 +91,9 @@ func (s server) Dial(ctx context.Context, request *exchange.Request, wait time.D
 		announced: make(chan string, 1), ended: make(chan struct{}),
 	}
 	go l.listen(response)
+	if most := time.Now().Add(announceTime); most.Before(until) {
+		until = most
+	}
 	answer, err := l.await(ctx, until, mcp.ID(request.Body))
 	if answer != nil || err != nil {
 		l.Close()

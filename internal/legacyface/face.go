@@ -149,20 +149,30 @@ func (f *Face) find(request *exchange.Request) (*session, *mcp.Error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	s := f.sessions[id]
-	if s == nil {
+	if s == nil || s.at != whereOf(request) {
 		return nil, mcp.ErrUnknownSession
 	}
 	return s, nil
 }
 
-// enter makes room for a session, under an id that nobody can guess.
-func (f *Face) enter() (*session, *mcp.Error) {
+// where is the server that a request is for: sessions are one server's.
+type where struct{ scheme, host, path string }
+
+func whereOf(request *exchange.Request) where {
+	if request.URL == nil {
+		return where{}
+	}
+	return where{request.URL.Scheme, request.URL.Host, request.URL.Path}
+}
+
+// enter makes room for a session there, under an id that nobody can guess.
+func (f *Face) enter(at where) (*session, *mcp.Error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.closed || len(f.sessions) >= f.maxSessions {
 		return nil, errFull
 	}
-	s := newSession(f, f.sessionPrefix+rand.Text())
+	s := newSession(f, at, f.sessionPrefix+rand.Text())
 	f.sessions[s.id] = s
 	return s, nil
 }

@@ -1,6 +1,7 @@
 package legacyface
 
 import (
+	"net/url"
 	"testing"
 	"testing/synctest"
 
@@ -31,6 +32,26 @@ func TestModernRequestsAreRefused(t *testing.T) {
 		}
 		if said := c.line.heard(); len(said) != 0 {
 			t.Errorf("the server was told %q", said)
+		}
+	})
+}
+
+// A session is one server's: another one behind the same face does not know it.
+func TestASessionIsOneServers(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t, Options{})
+		c := r.client()
+		c.URL = &url.URL{Scheme: "sse+http", Host: "one", Path: "/sse", RawQuery: "a=1"}
+		response := c.post(opens)
+		c.Session = response.Header.Get(mcp.HeaderSession)
+		for at, status := range map[string]int{
+			"sse+http://one/sse": 202, "sse+http://one/sse?b=2": 202,
+			"sse+http://other/sse": 404, "sse+http://one/other": 404, "sse+https://one/sse": 404,
+		} {
+			c.URL, _ = url.Parse(at)
+			if got := c.status(wire.MethodPost, `{"jsonrpc":"2.0","method":"notifications/initialized"}`); got != status {
+				t.Errorf("%s: got %d, want %d", at, got, status)
+			}
 		}
 	})
 }

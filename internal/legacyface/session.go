@@ -13,6 +13,7 @@ import (
 // session is one that a client has opened. It is the Listener of its line.
 type session struct {
 	face *Face
+	at   where
 	id   string
 
 	mu        sync.Mutex // guards the fields below, and those of calls
@@ -30,9 +31,9 @@ type session struct {
 	forgets   []*time.Timer   // of ended
 }
 
-func newSession(f *Face, id string) *session {
+func newSession(f *Face, at where, id string) *session {
 	s := &session{
-		face: f, id: id, used: time.Now(), standing: &stream{},
+		face: f, at: at, id: id, used: time.Now(), standing: &stream{},
 		calls: map[string]*call{}, questions: map[string]*stream{}, streams: map[int]*stream{},
 	}
 	s.mu.Lock() // tire reads idle
