@@ -96,6 +96,19 @@ func TestBridgedQuestionThatIsWithdrawnTakesNoAnswer(t *testing.T) {
 	})
 }
 
+// So does one that became a task, which nobody answers and somebody polls: it says what the tool came to.
+func TestUpgradedBridgedCallGoesOnWhereNobodyWaitsForItsAnswer(t *testing.T) {
+	eachReach(t, func(t *testing.T, r reach) {
+		site := r.startLegacy(t, 1)
+		url := site.start(t, "[[upgrade]]\ntools = [\"one_question\"]\npoll_interval = \"100ms\"\n").url()
+		client := newModernClient(t)
+		id := client.upgraded(t, url, "one_question", map[string]any{"nonce": "moot", "patience": 2000})
+		client.awaitStatus(t, url, id, "input_required")
+		client.awaitStatus(t, url, id, "completed", "failed")
+		site.runs.wantOnce(t, "moot")
+	})
+}
+
 // A client that hangs up has cancelled its call, also when it has answered a question.
 func TestBridgedCallIsCancelledByItsClientsHangUp(t *testing.T) {
 	eachSite(t, func(t *testing.T, site *legacySite, url string) {

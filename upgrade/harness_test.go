@@ -78,6 +78,7 @@ type settings struct {
 
 	send   func(ctx context.Context, u *routing.Upstream, c *Call) (Exchange, error) // in place of the tool; nil: it is the tool
 	giveUp func(ctx context.Context, u *routing.Upstream, c *Call) error             // nil: upstreams hold no calls
+	isMoot func(ctx context.Context, u *routing.Upstream, c *Call) bool              // likewise
 }
 
 // newBerth returns a berth that does not run yet.
@@ -96,7 +97,7 @@ func newBerth(s settings, up *tool) *berth {
 		}
 		return up.send(ctx, b, u, c)
 	}}
-	way.GiveUp = s.giveUp
+	way.GiveUp, way.IsMoot = s.giveUp, s.isMoot
 	if s.old != nil {
 		way = s.old.line(b)
 	}

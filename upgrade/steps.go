@@ -16,6 +16,7 @@ type Steps struct {
 	records records
 	ledger  *ledger.Ledger
 	runner  *runner.Runner
+	moots   moots
 }
 
 // Cancel ends a task, and returns it as it is then. One that had ended before stays as it
@@ -64,6 +65,14 @@ func (s *Steps) Update(ctx context.Context, id string, who task.Asker, answers [
 	if err != nil || e.State != task.InputRequired && !s.runner.Pending.Has(id) {
 		return err
 	}
+	op := s.ledger.Op(task.Answer)
+	op.Answers = answers
+	return s.goOn(ctx, e, op, with)
+}
+
+// goOn takes a step of who answers a task, or of who finds that nobody waits for that any more.
+func (s *Steps) goOn(ctx context.Context, e ledger.Entry, op *task.Op, with *task.Envelope) error {
+	id := e.ID
 	s.runner.LookAt(ctx, id) // a call that is not this process's any more must not stand in the way
 	release, err := s.runner.Calls.Claim(ctx, id)
 	if err != nil {
@@ -76,8 +85,6 @@ func (s *Steps) Update(ctx context.Context, id string, who task.Asker, answers [
 	if err := s.runner.Pending.Settle(ctx, id); err != nil {
 		return err
 	}
-	op := s.ledger.Op(task.Answer)
-	op.Answers = answers
 	next, _, _ := task.Transition(e.Task, op) // answers to nothing leave it as it is
 	held := int64(0)
 	if next.Waiting() { // these are the last answers: its call is held here

@@ -77,7 +77,7 @@ type Polled struct {
 // Moment is one step of a task's life.
 type Moment struct {
 	At time.Time `json:"at,omitzero"` // none: nobody knows
-	// What is "made", "queued", "sent", "asked", "answered", "adopted" (another berth took it over),
+	// What is "made", "queued", "sent", "asked", "answered", "moot" (nobody waits for the answer any more), "adopted" (another berth took it over),
 	// "handed_over", "ended", "rerun" (its call was made again as another task, which Detail names).
 	What     string `json:"what"`
 	Upstream string `json:"upstream,omitempty"`

@@ -66,6 +66,15 @@ func CancelledState(state []byte) []byte {
 	return fmt.Appendf(nil, `{"jsonrpc":"2.0","method":%q,"params":{"requestId":"berth","requestState":%s}}`, MethodCancelled, state)
 }
 
+// MethodIsMoot asks whether nobody waits for the answers any more that a requestState is about. It is berth's own, of the calls that its
+// bridge holds: 204 says that nobody does.
+const MethodIsMoot = "notifications/berth/is_moot"
+
+// IsMoot returns that question about a requestState, raw.
+func IsMoot(state []byte) []byte {
+	return fmt.Appendf(nil, `{"jsonrpc":"2.0","method":%q,"params":{"requestState":%s}}`, MethodIsMoot, state)
+}
+
 // CancelledID returns the raw id that a notifications/cancelled is about, which aliases message;
 // nil for none.
 func CancelledID(message []byte) []byte { return memberAt(message, "params", "requestId") }

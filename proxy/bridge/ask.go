@@ -31,15 +31,17 @@ func (r *reading) asked(ctx context.Context, it flow.Item) (step, error) {
 	timer := time.NewTimer(rounds.Together)
 	defer timer.Stop()
 	for {
-		var it flow.Item
-		select {
-		case <-ctx.Done():
-			return step{}, context.Cause(ctx)
-		case <-timer.C:
-			return r.pause(ctx, round, told, event)
-		case heard := <-r.flow.Inbox:
-			it = *heard
-		case it = <-r.flow.Items:
+		it, ok := r.first()
+		if !ok {
+			select {
+			case <-ctx.Done():
+				return step{}, context.Cause(ctx)
+			case <-timer.C:
+				return r.pause(ctx, round, told, event)
+			case heard := <-r.flow.Inbox:
+				it = *heard
+			case it = <-r.flow.Items:
+			}
 		}
 		if it.Message == nil {
 			return r.take(ctx, flow.Item{Err: it.Err})

@@ -30,6 +30,8 @@ func (c *call) serve(ctx context.Context) (*wire.Response, error) {
 	switch {
 	case c.Method == mcp.MethodCancelled && c.RequestState != "":
 		return answered(ctx, c.id, c.giveUp)
+	case c.Method == mcp.MethodIsMoot && c.RequestState != "":
+		return answered(ctx, c.id, c.answerMoot)
 	case c.Kind == mcp.KindNotification: // a modern client's mean nothing to a session that it does not know
 		return wire.Whole(wire.StatusAccepted, nil), nil
 	case absent(c.Method):

@@ -6,30 +6,13 @@ import (
 	"testing"
 	"time"
 
-	"berth/internal/exchange"
 	"berth/internal/mcp"
-	"berth/internal/wire"
 )
 
 // givesUp sends what upgraded tasks send where their client has cancelled them in mid-call.
 func (r *rig) givesUp(round got, a asking) (status int) {
 	r.t.Helper()
-	if a.by == nil {
-		a.by = r.b
-	}
-	u := a.by.options().Endpoint.Router.Pool.Find("a")
-	h := new(wire.Header)
-	h.Set("Content-Type", "application/json")
-	h.Set("Accept", "application/json, text/event-stream")
-	h.Set(mcp.HeaderVersion, "2026-07-28")
-	h.Set(mcp.HeaderMethod, mcp.MethodCancelled)
-	body := mcp.CancelledState(fmt.Appendf(nil, "%q", round.Result.State))
-	response, err := a.by.To(u).Send(r.t.Context(), &exchange.Request{Method: wire.MethodPost, URL: u.URL, Header: h, Body: body, Caller: a.caller}, 0)
-	if err != nil {
-		r.t.Fatal(err)
-	}
-	response.Body.Close()
-	return response.Status
+	return r.notes(mcp.MethodCancelled, mcp.CancelledState(fmt.Appendf(nil, "%q", round.Result.State)), a)
 }
 
 // A call that waits for its client ends at once when that gives it up: the server is told, and its session is free.

@@ -45,23 +45,33 @@ func (s *step) isNothing() bool { return len(s.told) == 0 && s.body == nil }
 // next reads on. It fails when ctx ends.
 func (r *reading) next(ctx context.Context, impatient <-chan time.Time) (step, error) {
 	for {
-		var it flow.Item
-		select {
-		case <-ctx.Done():
-			return step{}, context.Cause(ctx)
-		case <-r.stragglers():
-			return *r.last, nil
-		case <-impatient:
-			return step{impatient: true}, nil
-		case heard := <-r.flow.Inbox:
-			it = *heard
-		case it = <-r.flow.Items:
+		it, ok := r.first()
+		if !ok {
+			select {
+			case <-ctx.Done():
+				return step{}, context.Cause(ctx)
+			case <-r.stragglers():
+				return *r.last, nil
+			case <-impatient:
+				return step{impatient: true}, nil
+			case heard := <-r.flow.Inbox:
+				it = *heard
+			case it = <-r.flow.Items:
+			}
 		}
 		s, err := r.take(ctx, it)
 		if err != nil || !s.isNothing() {
 			return s, err
 		}
 	}
+}
+
+// first takes what was read of the answer before.
+func (r *reading) first() (it flow.Item, ok bool) {
+	if r.h == nil {
+		return it, false
+	}
+	return r.h.First()
 }
 
 // take does what an item means. The zero step is nothing to tell.

@@ -25,6 +25,7 @@ func Transport(ep *inbound.Endpoint) upgrade.Transport {
 		Resume: To(ep).resumeHeld,
 		Tell:   To(ep).tellHeld,
 		GiveUp: To(ep).giveUpHeld,
+		IsMoot: To(ep).isMootHeld,
 		End:    To(ep).endHeld,
 	}
 }
@@ -118,12 +119,30 @@ func (s Sender) tellHeld(ctx context.Context, u *routing.Upstream, c *upgrade.Ca
 	return statusOf(s.ExchangeHeld(ctx, u, c, wire.MethodPost, c.Headers()))
 }
 
-// giveUpHeld is upgrade.Transport.GiveUp: calls are held by the bridge alone.
+// giveUpHeld is upgrade.Transport.GiveUp.
 func (s Sender) giveUpHeld(ctx context.Context, u *routing.Upstream, c *upgrade.Call) error {
-	if s.Bridge == nil || s.Bridge.To(u) == s.Client {
+	if !s.holdsCalls(u) {
 		return nil
 	}
 	return s.tellHeld(ctx, u, c)
+}
+
+// isMootHeld is upgrade.Transport.IsMoot.
+func (s Sender) isMootHeld(ctx context.Context, u *routing.Upstream, c *upgrade.Call) bool {
+	if !s.holdsCalls(u) {
+		return false
+	}
+	response, err := s.ExchangeHeld(ctx, u, c, wire.MethodPost, c.Headers())
+	if err != nil {
+		return false
+	}
+	defer response.Body.Close()
+	return response.Status == wire.StatusNoContent
+}
+
+// holdsCalls reports whether calls to u are held while their clients are asked: the bridge alone does that.
+func (s Sender) holdsCalls(u *routing.Upstream) bool {
+	return s.Bridge != nil && s.Bridge.To(u) != s.Client
 }
 
 // endHeld is upgrade.Transport.End.

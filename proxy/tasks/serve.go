@@ -42,6 +42,9 @@ func (r *Request) get(ctx context.Context, id string) error {
 		return err
 	}
 	r.Face.Tasks.Polls.Note(id)
+	if view.State == upgrade.InputRequired {
+		r.Face.Tasks.Steps.Doubt(&view.Task, r.Asker(), r.Envelope)
+	}
 	if view.State == upgrade.Completed || view.State == upgrade.Failed {
 		r.Rec.Does(audit.Told, "")
 	}

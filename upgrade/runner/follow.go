@@ -105,11 +105,15 @@ func (r *Runner) giveUp(ctx context.Context, u *routing.Upstream, t *task.Task, 
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), withdrawTime)
 	defer cancel()
-	err := tell(ctx, u, &task.Call{Principal: t.Principal, Envelope: with, Body: mcp.CancelledState(state), Own: task.Pairs{
-		"Accept", "application/json, text/event-stream", "Content-Type", "application/json",
-		mcp.HeaderVersion, t.Version, mcp.HeaderMethod, mcp.MethodCancelled,
-	}})
-	if err != nil {
+	if err := tell(ctx, u, aboutHeld(t, mcp.MethodCancelled, mcp.CancelledState(state), with)); err != nil {
 		r.Log.Debug("a call that an upstream holds could not be given up", "upstream", u.Name, "error", err)
 	}
+}
+
+// aboutHeld is a notification about a task's call to who holds that while its client is asked.
+func aboutHeld(t *task.Task, method string, body []byte, with task.Envelope) *task.Call {
+	return &task.Call{Principal: t.Principal, Envelope: with, Body: body, Own: task.Pairs{
+		"Accept", "application/json, text/event-stream", "Content-Type", "application/json",
+		mcp.HeaderVersion, t.Version, mcp.HeaderMethod, method,
+	}}
 }

@@ -74,6 +74,10 @@ type Transport struct {
 	// nothing.
 	GiveUp func(ctx context.Context, u *routing.Upstream, c *task.Call) error
 
+	// IsMoot posts the question c whether nobody waits any more for what the client of a call is asked that u holds. Of one that holds none
+	// that is never known.
+	IsMoot func(ctx context.Context, u *routing.Upstream, c *task.Call) bool
+
 	// End ends c's session.
 	End func(ctx context.Context, u *routing.Upstream, c *task.Call) error
 }

@@ -24,6 +24,7 @@ const (
 	StepSent       = "sent"        // to Upstream
 	StepAsked      = "asked"       // its client
 	StepAnswered   = "answered"    // by its client
+	StepMoot       = "moot"        // what was asked is not waited for any more; Holder goes on
 	StepAdopted    = "adopted"     // by Holder, from one that was gone or had left
 	StepHandedOver = "handed_over" // Holder goes, and has left it
 	StepRerun      = "rerun"       // as the task in Detail
@@ -55,6 +56,8 @@ func (s Steps) follow(before, after *Task, op *Op) Steps {
 		}
 	case Answer:
 		w = w.after(before, op, StepAnswered, after.Holder, "", "")
+	case Moot:
+		w = w.after(before, op, StepMoot, after.Holder, "", "")
 	case Settle:
 		w = w.after(before, op, StepAnswered, "", "", "")
 	case Leave:

@@ -195,7 +195,9 @@ func (t *Task) CheckAnswers(answers []mcp.Input) error {
 func (t *Task) Answers() []mcp.Input {
 	var given []mcp.Input
 	for _, ask := range t.Asks {
-		given = append(given, mcp.Input{Key: ask.Upstream, Value: ask.Answer})
+		if ask.Answer != nil {
+			given = append(given, mcp.Input{Key: ask.Upstream, Value: ask.Answer})
+		}
 	}
 	return given
 }

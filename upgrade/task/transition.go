@@ -30,6 +30,7 @@ const (
 	Progress Kind = "progress" // the tool says Message
 	Pause    Kind = "pause"    // the round ended by asking Asks, or for another round with RequestState alone
 	Answer   Kind = "answer"   // the client gives Answers; with the last one Holder takes the task
+	Moot     Kind = "moot"     // the upstream waits for none of Asks any more: Holder takes the task
 	Note     Kind = "note"     // a legacy call's stream came to Event, and said Message, Progress, Says
 	Open     Kind = "open"     // a legacy call asks Request, under Key; at Event
 	Settle   Kind = "settle"   // the upstream has the answer to Key
@@ -52,7 +53,7 @@ type Op struct {
 
 	Holder string // whose step it is, or who takes the task
 	Of     string // Orphan, Adopt: the holder that is gone; Rerun: the Again that came to nothing, "" for none
-	Round  int    // Dispatch: the round before; else the round that is in flight, or due
+	Round  int    // Dispatch: the round before; Moot: the one that asked; else the round that is in flight, or due
 
 	Upstream     string
 	Follows      string
@@ -102,6 +103,8 @@ func Transition(t *Task, op *Op) (next *Task, changed bool, err error) {
 		changed, err = next.follow(op)
 	case Answer:
 		changed = next.answer(op)
+	case Moot:
+		changed, err = next.moot(op)
 	case Finish:
 		changed, err = next.finish(op)
 	case Cancel:
@@ -301,6 +304,19 @@ func (t *Task) answer(op *Op) (changed bool) {
 		t.Holder = op.Holder
 	}
 	return changed
+}
+
+// moot has the round be due whose answers nobody waits for: the upstream is asked what has become of the call.
+func (t *Task) moot(op *Op) (bool, error) {
+	switch {
+	case t.State.Terminal():
+		return false, ErrTerminal
+	case t.State != InputRequired || t.Round != op.Round:
+		return false, ErrStale
+	}
+	t.await()
+	t.Holder = op.Holder
+	return true, nil
 }
 
 func (t *Task) finish(op *Op) (bool, error) {

@@ -70,6 +70,10 @@ func (m *ideal) step(op Op) (changed, refused bool) {
 		}
 	case Answer:
 		changed = m.answer(op)
+	case Moot:
+		if refused = m.state != InputRequired || m.round != op.Round; !refused {
+			m.state, m.holder, changed = m.begin(), op.Holder, true
+		}
 	case Finish:
 		last := sent && m.round == op.Round || waits && m.round+1 == op.Round && op.End == Failed
 		if refused = !mine || !last; !refused {
@@ -140,7 +144,7 @@ func (m *ideal) answer(op Op) (changed bool) {
 // stepKinds has the ends of a life less often than what goes on with it.
 var stepKinds = slices.Concat(
 	slices.Repeat([]Kind{Dispatch}, 8), slices.Repeat([]Kind{Pause}, 8), slices.Repeat([]Kind{Answer}, 12),
-	[]Kind{Return, Return, Hand, Hand, Progress, Progress, Leave, Adopt, Adopt, Finish, Cancel, Orphan},
+	[]Kind{Return, Return, Hand, Hand, Progress, Progress, Leave, Adopt, Adopt, Moot, Finish, Cancel, Orphan},
 )
 
 // legacyKinds are those of a call whose upstream is of the legacy era.

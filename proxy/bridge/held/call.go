@@ -1,6 +1,7 @@
 package held
 
 import (
+	"slices"
 	"sync"
 	"time"
 
@@ -30,6 +31,7 @@ type Call struct {
 	over  bool
 
 	mu    sync.Mutex        // guards the fields below
+	ahead []flow.Item       // what has come of Flow while the client was asked, and nobody has acted on
 	asks  []rounds.Question // that wait for the client
 	waits bool              // for its client
 	here  bool              // its answer stays: it goes on at this berth, or may do so nowhere
@@ -62,6 +64,53 @@ func (h *Call) wait(d time.Duration, asks []rounds.Question) {
 	}
 	h.stop()
 	h.begin(d)
+}
+
+// maxAhead bounds what is read of an answer that nobody acts on, in items.
+const maxAhead = 64
+
+// Keep keeps what has come of Flow for whoever reads on. It reports whether there is room for more.
+func (h *Call) Keep(it flow.Item) (more bool) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.ahead = append(h.ahead, it)
+	return len(h.ahead) < maxAhead
+}
+
+// Kept is what Keep has kept that First has not taken.
+func (h *Call) Kept() []flow.Item {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return slices.Clone(h.ahead)
+}
+
+// First takes the first of it.
+func (h *Call) First() (it flow.Item, ok bool) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if len(h.ahead) == 0 {
+		return it, false
+	}
+	it, h.ahead = h.ahead[0], h.ahead[1:]
+	return it, true
+}
+
+// WaitOn ends a turn in which nothing was done to a call that has asked these, until then: it waits for its client as before, or as it
+// does at the berth that it is from.
+func (h *Call) WaitOn(asks []rounds.Question, until time.Time) {
+	defer h.release()
+	if h.over {
+		return
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.until.IsZero() {
+		if until.IsZero() { // a berth up to 0.10.1 asked
+			until = time.Now().Add(h.among.life())
+		}
+		h.asks, h.until = asks, until
+	}
+	h.begin(time.Until(h.until))
 }
 
 // LeaveWaiting ends a turn in which nothing was done: the call waits for its client as before.

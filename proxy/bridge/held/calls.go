@@ -96,6 +96,13 @@ func (hs *Calls) Take(ctx context.Context, st *rounds.State, pool *sessions.Pool
 	return h, nil
 }
 
+// Has reports whether this berth knows the call with that raw id.
+func (hs *Calls) Has(id string) bool {
+	hs.mu.Lock()
+	defer hs.mu.Unlock()
+	return hs.calls[id] != nil
+}
+
 // Size is how many calls there are.
 func (hs *Calls) Size() int {
 	hs.mu.Lock()

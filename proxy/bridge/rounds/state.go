@@ -92,11 +92,22 @@ func OpenFor(ctx context.Context, keys *seal.Keyring, about []string, token stri
 		return nil, err
 	case !st.isOf(body):
 		return nil, ErrState
-	case st.Until > 0 && time.Now().UnixMilli() > st.Until:
+	case st.IsLate():
 		return nil, ErrExpired
 	}
 	return st, nil
 }
+
+// Late is when the client has to have answered; the zero time if that is not known.
+func (st *State) Late() time.Time {
+	if st.Until == 0 {
+		return time.Time{}
+	}
+	return time.UnixMilli(st.Until)
+}
+
+// IsLate reports whether it is known to be too late for answers.
+func (st *State) IsLate() bool { return st.Until > 0 && time.Now().UnixMilli() > st.Until }
 
 // isOf reports whether a request asks for what the one did that the state is of. Clients need not write it as they did before.
 func (st *State) isOf(body []byte) bool {

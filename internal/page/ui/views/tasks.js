@@ -65,7 +65,7 @@ function showList(list, { route, status }) {
 }
 
 const words = {
-  made: "made", queued: "joined the queue", sent: "sent", asked: "asked its client", answered: "was answered",
+  made: "made", queued: "joined the queue", sent: "sent", asked: "asked its client", answered: "was answered", moot: "needs no answer any more",
   adopted: "was adopted by another berth", handed_over: "was handed over", ended: "ended",
 };
 
