@@ -2,7 +2,9 @@ package storage_test
 
 import (
 	"fmt"
+	"os"
 	"path/filepath"
+	"strings"
 	"sync/atomic"
 	"testing"
 
@@ -37,13 +39,44 @@ func TestClusterKeepsTheContract(t *testing.T) {
 	}
 }
 
+// The rights that operators are told to give are enough, as are those of 0.10.1, which had no PTTL.
+func TestDocumentedRightsKeepTheContract(t *testing.T) {
+	t.Parallel()
+	server := redistest.Start(t)
+	for user, rights := range map[string][]string{"documented": documentedRights(t), "former": append(documentedRights(t), "-pttl")} {
+		server.Do(append([]string{"ACL", "SETUSER", user, "on", ">" + canary}, rights...)...)
+		t.Run(user, func(t *testing.T) {
+			keepsTheContract(t, "redis://"+user+":"+canary+"@"+server.Addr, "ack")
+			log := server.Do("ACL", "LOG")
+			if user == "documented" && strings.Contains(log, "command") {
+				t.Errorf("refused: %s", log)
+			}
+		})
+	}
+}
+
+// documentedRights are those of the operators' page.
+func documentedRights(t *testing.T) []string {
+	t.Helper()
+	page, err := os.ReadFile("../../docs/deploy/redis.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, rest, found := strings.Cut(string(page), "ACL SETUSER berth on >PASSWORD ")
+	rights, _, ended := strings.Cut(rest, "\n\n")
+	if !found || !ended {
+		t.Fatal("the page has no rights")
+	}
+	return strings.Fields(rights)
+}
+
 // keepsTheContract runs the contract on a Redis that the cases share.
 func keepsTheContract(t *testing.T, url, durability string) {
 	t.Helper()
 	var opened atomic.Int64
 	storagetest.TestEngine(t, func(t *testing.T) storage.Engine {
 		return open(t, url, storage.Options{
-			Prefix:     fmt.Sprintf("%s%d:", t.Name(), opened.Add(1)),
+			Prefix:     fmt.Sprintf("berth:%s%d:", t.Name(), opened.Add(1)),
 			Durability: durability,
 			Timeout:    patient,
 		})

@@ -2,6 +2,8 @@ package redis
 
 import (
 	"context"
+	"crypto/rand"
+	"errors"
 	"fmt"
 	"sync"
 	"time"
@@ -88,8 +90,25 @@ func (i *inspection) tryToWrite(ctx context.Context) {
 	}
 	if _, err := i.engine.Members(ctx, inspectKey); err != nil {
 		i.finds(false, "lists cannot be read: %v", err)
+	} else if err := i.makeAndRemove(ctx); err != nil && !isOfRole(err) {
+		i.finds(false, "what is made with a place in a list cannot be written, or removed: %v", err)
 	}
 	i.tryNotices(ctx)
+}
+
+// isOfRole reports whether a write failed since the server is a replica, or has too few: inspectServer finds that.
+func isOfRole(err error) bool {
+	fault, ok := errors.AsType[*engine.Fault](err)
+	return ok && (fault.Reason == engine.ReasonUnreplicated || fault.Reason == engine.ReasonReadonly)
+}
+
+// makeAndRemove does what the making of a binding or a task does, and undoes it.
+func (i *inspection) makeAndRemove(ctx context.Context) error {
+	const life = 10 * time.Second // if the removal fails
+	ctx = engine.Alone(ctx)
+	key, list := "{"+inspectKey+"}:"+rand.Text(), "{"+inspectKey+"}:list" // of one slot
+	made := engine.Write{Key: key, Value: []byte("{}"), TTL: life, List: list, Member: engine.Member{Name: key, Left: life}}
+	return errors.Join(i.engine.Each(ctx, []engine.Write{made}), i.engine.RemoveMember(ctx, list, key), i.engine.Delete(ctx, key))
 }
 
 func (i *inspection) tryNotices(ctx context.Context) {

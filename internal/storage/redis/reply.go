@@ -99,6 +99,9 @@ func lookup(text string) reply {
 			return known
 		}
 	}
+	if strings.Contains(text, "The user executing the script can't ") { // which is no NOPERM there
+		return reply{reason: engine.ReasonAuth, refusal: true}
+	}
 	return reply{reason: engine.ReasonOther, refusal: true}
 }
 

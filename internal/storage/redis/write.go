@@ -9,7 +9,7 @@ package redis
 // '%d' is quick, where it has 64 bits.
 //
 // Most are the last when they come, or of the same millisecond as the last, which servers from 7.0 on (they alone know their version)
-// find out while they set the expiry: one that stands and is no earlier is left.
+// find out while they set the expiry: one that stands and is no earlier is left. Who may not ask for it does as the others do.
 const keepFunction = `
 local call, now, whole = redis.call
 
@@ -29,7 +29,11 @@ local function keep(list, member, ttl, nth)
   end
   if ttl > 0 and redis.REDIS_VERSION_NUM then
     local ends = string.format(whole, (at - at % 1000) / 1000 + 1)
-    if call('PEXPIREAT', list, ends, 'GT') == 1 or call('PTTL', list) >= 0 then
+    if call('PEXPIREAT', list, ends, 'GT') == 1 then
+      return
+    end
+    local left = redis.pcall('PTTL', list)
+    if type(left) == 'number' and left >= 0 then
       return
     end
   end
