@@ -106,6 +106,16 @@ func (k *Keyring) OpenUntil(ctx context.Context, purpose string, about []string,
 	return text, until, err
 }
 
+// OpenAny is OpenUntil for whichever of these a token is about.
+func (k *Keyring) OpenAny(ctx context.Context, purpose string, about [][]string, token string) (text []byte, until time.Time, err error) {
+	for _, one := range about {
+		if text, until, err = k.OpenUntil(ctx, purpose, one, token); !errors.Is(err, ErrInvalid) {
+			break
+		}
+	}
+	return text, until, err
+}
+
 // ErrNew says that a token may be good where there was another secret before a flush, of which this berth may hear.
 var ErrNew = fmt.Errorf("seal: the secret is new: %w", storage.ErrUnavailable)
 

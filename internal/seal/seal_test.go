@@ -156,17 +156,17 @@ func TestAFlushKeepsTheSecret(t *testing.T) {
 		for _, k := range []*Keyring{a, b} {
 			running.Go(func() { _ = k.Run(ctx) })
 		}
-		time.Sleep(refreshEvery)
+		time.Sleep(refreshEvery + time.Second)
 		if _, err := store.Get(ctx, keyName); !errors.Is(err, storage.ErrNotFound) {
 			t.Errorf("there is a secret that nobody needs: %v", err)
 		}
 		token := mustSeal(t, a, "list", nil, "text")
-		time.Sleep(refreshEvery)
+		time.Sleep(refreshEvery + time.Second)
 		if err := store.Delete(ctx, keyName); err != nil {
 			t.Fatal(err)
 		}
 		later := mustSeal(t, b, "list", nil, "text")
-		time.Sleep(refreshEvery)
+		time.Sleep(refreshEvery + time.Second)
 		for _, token := range []string{token, later} {
 			for _, k := range []*Keyring{a, b, NewStoredKeyring(store)} {
 				if _, err := k.Open(ctx, "list", nil, token); err != nil {

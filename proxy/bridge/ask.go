@@ -157,7 +157,7 @@ func (r *reading) pause(ctx context.Context, round []rounds.Question, told [][]b
 // asking is the response that asks for what is open of a round.
 func (c *call) asking(ctx context.Context, st *rounds.State) ([]byte, error) {
 	st.Lacks = c.lacks
-	token, err := st.Seal(ctx, c.f.b.options().Keys, c.about(), c.f.b.options().Question)
+	token, err := st.Seal(ctx, c.f.b.options().Keys, c.about()[0], c.f.b.options().Question)
 	if err != nil {
 		return nil, err
 	}

@@ -101,6 +101,9 @@ func (c *call) begin(ctx context.Context) (*wire.Response, error) {
 	}
 }
 
+// about is what a call's states and cursors are good for: one caller, in one pool. They are sealed for the first.
+func (c *call) about() [][]string { return c.who.About(c.f.u.Pool().Name()) }
+
 // mayBeAsked reports whether an upstream may ask the client in mid-call.
 func (c *call) mayBeAsked() bool {
 	return asks(c.Method) && c.who.Client.Asked()

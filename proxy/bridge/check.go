@@ -28,7 +28,7 @@ func (f *face) read(out *exchange.Request) (*call, *mcp.Error) {
 	if refusal := judge(c.Call, &c.who.Client, out.Header, f.b.options().Endpoint.Lenient); refusal != nil {
 		return c, refusal
 	}
-	c.who.Caller = callerOf(out)
+	c.who.Caller = sessions.CallerOf(out)
 	return c, nil
 }
 

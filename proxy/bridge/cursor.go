@@ -33,10 +33,10 @@ func isList(method string) bool {
 	return false
 }
 
-// openPage returns the page that a cursor is of, where that was given out for what about says. It fails with
+// openPage returns the page that a cursor is of, where that was given out for one of about. It fails with
 // mcp.ErrInvalidCursor if it was not, or is too old.
-func openPage(ctx context.Context, keys *seal.Keyring, about []string, cursor string) (p page, err error) {
-	text, err := keys.Open(ctx, sealCursor, about, cursor)
+func openPage(ctx context.Context, keys *seal.Keyring, about [][]string, cursor string) (p page, err error) {
+	text, _, err := keys.OpenAny(ctx, sealCursor, about, cursor)
 	if errors.Is(err, seal.ErrInvalid) || err == nil && json.Unmarshal(text, &p) != nil {
 		return p, mcp.ErrInvalidCursor
 	}
@@ -76,7 +76,7 @@ func (c *call) markPage(ctx context.Context, l *sessions.Session, a *mcp.Answer,
 	if !isList(c.Method) || a.NextCursor == "" {
 		return message
 	}
-	token, err := page{c.f.u.Name, l.ID, a.NextCursor}.seal(ctx, c.f.b.options().Keys, c.about())
+	token, err := page{c.f.u.Name, l.ID, a.NextCursor}.seal(ctx, c.f.b.options().Keys, c.about()[0])
 	if err != nil {
 		return mcp.ErrorResponse(a.ID, errNoCursor.Object())
 	}

@@ -31,11 +31,11 @@
 // And here:
 //
 //	bridge.go, probe.go                which upstreams need a bridge
-//	face.go, check.go, caller.go       a modern request, judged as a modern server does
+//	face.go, check.go                  a modern request, judged as a modern server does
 //	stock.go                           what is open at an upstream
 //	call.go, send.go                   a call: sent
 //	answer.go, reading.go, stream.go   its answer, shown
-//	ask.go, retry.go, giveup.go        questions: asked, answered, given up
+//	ask.go, retry.go, giveup.go, moot.go   questions: asked, answered, given up, waited for no more
 //	greet.go                           what is asked before any call
 //	first.go                           what a call is refused for until it is answered
 //	cursor.go                          lists in pages

@@ -6,12 +6,13 @@ import (
 
 	"berth/internal/wire"
 	"berth/proxy/bridge/rounds"
+	"berth/proxy/bridge/sessions"
 )
 
 // giveUp ends the call that has asked with the state which the notification bears: nobody is going to answer.
 func (c *call) giveUp(ctx context.Context) (*wire.Response, error) {
 	accepted := wire.Whole(wire.StatusAccepted, nil)
-	c.who.Caller = callerOf(c.who.Out)
+	c.who.Caller = sessions.CallerOf(c.who.Out)
 	st, err := rounds.Open(ctx, c.f.b.options().Keys, c.about(), c.RequestState)
 	if err != nil {
 		return nil, err

@@ -11,12 +11,13 @@ import (
 	"berth/proxy/bridge/flow"
 	"berth/proxy/bridge/held"
 	"berth/proxy/bridge/rounds"
+	"berth/proxy/bridge/sessions"
 )
 
 // answerMoot tells whether the upstream waits for none of the answers any more that a round has asked for: 204 if so. The call goes on waiting.
 func (c *call) answerMoot(ctx context.Context) (*wire.Response, error) {
 	waits, moot := wire.Whole(wire.StatusAccepted, nil), wire.Whole(wire.StatusNoContent, nil)
-	c.who.Caller = callerOf(c.who.Out)
+	c.who.Caller = sessions.CallerOf(c.who.Out)
 	st, err := rounds.Open(ctx, c.f.b.options().Keys, c.about(), c.RequestState)
 	switch {
 	case err != nil:

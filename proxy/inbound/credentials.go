@@ -207,6 +207,9 @@ func readHeader(name, value string) (canonical, who string) {
 	return canonical, who
 }
 
+// jwtName begins whom a JWT names.
+const jwtName = "jwt"
+
 // read returns a value in one spelling, and whom it names. A scheme is the same in any case
 // (RFC 9110, 11.1). A JWT without issuer or subject names itself: only the same one is the
 // same caller's.
@@ -221,7 +224,7 @@ func read(value string) (canonical, who string) {
 		if !whole {
 			return canonical, token
 		}
-		return canonical, Joined("jwt", issuer, subject)
+		return canonical, Joined(jwtName, issuer, subject)
 	}
 	if scheme == "basic" {
 		return canonical, basicUser(token)

@@ -39,6 +39,20 @@ func DigestOf(h *wire.Header, without func(name string) bool) [sha256.Size]byte 
 	return digestOf(Sorted(room[:0], h, without))
 }
 
+// DigestOfNamed is DigestOf where one token is like the next that names the same issuer and subject: it is not verified here.
+func DigestOfNamed(h *wire.Header, without func(name string) bool) [sha256.Size]byte {
+	fields := Sorted(nil, h, without)
+	for i, f := range fields {
+		if !isCredential(meantBy(f.Name)) {
+			continue
+		}
+		if _, who := read(f.Value); strings.HasPrefix(who, Joined(jwtName)) {
+			fields[i] = &wire.Field{Name: f.Name, Value: who}
+		}
+	}
+	return digestOf(fields)
+}
+
 // digestOf is that of fields in order.
 func digestOf(fields []*wire.Field) [sha256.Size]byte {
 	if len(fields) == 0 {
@@ -82,6 +96,15 @@ func Sorted(fields []*wire.Field, h *wire.Header, without func(name string) bool
 // inOrder sorts fields by their names. Those of one name stay as they stand.
 func inOrder(fields []*wire.Field) {
 	slices.SortStableFunc(fields, func(a, b *wire.Field) int { return strings.Compare(a.Name, b.Name) })
+}
+
+// IsOfProgram reports whether a header tells what program a caller uses, and how that likes its answers: nobody authenticates with it.
+func IsOfProgram(name string) bool {
+	switch name {
+	case "Accept-Encoding", "Accept-Language", "User-Agent", "Origin", "Referer", "Cache-Control", "Pragma", "Dnt", "Priority":
+		return true
+	}
+	return strings.HasPrefix(name, "Sec-")
 }
 
 // IsOfOneCall reports whether a header is one of those that tell what one call is and how its answer is to come.

@@ -2,7 +2,6 @@ package outbound
 
 import (
 	"cmp"
-	"strings"
 
 	"berth/internal/mcp"
 	"berth/internal/wire"
@@ -63,11 +62,10 @@ func (w Way) split(headers *wire.Header) (own upgrade.Pairs, e upgrade.Envelope)
 // isHarmless: headers that cannot be what a caller authenticates with.
 func isHarmless(name string) bool {
 	switch name {
-	case "Accept-Encoding", "Accept-Language", "User-Agent", "Origin", "Referer", "Cache-Control", "Pragma",
-		"Traceparent", "Tracestate", "Baggage", "Dnt", "Priority":
+	case "Traceparent", "Tracestate", "Baggage":
 		return true
 	}
-	return inbound.IsForwarding(name) || strings.HasPrefix(name, "Sec-")
+	return inbound.IsOfProgram(name) || inbound.IsForwarding(name)
 }
 
 // Behind is what the records of tasks call the upstream's own session behind that of the call.

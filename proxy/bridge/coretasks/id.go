@@ -59,9 +59,9 @@ func lifeOf(v *mcp.TaskView) time.Duration {
 // taskPurpose is what the ids of tasks are sealed for.
 const taskPurpose = "bridged task"
 
-// about is what the id of a task is good for: one caller, at one upstream.
-func (s *Server) about(who *sessions.Borrower) []string {
-	return []string{s.At.Pool().Name(), s.At.Name, who.Caller}
+// about is what the id of a task is good for: one caller, at one upstream. It is sealed for the first.
+func (s *Server) about(who *sessions.Borrower) [][]string {
+	return who.About(s.At.Pool().Name(), s.At.Name)
 }
 
 // idOf is a task's id as the client knows it. It leads back to the session, and to what that lets
@@ -84,7 +84,7 @@ func (s *Server) idOf(ctx context.Context, who *sessions.Borrower, l *sessions.S
 func (s *Server) seal(ctx context.Context, who *sessions.Borrower, l *sessions.Session, declared []byte, core string, life time.Duration) (string, error) {
 	text := binary.AppendUvarint(nil, uint64(l.Place))
 	text = appendPart(appendPart(text, []byte(l.ID)), declared)
-	return s.Notes.keys().Seal(ctx, taskPurpose, s.about(who), append(text, core...), life)
+	return s.Notes.keys().Seal(ctx, taskPurpose, s.about(who)[0], append(text, core...), life)
 }
 
 // declarations are the words of which most declarations consist, each with what it is packed as: a byte that no JSON has.
@@ -146,7 +146,7 @@ func (s *Server) Open(ctx context.Context, who *sessions.Borrower, id string) (*
 	if err != nil {
 		return nil, err
 	}
-	text, until, err := s.Notes.keys().OpenUntil(ctx, taskPurpose, s.about(who), sealed)
+	text, until, err := s.Notes.keys().OpenAny(ctx, taskPurpose, s.about(who), sealed)
 	if errors.Is(err, seal.ErrInvalid) {
 		return nil, mcp.ErrUnknownTask
 	}

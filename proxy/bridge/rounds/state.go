@@ -65,8 +65,8 @@ func (st *State) Seal(ctx context.Context, keys *seal.Keyring, about []string, l
 
 // Open returns the state that a call brings, whichever call it is of. It fails with ErrState if that is of something else, or
 // none of berth's.
-func Open(ctx context.Context, keys *seal.Keyring, about []string, token string) (*State, error) {
-	text, err := keys.Open(ctx, purpose, about, token)
+func Open(ctx context.Context, keys *seal.Keyring, about [][]string, token string) (*State, error) {
+	text, _, err := keys.OpenAny(ctx, purpose, about, token)
 	if errors.Is(err, seal.ErrInvalid) {
 		return nil, ErrState
 	}
@@ -85,7 +85,7 @@ func Open(ctx context.Context, keys *seal.Keyring, about []string, token string)
 
 // OpenFor is Open for a call that goes on, of which body is the request. It fails with ErrState if the state is of another call,
 // and with ErrExpired if it comes too late.
-func OpenFor(ctx context.Context, keys *seal.Keyring, about []string, token string, body []byte) (*State, error) {
+func OpenFor(ctx context.Context, keys *seal.Keyring, about [][]string, token string, body []byte) (*State, error) {
 	st, err := Open(ctx, keys, about, token)
 	switch {
 	case err != nil:
