@@ -3,7 +3,6 @@ package drain
 import (
 	"context"
 	"fmt"
-	"net/url"
 	"slices"
 	"time"
 
@@ -23,7 +22,8 @@ func (w *Watch) Of(ctx context.Context, pool, upstream string, most int) (Status
 	if err != nil {
 		return Status{}, err
 	}
-	return w.judge(ctx, there{pool, u}, reports, most)
+	at := there{pool, u}
+	return w.judge(ctx, at, w.named()[at.target()], reports, most)
 }
 
 // All tells of all upstreams, without what they own.
@@ -32,13 +32,13 @@ func (w *Watch) All(ctx context.Context) ([]Status, error) {
 	if err != nil {
 		return nil, err
 	}
-	places := w.places()
+	places, named := w.places(), w.named()
 	all := make([]Status, len(places))
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(askedAtOnce)
 	for i, at := range places {
 		group.Go(func() (err error) {
-			all[i], err = w.judge(ctx, at, reports, 0)
+			all[i], err = w.judge(ctx, at, named[at.target()], reports, 0)
 			return err
 		})
 	}
@@ -77,15 +77,29 @@ func (w *Watch) Known() []Status {
 	return all
 }
 
-// judge tells of an upstream, and of what its instance owns by other names that it has in the pool: one that was renamed drains by the
-// former name, for that.
-func (w *Watch) judge(ctx context.Context, at there, reports []report, most int) (Status, error) {
+// target is where requests of a pool go.
+type target struct{ pool, scheme, host, path string }
+
+func (t there) target() target { return target{t.pool, t.URL.Scheme, t.URL.Host, t.URL.Path} }
+
+// named are all upstreams by their targets: an instance may have several names in a pool.
+func (w *Watch) named() map[target][]there {
+	all := map[target][]there{}
+	for _, at := range w.places() {
+		all[at.target()] = append(all[at.target()], at)
+	}
+	return all
+}
+
+// judge tells of an upstream, and of what its instance owns by other names that it has in the pool, which are among names: one that
+// was renamed drains by the former name, for that.
+func (w *Watch) judge(ctx context.Context, at there, names []there, reports []report, most int) (Status, error) {
 	s, err := w.status(ctx, at.pool, at.Upstream, reports, most)
 	if err != nil {
 		return s, err
 	}
-	for _, other := range w.places() {
-		if other.pool != at.pool || other.Name == at.Name || !isAt(other.URL, at.URL) {
+	for _, other := range names {
+		if other.Name == at.Name {
 			continue
 		}
 		by, err := w.status(ctx, other.pool, other.Upstream, reports, most)
@@ -96,9 +110,6 @@ func (w *Watch) judge(ctx context.Context, at there, reports []report, most int)
 	}
 	return s, nil
 }
-
-// isAt reports whether two URLs lead to one place.
-func isAt(a, b *url.URL) bool { return a.Host == b.Host && a.Path == b.Path && a.Scheme == b.Scheme }
 
 // status judges by reports, and by what the store counts after they were read.
 func (w *Watch) status(ctx context.Context, pool string, u *routing.Upstream, reports []report, most int) (Status, error) {
