@@ -96,16 +96,33 @@ func TestBridgedQuestionThatIsWithdrawnTakesNoAnswer(t *testing.T) {
 	})
 }
 
-// So does one that became a task, which nobody answers and somebody polls: it says what the tool came to.
+// So does one that became a task, which nobody answers and somebody polls, or listens for: it says what the tool came to.
 func TestUpgradedBridgedCallGoesOnWhereNobodyWaitsForItsAnswer(t *testing.T) {
 	eachReach(t, func(t *testing.T, r reach) {
 		site := r.startLegacy(t, 1)
 		url := site.start(t, "[[upgrade]]\ntools = [\"one_question\"]\npoll_interval = \"100ms\"\n").url()
 		client := newModernClient(t)
-		id := client.upgraded(t, url, "one_question", map[string]any{"nonce": "moot", "patience": 2000})
-		client.awaitStatus(t, url, id, "input_required")
-		client.awaitStatus(t, url, id, "completed", "failed")
-		site.runs.wantOnce(t, "moot")
+		polled := client.upgraded(t, url, "one_question", map[string]any{"nonce": "polled", "patience": 2000})
+		heard := client.upgraded(t, url, "one_question", map[string]any{"nonce": "heard", "patience": 2000})
+		listener := newAskingClient(t)
+		listener.capabilities["extensions"] = map[string]any{tasksExtension: map[string]any{}}
+		told := listener.listen(t, url, map[string]any{"taskIds": []string{heard}})
+		client.awaitStatus(t, url, polled, "input_required")
+		client.awaitStatus(t, url, polled, "completed", "failed")
+		ends := []string{"completed", "failed"}
+		last := ""
+		for m := range told {
+			if m.Params.TaskID == heard {
+				last = m.Params.Status
+			}
+			if slices.Contains(ends, last) {
+				break
+			}
+		}
+		if !slices.Contains(ends, last) {
+			t.Errorf("who listens was last told %q, want the end", last)
+		}
+		site.runs.wantOnce(t, "polled", "heard")
 	})
 }
 

@@ -101,7 +101,7 @@ func (p *Proxy) watch() {
 // complete makes the parts that stand on what lasts, and on those of the proxy before; nil: there was none.
 func (p *Proxy) complete(before *Proxy) {
 	o, own := p.options, p.own()
-	p.subscriptions = subscribe.Subscriptions{IDs: own.IDs, Tasks: own.Reader, Poller: p.watching, Draining: p.end.draining, Gate: p.gate, Reporter: p.audit}
+	p.subscriptions = subscribe.Subscriptions{IDs: own.IDs, Tasks: own.Reader, Steps: own.Steps, Poller: p.watching, Draining: p.end.draining, Gate: p.gate, Reporter: p.audit}
 	for _, ep := range o.Endpoints {
 		p.learned[ep] = &learned{announcer: announce.New(ep.Router.Pool.Name(), o.Rules, p.log, before.announcerOf(ep.Router.Pool.Name()))}
 	}

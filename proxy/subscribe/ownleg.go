@@ -79,6 +79,9 @@ func (g *ownLeg) poll(ctx context.Context, task *ownTask) (over bool, err error)
 		return errors.Is(err, upgrade.ErrUnknown) && time.Now().After(task.expires), context.Cause(ctx)
 	}
 	g.own.watch.Later(task.id, task.poll)
+	if view.State == upgrade.InputRequired {
+		g.l.all.Steps.Doubt(&view.Task, g.l.Asker(), g.l.Envelope)
+	}
 	now := task.summary(view)
 	if now == task.known {
 		view.Return()

@@ -18,6 +18,7 @@ import (
 type Subscriptions struct {
 	IDs      *upgrade.IDs      // of tasks of berth's own making; nil: there are none
 	Tasks    *upgrade.Reader   // of these
+	Steps    *upgrade.Steps    // likewise
 	Poller   *taskwatch.Poller // of these
 	Draining <-chan struct{}   // closed when subscriptions are to end
 	Gate     *admission.Gate
