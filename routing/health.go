@@ -33,6 +33,9 @@ type condition struct {
 	failing      bool // its checks
 	failingSince time.Time
 	failure      error // of the last check; ErrUnchecked: there was none
+
+	unstarted      error // why berth cannot start it; nil: it can, as far as is known
+	unstartedSince time.Time
 }
 
 var well = new(condition)
@@ -45,7 +48,7 @@ func (h *health) change(by func(c *condition)) {
 	defer h.mu.Unlock()
 	next := *h.is()
 	by(&next)
-	if next.silent() || next.failing || len(next.failed) > 0 || next.probation || next.ejections > 0 {
+	if next.silent() || next.failing || next.unstarted != nil || len(next.failed) > 0 || next.probation || next.ejections > 0 {
 		h.now.Store(&next)
 	} else {
 		h.now.Store(nil)
@@ -54,7 +57,9 @@ func (h *health) change(by func(c *condition)) {
 
 func (c *condition) silent() bool  { return !c.silentSince.IsZero() }
 func (c *condition) ejected() bool { return !c.until.IsZero() && time.Now().Before(c.until) }
-func (c *condition) isUnfit() bool { return c.failing || c.silent() || c.ejected() }
+func (c *condition) isUnfit() bool {
+	return c.failing || c.unstarted != nil || c.silent() || c.ejected()
+}
 
 // answer notes an answer, whatever it says: the upstream is there. It reports whether that
 // ends a silence that was confirmed.

@@ -10,7 +10,7 @@ const (
 	StateOK        = "ok"
 	StateSilent    = "silent"    // it does not answer
 	StateUnchecked = "unchecked" // it joined, and has passed no check yet
-	StateFailing   = "failing"   // it fails its checks
+	StateFailing   = "failing"   // it fails its checks, or berth cannot start it
 	StateEjected   = "ejected"   // requests to it failed
 )
 
@@ -34,6 +34,8 @@ func (u *Upstream) State() State {
 	switch c := u.health.is(); {
 	case c.silent():
 		s.Name, s.Cause, s.Since = StateSilent, c.silence, c.silentSince
+	case c.unstarted != nil:
+		s.Name, s.Cause, s.Since = StateFailing, c.unstarted, c.unstartedSince
 	case c.failing && c.failure == ErrUnchecked:
 		s.Name, s.Cause, s.Since = StateUnchecked, c.failure, c.failingSince
 	case c.failing:

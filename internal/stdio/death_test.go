@@ -177,7 +177,7 @@ func TestBreakerDoublesItsPause(t *testing.T) {
 		if wait, ok := b.admit(now); wait != want*time.Second || !ok {
 			t.Errorf("after %d deaths: got %v, %v, want %v", i, wait, ok, want*time.Second)
 		}
-		b.died(now)
+		b.died(now, true)
 	}
 	if wait, ok := b.admit(now); ok || wait != time.Minute {
 		t.Errorf("after %d: got %v, %v", b.deaths, wait, ok)

@@ -183,9 +183,11 @@ func (i *Instance) Tied() (n int) {
 	return n
 }
 
-// Trouble is Server.Trouble of what new sessions go to.
-func (i *Instance) Trouble() error {
+// Revive is Server.Revive of what new sessions go to.
+func (i *Instance) Revive(ctx context.Context) error { return i.newest().Revive(ctx) }
+
+func (i *Instance) newest() *Server {
 	i.mu.Lock()
 	defer i.mu.Unlock()
-	return i.now.Trouble()
+	return i.now.Server
 }

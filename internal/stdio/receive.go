@@ -108,7 +108,7 @@ func (p *peer) response(process *process, message []byte, a *mcp.Answer) {
 	default:
 		if !p.worked {
 			p.worked = true
-			p.server.breaker.lived()
+			p.server.lived()
 		}
 		if a.CreatesTask() {
 			p.keepTask(c, a.Task.ID)

@@ -20,6 +20,8 @@ type Server struct {
 	sessions map[string]*session
 	breaker  breaker
 	death    string // how the last process died that died by itself
+	trouble  string // what is wrong with the command; "": nothing, as far as is known
+	trial    *peer  // shows whether that is over; nil: none does
 	asked    int64  // the number of the last question to a client
 	sweeping *time.Timer
 	closing  bool
