@@ -20,14 +20,17 @@ func (s *Server) initialize(p patience, request *exchange.Request, message *mcp.
 	if refused == nil {
 		at, refused = s.processFor(request.Caller, bytes.Clone(request.Body))
 	}
-	if refused != nil {
+	switch {
+	case refused != nil && refused.Reason == ReasonCrashLoop:
+		return nil, unstarted(refused)
+	case refused != nil:
 		return exchange.Refusal(refused, c.ID), nil
 	}
 	if _, err := await(p, at.ready); err != nil {
 		s.leave(at)
 		return nil, err
 	}
-	return s.open(at, request.Caller, c.ID), nil
+	return s.open(at, request.Caller, c.ID)
 }
 
 func (s *Server) checkOpening(request *exchange.Request, message *mcp.Message) *mcp.Error {
@@ -119,19 +122,19 @@ func (s *Server) leave(p *peer) {
 }
 
 // open opens a session at a process that is ready.
-func (s *Server) open(p *peer, caller string, id []byte) *wire.Response {
+func (s *Server) open(p *peer, caller string, id []byte) (*wire.Response, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	switch {
 	case p.refusal != nil:
-		return wire.Whole(wire.StatusOK, mcp.ErrorResponse(id, p.refusal))
+		return wire.Whole(wire.StatusOK, mcp.ErrorResponse(id, p.refusal)), nil
 	case p.failure != nil:
-		return exchange.Refusal(p.failure, id)
+		return nil, unstarted(p.failure)
 	case p.stopping || p.over:
-		return exchange.Refusal(failed("the process ended before its session was open", ReasonProcessExited, mcp.NotExecuted), id)
+		return exchange.Refusal(failed("the process ended before its session was open", ReasonProcessExited, mcp.NotExecuted), id), nil
 	}
 	session := s.newSession(p, caller)
 	response := wire.Whole(wire.StatusOK, mcp.Response(id, p.result))
 	response.Header.Set(mcp.HeaderSession, session.id)
-	return response
+	return response, nil
 }

@@ -38,7 +38,7 @@ func TestWhatDoesNotStartIsInTroubleUntilItDoes(t *testing.T) {
 	program := filepath.Join(t.TempDir(), "server")
 	r := newRig(t, "server", func(o *Options, _ *timing) { o.Command = []string{program} })
 	r.troubled(r.Revive(t.Context()), "")
-	exchangetest.ReadAll(t, r.reach(r.request(wire.MethodPost, "", "", opening)))
+	r.unopened("")
 	r.troubled(r.Trouble(), "does not start: fork/exec "+program)
 	for range 2 * quickDeaths {
 		r.due()
@@ -83,8 +83,8 @@ func TestATrialInACrashLoopMakesWayForOneClient(t *testing.T) {
 	r.due()
 	r.troubled(r.Revive(t.Context()), "")
 	c := r.open("a")
-	if response := r.reach(r.request(wire.MethodPost, "", "b", opening)); response.Status != 503 {
-		t.Errorf("beside the first one: got %d, want 503", response.Status)
+	if why := r.unopened("b"); why.Reason != ReasonCrashLoop {
+		t.Errorf("beside the first one: got %v", why)
 	}
 	r.troubled(r.Trouble(), "keeps dying")
 	c.call("echo", "")
