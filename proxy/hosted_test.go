@@ -3,6 +3,7 @@ package proxy_test
 import (
 	"context"
 	"net/http"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -35,7 +36,7 @@ func (r *runner) Send(ctx context.Context, request *exchange.Request, wait time.
 }
 
 // hosts is a rig of servers that berth runs, which speak the legacy era.
-func hosts(t *testing.T, test func(f *rig, r *runner)) {
+func hosts(t *testing.T, test func(t *testing.T, f *rig, r *runner)) {
 	synctest.Test(t, func(t *testing.T) {
 		r := &runner{broken: map[string]bool{}}
 		keys, err := seal.NewKeyring([]byte("0123456789abcdef0123456789abcdef"))
@@ -43,19 +44,19 @@ func hosts(t *testing.T, test func(f *rig, r *runner)) {
 			t.Fatal(err)
 		}
 		var b *bridge.Bridge
-		f := newRig(t, rigOptions{upstream: func(_ int, u *routing.Upstream) { u.Era = routing.SpokenLegacy }, endpoint: func(ep *proxy.Endpoint) {
+		f := newRig(t, rigOptions{probe: true, upstream: func(_ int, u *routing.Upstream) { u.Era, u.Hosted = routing.SpokenLegacy, true }, endpoint: func(ep *proxy.Endpoint) {
 			r.Sender, ep.Client = ep.Client, r
 			b = bridge.New(bridge.Options{Endpoint: ep, Keys: keys})
 			ep.Bridge = b
 		}})
 		f.background(b.Run)
-		test(f, r)
+		test(t, f, r)
 		time.Sleep(20 * time.Minute) // what the bridge holds has run out
 	})
 }
 
 func TestWorkMovesOnFromAServerThatCannotBeStarted(t *testing.T) {
-	hosts(t, func(f *rig, r *runner) {
+	hosts(t, func(t *testing.T, f *rig, r *runner) {
 		r.broken["a"] = true
 		if f.initialize(); f.servers[1].Calls("initialize") != 1 || r.tried != 1 {
 			t.Errorf("a session: %d times at b, after %d attempts", f.servers[1].Calls("initialize"), r.tried)
@@ -73,7 +74,7 @@ func TestWorkMovesOnFromAServerThatCannotBeStarted(t *testing.T) {
 }
 
 func TestBridgedCallMovesOnFromAServerThatCannotBeStarted(t *testing.T) {
-	hosts(t, func(f *rig, r *runner) {
+	hosts(t, func(t *testing.T, f *rig, r *runner) {
 		r.broken["a"] = true
 		if got := f.modern("tools/call", "who", `"name":"who"`); got.message(t).Result.StructuredContent.Instance != "b" || r.tried != 1 {
 			t.Errorf("got %d %s after %d attempts, want b's answer", got.status, got.body, r.tried)
@@ -82,7 +83,7 @@ func TestBridgedCallMovesOnFromAServerThatCannotBeStarted(t *testing.T) {
 }
 
 func TestServersThatCannotBeStartedSayWhy(t *testing.T) {
-	hosts(t, func(f *rig, r *runner) {
+	hosts(t, func(t *testing.T, f *rig, r *runner) {
 		r.broken["a"], r.broken["b"], r.broken["c"] = true, true, true
 		f.legacy("", "initialize", `"protocolVersion":"2025-11-25"`).fails(t, http.StatusBadGateway, -32603, "process_failed", false)
 		f.modern("tools/call", "who", `"name":"who"`).fails(t, http.StatusBadGateway, -32603, "process_failed", false)
@@ -94,12 +95,39 @@ func TestServersThatCannotBeStartedSayWhy(t *testing.T) {
 
 // What runs already is not concerned.
 func TestSessionStaysAtAServerThatCanStartNoOther(t *testing.T) {
-	hosts(t, func(f *rig, r *runner) {
+	hosts(t, func(t *testing.T, f *rig, r *runner) {
 		session := f.initialize()
 		r.broken["a"] = true
 		f.initialize()
 		if got := f.legacy(session, "tools/call", `"name":"who"`); got.message(t).Result.StructuredContent.Instance != "a" {
 			t.Errorf("got %d %s, want a's answer", got.status, got.body)
+		}
+	})
+}
+
+// What is late is one process, of which its runner knows more: the others go on.
+func TestLateAnswerOfAServerThatBerthRunsIsNoSilence(t *testing.T) {
+	hosts(t, func(t *testing.T, f *rig, r *runner) {
+		session := f.initialize()
+		f.servers[0].inject(func(_ http.ResponseWriter, r *http.Request, body []byte) bool {
+			if !strings.Contains(string(body), "tools/") {
+				return false
+			}
+			<-r.Context().Done()
+			return true
+		})
+		f.legacy(session, "tools/list", "").fails(t, http.StatusGatewayTimeout, -31504, "upstream_timeout", true)
+		if f.pool.Find("a").Silent() {
+			t.Error("the whole of it counts as silent")
+		}
+		leaving, leave := context.WithTimeout(t.Context(), time.Minute)
+		defer leave()
+		if response, err := f.client.Do(f.legacyRequest(leaving, session, "tools/call", `"name":"who"`)); err == nil {
+			response.Body.Close()
+			t.Errorf("got %s", response.Status)
+		}
+		if n := f.servers[0].Calls("ping"); n != 0 {
+			t.Errorf("it was asked %d times for a sign of life", n)
 		}
 	})
 }

@@ -36,6 +36,8 @@ type condition struct {
 
 	unstarted      error // why berth cannot start it; nil: it can, as far as is known
 	unstartedSince time.Time
+
+	remark string // what is to be told of it though it is well; "": nothing
 }
 
 var well = new(condition)
@@ -48,7 +50,7 @@ func (h *health) change(by func(c *condition)) {
 	defer h.mu.Unlock()
 	next := *h.is()
 	by(&next)
-	if next.silent() || next.failing || next.unstarted != nil || len(next.failed) > 0 || next.probation || next.ejections > 0 {
+	if next.silent() || next.failing || next.unstarted != nil || next.remark != "" || len(next.failed) > 0 || next.probation || next.ejections > 0 {
 		h.now.Store(&next)
 	} else {
 		h.now.Store(nil)

@@ -22,14 +22,14 @@ func hosted(t *testing.T, keeps *atomic.Pointer[string]) (p *routing.Pool, log *
 	log = new(realtest.Journal)
 	p = routing.NewPool(routing.PoolOptions{
 		Name: "p", Upstreams: list, Logger: slog.New(slog.NewTextHandler(log, nil)),
-		Revive: func(_ context.Context, u *routing.Upstream) error {
+		Revive: func(_ context.Context, u *routing.Upstream) (string, error) {
 			if u.Name != "a" {
 				t.Errorf("%s is started", u.Name)
 			}
 			if why := keeps.Load(); why != nil {
-				return errors.New(*why)
+				return "", errors.New(*why)
 			}
-			return nil
+			return "", nil
 		},
 	})
 	ctx, stop := context.WithCancel(t.Context())

@@ -70,7 +70,10 @@ func (p *Pool) reviveOne(ctx context.Context, u *Upstream) {
 	reviving, cancel := context.WithTimeout(ctx, probeTimeout)
 	defer cancel()
 	was := u.health.is().unstarted != nil // what shows meanwhile is newer
-	err := p.revive(reviving, u)
+	remark, err := p.revive(reviving, u)
+	if remark != u.health.is().remark {
+		u.health.change(func(c *condition) { c.remark = remark })
+	}
 	switch {
 	case ctx.Err() != nil: // berth ends
 	case err != nil:

@@ -1,6 +1,7 @@
 package routing
 
 import (
+	"errors"
 	"fmt"
 	"time"
 )
@@ -21,7 +22,7 @@ var stateNames = []string{StateOK, StateSilent, StateUnchecked, StateFailing, St
 // says nothing of draining.
 type State struct {
 	Name  string
-	Cause error     // how it showed; nil where nothing does
+	Cause error     // how it showed; nil where nothing does. Of one that is ok, what is to be told all the same
 	Since time.Time // zero: as long as berth knows the upstream
 
 	Check CheckResult // the last one; zero: there was none
@@ -43,6 +44,9 @@ func (u *Upstream) State() State {
 	case c.ejected():
 		s.Name, s.Cause, s.Since = StateEjected, c.cause, c.since
 	default:
+		if c.remark != "" {
+			s.Cause = errors.New(c.remark)
+		}
 		if fresh := u.fresh.Load(); fresh != 0 {
 			s.Since = time.Unix(0, fresh)
 		}

@@ -58,14 +58,15 @@ func (s *site) examiner(pool string) func(context.Context, *routing.Upstream, ro
 }
 
 // reviver has the upstreams of a pool that berth runs started where that has failed.
-func (s *site) reviver(pool string) func(context.Context, *routing.Upstream) error {
-	return func(ctx context.Context, u *routing.Upstream) error {
+func (s *site) reviver(pool string) func(context.Context, *routing.Upstream) (string, error) {
+	return func(ctx context.Context, u *routing.Upstream) (remark string, err error) {
 		if ep := s.endpointOf(pool); ep != nil {
 			if server, runs := ownServer(ep, u); runs {
-				return server.Revive(ctx)
+				err = server.Revive(ctx)
+				remark = server.Silence()
 			}
 		}
-		return nil
+		return remark, err
 	}
 }
 

@@ -35,6 +35,9 @@ func (b *breaker) admit(now time.Time) (wait time.Duration, ok bool) {
 	return 0, true
 }
 
+// allows reports whether admit would.
+func (b *breaker) allows(now time.Time) bool { return b.deaths < quickDeaths || !now.Before(b.next) }
+
 // admitTrial reports whether berth may try for itself whether the command starts.
 func (b *breaker) admitTrial(now time.Time) bool {
 	if b.deaths >= quickDeaths {

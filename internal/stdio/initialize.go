@@ -62,8 +62,12 @@ func (s *Server) processFor(caller string, body []byte) (*peer, *mcp.Error) {
 		return nil, unavailable("too many sessions are open", mcp.ReasonOverloaded, time.Second)
 	}
 	key := s.shareKey(caller, body)
-	if p := s.shared[key]; p != nil && !p.isOld(time.Now()) {
-		return p, nil
+	standing := s.shared[key]
+	if standing != nil && standing.isOld(time.Now()) {
+		standing = nil
+	}
+	if standing != nil && !standing.silent {
+		return standing, nil
 	}
 	opening := mcp.WithID(body, []byte("0"))
 	wished := caller + "\x00" + string(opening)
@@ -72,7 +76,10 @@ func (s *Server) processFor(caller string, body []byte) (*peer, *mcp.Error) {
 		return p, nil
 	}
 	p, refused := s.newPeer(opening)
-	if refused != nil {
+	switch {
+	case refused != nil && standing != nil: // it may speak again
+		return standing, nil
+	case refused != nil:
 		return nil, refused
 	}
 	if p.wished = wished; key != "" {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"reflect"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -185,6 +186,20 @@ func (i *Instance) Tied() (n int) {
 
 // Revive is Server.Revive of what new sessions go to.
 func (i *Instance) Revive(ctx context.Context) error { return i.newest().Revive(ctx) }
+
+// Silence is Server.Silence of all that the instance runs.
+func (i *Instance) Silence() string {
+	var all []string
+	for _, s := range i.all() {
+		if silence := s.Silence(); silence != "" {
+			all = append(all, silence)
+		}
+	}
+	return strings.Join(all, "; ")
+}
+
+// Retires is Server.Retires of who has the session.
+func (i *Instance) Retires(session string) bool { return i.serverOf(session).Retires(session) }
 
 func (i *Instance) newest() *Server {
 	i.mu.Lock()

@@ -1,6 +1,7 @@
 package stdio
 
 import (
+	"sync/atomic"
 	"time"
 
 	"berth/internal/mcp"
@@ -36,6 +37,10 @@ type peer struct {
 	begun    time.Time
 	touched  time.Time // when its last session ended; before that when it was ready
 	odd      map[string]bool
+
+	heard  atomic.Int64 // when it last wrote to stdout, in Unix nanoseconds
+	sign   *call        // by which it is asked for a sign of life; nil: it is not
+	silent bool         // it gave none
 }
 
 // newPeer begins to start a process. opening is the initialize that it gets.

@@ -10,7 +10,6 @@ import (
 	"syscall"
 	"testing"
 	"time"
-
 )
 
 // gone reports whether no process has this id; a zombie, which its parent is to reap, has none.

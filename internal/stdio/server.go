@@ -24,6 +24,7 @@ type Server struct {
 	trial    *peer  // shows whether that is over; nil: none does
 	asked    int64  // the number of the last question to a client
 	sweeping *time.Timer
+	watching *time.Timer
 	closing  bool
 	empty    chan struct{} // closed when no process is left, once closing
 }
@@ -60,8 +61,10 @@ func (s *Server) Shutdown(ctx context.Context) error {
 		if len(s.peers) == 0 {
 			close(s.empty)
 		}
-		if s.sweeping != nil {
-			s.sweeping.Stop()
+		for _, timer := range []*time.Timer{s.sweeping, s.watching} {
+			if timer != nil {
+				timer.Stop()
+			}
 		}
 		for p := range s.peers {
 			p.stop("berth shuts down")

@@ -15,6 +15,7 @@ import (
 //
 //	no connection, or no headers in time                     failed, and silent
 //	a server that berth runs cannot be started               failing
+//	one that it runs is late                                 failed
 //	broken off after some of the request was sent, or        failed
 //	  an answer that is none in HTTP
 //	a status of 5xx but 501                                   failed, and there
@@ -44,7 +45,7 @@ func (s Sender) failed(u *routing.Upstream, failed *exchange.SendError) {
 		how = routing.FailedTimeout
 	}
 	s.Router.Pool.Failed(u, how, failed)
-	if failed.TimedOut || !failed.Sent {
+	if !u.Hosted && (failed.TimedOut || !failed.Sent) { // else one process of several is slow
 		s.Router.Pool.FellSilent(u, failed)
 	}
 }
