@@ -13,7 +13,8 @@ const (
 	IsolateSession Isolation = iota
 	// IsolateAll has one process for all.
 	IsolateAll
-	// IsolatePrincipal has one process for each Caller of a request. Of requests without one each
+	// IsolatePrincipal has a process for each Caller of a request, and for each of its sessions whose client may be asked something,
+	// until it has half of MaxProcesses; from then on those share. Of requests without a Caller each
 	// session gets a process: strangers share nothing.
 	IsolatePrincipal
 	// IsolateCall gives each tools/call a process, which is initialised as its session's was and

@@ -11,7 +11,8 @@ import (
 // stands before ready is closed and stays.
 type peer struct {
 	server *Server
-	key    string // in Server.shared; "": it is one session's
+	key    string // of the sessions that may share it; "": it is one session's
+	caller string // whose it is
 	wished string // in Server.spares, while it waits there for whoever asks that again
 	alone  bool   // it serves one call
 	trial  bool   // it shows whether the command starts, and serves nobody
@@ -29,6 +30,7 @@ type peer struct {
 	next     int64           // number of the last call
 	tasks    map[int64]*call // that have made a task
 	sessions map[*session]struct{}
+	opens    int  // sessions that are to be opened in it
 	told     bool // it got notifications/initialized
 	answered bool // initialize
 	worked   bool // it has answered a client
@@ -133,9 +135,6 @@ func (p *peer) stop(cause string) {
 
 // unlist takes the process out of where new sessions look for one.
 func (p *peer) unlist() {
-	if p.server.shared[p.key] == p {
-		delete(p.server.shared, p.key)
-	}
 	if p.server.spares[p.wished] == p {
 		delete(p.server.spares, p.wished)
 	}

@@ -15,7 +15,6 @@ type Server struct {
 
 	mu       sync.Mutex // guards the fields below, and those of peers, sessions and calls
 	peers    map[*peer]struct{}
-	shared   map[string]*peer // by whom they serve; of isolation by principal, and of all by one
 	spares   map[string]*peer // whose opener left before they were ready; by what was asked
 	sessions map[string]*session
 	breaker  breaker
@@ -35,7 +34,7 @@ func New(options Options) *Server {
 	timing := defaultTiming(options.Idle)
 	return &Server{
 		options: options, timing: timing, starter: newStarter(),
-		peers: map[*peer]struct{}{}, shared: map[string]*peer{}, spares: map[string]*peer{},
+		peers: map[*peer]struct{}{}, spares: map[string]*peer{},
 		sessions: map[string]*session{}, breaker: breaker{backoff: timing.backoff, trial: options.Restart},
 		empty: make(chan struct{}),
 	}
