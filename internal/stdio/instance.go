@@ -198,9 +198,6 @@ func (i *Instance) Silence() string {
 	return strings.Join(all, "; ")
 }
 
-// Retires is Server.Retires of who has the session.
-func (i *Instance) Retires(session string) bool { return i.serverOf(session).Retires(session) }
-
 func (i *Instance) newest() *Server {
 	i.mu.Lock()
 	defer i.mu.Unlock()

@@ -92,15 +92,3 @@ func (s *Server) Silence() string {
 	slices.Sort(pids)
 	return fmt.Sprintf("stdio: %d of %d processes do not answer: pid %s", len(pids), len(s.peers), strings.Join(pids, ", "))
 }
-
-// Retires reports whether what is new is to begin in another session than this one, since its process does not answer, and another can
-// be started.
-func (s *Server) Retires(session string) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	at := s.sessions[session]
-	return at != nil && at.peer.silent && s.mayStart(time.Now())
-}
-
-// mayStart reports whether a process may be started now.
-func (s *Server) mayStart(now time.Time) bool { return s.noRoom() == nil && s.breaker.allows(now) }

@@ -64,7 +64,7 @@ func (s *Sender) Send(ctx context.Context, request *exchange.Request, wait time.
 }
 
 // Retires reports whether what is new is to begin in another session of an upstream's than this one: of those that berth runs, where the
-// session's process does not answer.
+// session's process does not answer, has lived long enough, or is run by options of before.
 func (s *Sender) Retires(upstream *url.URL, session string) bool {
 	if upstream.Scheme != SchemeStdio {
 		return false
