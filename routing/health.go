@@ -33,6 +33,11 @@ type condition struct {
 	failing      bool // its checks
 	failingSince time.Time
 	failure      error // of the last check; ErrUnchecked: there was none
+
+	unstarted      error // why berth cannot start it; nil: it can, as far as is known
+	unstartedSince time.Time
+
+	remark string // what is to be told of it though it is well; "": nothing
 }
 
 var well = new(condition)
@@ -45,7 +50,7 @@ func (h *health) change(by func(c *condition)) {
 	defer h.mu.Unlock()
 	next := *h.is()
 	by(&next)
-	if next.silent() || next.failing || len(next.failed) > 0 || next.probation || next.ejections > 0 {
+	if next.silent() || next.failing || next.unstarted != nil || next.remark != "" || len(next.failed) > 0 || next.probation || next.ejections > 0 {
 		h.now.Store(&next)
 	} else {
 		h.now.Store(nil)
@@ -54,7 +59,9 @@ func (h *health) change(by func(c *condition)) {
 
 func (c *condition) silent() bool  { return !c.silentSince.IsZero() }
 func (c *condition) ejected() bool { return !c.until.IsZero() && time.Now().Before(c.until) }
-func (c *condition) isUnfit() bool { return c.failing || c.silent() || c.ejected() }
+func (c *condition) isUnfit() bool {
+	return c.failing || c.unstarted != nil || c.silent() || c.ejected()
+}
 
 // answer notes an answer, whatever it says: the upstream is there. It reports whether that
 // ends a silence that was confirmed.

@@ -86,6 +86,9 @@ func (p *Pool) adopt(u *Upstream, later bool) *Upstream {
 		u = &again
 	}
 	u.room.Store(&p.room)
+	if c := u.health.is(); !u.Hosted && (c.unstarted != nil || c.remark != "") {
+		u.health.change(func(c *condition) { c.unstarted, c.remark = nil, "" })
+	}
 	p.known[u.Name] = u.live
 	u.drain.set(p.drains[u.Name])
 	return u

@@ -48,3 +48,25 @@ func (p *Pool) FellSilent(u *Upstream, cause error) {
 	default: // the one that waits there will do
 	}
 }
+
+// NotStarted notes that berth cannot start u, which it hosts, and why. It counts as failing its checks, though there be none,
+// until Run finds that it can be: what it has under way is not concerned.
+func (p *Pool) NotStarted(u *Upstream, cause error) {
+	first := false
+	u.health.change(func(c *condition) {
+		if first = c.unstarted == nil; first {
+			c.unstartedSince = time.Now()
+		}
+		c.unstarted = cause
+	})
+	if first {
+		p.log.Warn("upstream cannot be started", "pool", p.name, "upstream", u.Name, "error", cause)
+	}
+}
+
+func (p *Pool) started(u *Upstream) {
+	u.health.change(func(c *condition) { c.unstarted = nil })
+	p.freshen(u.live, time.Now())
+	p.log.Info("upstream can be started again", "pool", p.name, "upstream", u.Name)
+	p.room.letIn()
+}

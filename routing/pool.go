@@ -25,6 +25,9 @@ type PoolOptions struct {
 	// Examine checks an upstream in that way, and says what is wrong with it; nil: upstreams are
 	// never checked.
 	Examine func(ctx context.Context, u *Upstream, c Check) error
+	// Revive returns why a hosted upstream cannot be started, once it has tried whether that is over where it was so; nil: as far
+	// as is known it can. The remark is what is to be told of one that can; "": nothing. A nil func: none is hosted.
+	Revive func(ctx context.Context, u *Upstream) (remark string, err error)
 	// Seek is called for a binding whose upstream the pool does not have, and may Replace its
 	// upstreams; nil: the pool knows all there are.
 	Seek func(ctx context.Context)
@@ -40,6 +43,7 @@ type Pool struct {
 	name     string
 	probe    func(ctx context.Context, u *Upstream) error
 	examine  func(ctx context.Context, u *Upstream, c Check) error
+	revive   func(ctx context.Context, u *Upstream) (remark string, err error)
 	load     func(u *Upstream) int
 	log      *slog.Logger
 	metrics  metrics
@@ -69,6 +73,7 @@ func NewPool(o PoolOptions) *Pool {
 		probe:    o.Probe,
 		seek:     o.Seek,
 		examine:  o.Examine,
+		revive:   o.Revive,
 		load:     o.Load,
 		log:      cmp.Or(o.Logger, slog.New(slog.DiscardHandler)),
 		silence:  make(chan struct{}, 1),

@@ -12,8 +12,9 @@ const (
 	probeTimeout = time.Second
 )
 
-// Run checks upstreams, as the settings say, and probes silent ones until one answer ends their
-// silence. It returns when ctx ends. A healthy fleet without checks hears nothing from it.
+// Run checks upstreams, as the settings say, probes silent ones until one answer ends their
+// silence, and has hosted ones started that could not be. It returns when ctx ends. A healthy fleet
+// without checks hears nothing from it.
 func (p *Pool) Run(ctx context.Context) error {
 	var checking sync.WaitGroup
 	defer checking.Wait()
@@ -25,19 +26,23 @@ func (p *Pool) Run(ctx context.Context) error {
 		case <-ctx.Done():
 			return nil
 		case <-p.silence:
-			p.probeSilent(ctx)
+			p.look(ctx)
 		case <-tick.C:
 			p.room.letIn() // what ends by the clock tells nobody
-			p.probeSilent(ctx)
+			p.look(ctx)
 		}
 	}
 }
 
-func (p *Pool) probeSilent(ctx context.Context) {
+// look probes the silent, and asks for the hosted, all at once.
+func (p *Pool) look(ctx context.Context) {
 	var wg sync.WaitGroup
 	for _, u := range p.Upstreams() {
 		if u.Silent() {
 			wg.Go(func() { p.probeOne(ctx, u) })
+		}
+		if u.Hosted && p.revive != nil {
+			wg.Go(func() { p.reviveOne(ctx, u) })
 		}
 	}
 	wg.Wait()
@@ -58,5 +63,22 @@ func (p *Pool) probeOne(ctx context.Context, u *Upstream) {
 		if cause != nil {
 			p.log.Warn("upstream does not answer", "pool", p.name, "upstream", u.Name, "error", cause)
 		}
+	}
+}
+
+func (p *Pool) reviveOne(ctx context.Context, u *Upstream) {
+	reviving, cancel := context.WithTimeout(ctx, probeTimeout)
+	defer cancel()
+	was := u.health.is().unstarted != nil // what shows meanwhile is newer
+	remark, err := p.revive(reviving, u)
+	if remark != u.health.is().remark {
+		u.health.change(func(c *condition) { c.remark = remark })
+	}
+	switch {
+	case ctx.Err() != nil: // berth ends
+	case err != nil:
+		p.NotStarted(u, err)
+	case was:
+		p.started(u)
 	}
 }

@@ -1,6 +1,7 @@
 package routing
 
 import (
+	"errors"
 	"fmt"
 	"time"
 )
@@ -10,7 +11,7 @@ const (
 	StateOK        = "ok"
 	StateSilent    = "silent"    // it does not answer
 	StateUnchecked = "unchecked" // it joined, and has passed no check yet
-	StateFailing   = "failing"   // it fails its checks
+	StateFailing   = "failing"   // it fails its checks, or berth cannot start it
 	StateEjected   = "ejected"   // requests to it failed
 )
 
@@ -21,7 +22,7 @@ var stateNames = []string{StateOK, StateSilent, StateUnchecked, StateFailing, St
 // says nothing of draining.
 type State struct {
 	Name  string
-	Cause error     // how it showed; nil where nothing does
+	Cause error     // how it showed; nil where nothing does. Of one that is ok, what is to be told all the same
 	Since time.Time // zero: as long as berth knows the upstream
 
 	Check CheckResult // the last one; zero: there was none
@@ -34,6 +35,8 @@ func (u *Upstream) State() State {
 	switch c := u.health.is(); {
 	case c.silent():
 		s.Name, s.Cause, s.Since = StateSilent, c.silence, c.silentSince
+	case c.unstarted != nil:
+		s.Name, s.Cause, s.Since = StateFailing, c.unstarted, c.unstartedSince
 	case c.failing && c.failure == ErrUnchecked:
 		s.Name, s.Cause, s.Since = StateUnchecked, c.failure, c.failingSince
 	case c.failing:
@@ -41,6 +44,9 @@ func (u *Upstream) State() State {
 	case c.ejected():
 		s.Name, s.Cause, s.Since = StateEjected, c.cause, c.since
 	default:
+		if c.remark != "" {
+			s.Cause = errors.New(c.remark)
+		}
 		if fresh := u.fresh.Load(); fresh != 0 {
 			s.Since = time.Unix(0, fresh)
 		}

@@ -17,6 +17,7 @@ type Upstream struct {
 	Weight      int      // how much of the work it is to have, against others; 0: 1
 	Backup      bool     // gets new work only while no other is fit
 	MaxInFlight int      // as Settings.MaxInFlight, of this one; 0: the pool's
+	Hosted      bool     // berth starts it, when it is needed; see PoolOptions.Revive
 
 	*live // of all upstreams of its name; set by the pool
 }

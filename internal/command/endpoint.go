@@ -82,8 +82,8 @@ func (g *generation) newPool(cfg config.Pool) (pool, error) {
 		return pool{}, err
 	}
 	options := routing.PoolOptions{
-		Name: cfg.Name, Upstreams: m.named, Settings: m.settings, Probe: g.site.prober(cfg.Name), Examine: g.site.examiner(cfg.Name), Load: tasksAt,
-		Logger: g.site.log, Meter: g.site.meter,
+		Name: cfg.Name, Upstreams: m.named, Settings: m.settings, Probe: g.site.prober(cfg.Name), Examine: g.site.examiner(cfg.Name),
+		Revive: g.site.reviver(cfg.Name), Load: tasksAt, Logger: g.site.log, Meter: g.site.meter,
 	}
 	made, err := share(g, "pool "+cfg.Name, func() (pool, life, error) {
 		f := g.newFleet(cfg.Name)
@@ -137,6 +137,7 @@ func newUpstreams(cfg []config.Upstream) ([]*routing.Upstream, error) {
 			}
 			upstreams = append(upstreams, &routing.Upstream{
 				Name: name, URL: target, Draining: u.Drain, Era: era, Weight: u.Weight, Backup: u.Backup, MaxInFlight: u.MaxInFlight,
+				Hosted: len(u.Command) > 0,
 			})
 		}
 	}

@@ -51,12 +51,22 @@ func (s *site) examiner(pool string) func(context.Context, *routing.Upstream, ro
 			return errNotHere
 		}
 		if server, runs := ownServer(ep, u); runs {
-			if server.Trouble() == nil {
-				return nil // nothing is started for a check
-			}
-			c.Kind = routing.CheckInitialize // whether it still dies shows with the next start
+			return server.Revive(ctx) // nothing is started for a check of one that is well
 		}
 		return outbound.To(ep).Check(ctx, u, c)
+	}
+}
+
+// reviver has the upstreams of a pool that berth runs started where that has failed.
+func (s *site) reviver(pool string) func(context.Context, *routing.Upstream) (string, error) {
+	return func(ctx context.Context, u *routing.Upstream) (remark string, err error) {
+		if ep := s.endpointOf(pool); ep != nil {
+			if server, runs := ownServer(ep, u); runs {
+				err = server.Revive(ctx)
+				remark = server.Silence()
+			}
+		}
+		return remark, err
 	}
 }
 

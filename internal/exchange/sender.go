@@ -44,6 +44,10 @@ type SendError struct {
 	TimedOut bool  // no connection, or no answer's headers, in time
 	Starved  bool  // this process has no file descriptor or port left: nobody was tried
 	Garbled  bool  // what was answered is no answer in HTTP; Sent, and its connection is closed
+
+	// Unstarted says that the upstream is a server that this process runs, and cannot start; Refused. Err is an *mcp.Error
+	// that says why.
+	Unstarted bool
 }
 
 // Error describes the failure for logs. Whichever time was over, berth's for the headers or that of the

@@ -4,6 +4,7 @@ import (
 	"io"
 	"time"
 
+	"berth/internal/exchange"
 	"berth/internal/mcp"
 	"berth/internal/wire"
 )
@@ -42,6 +43,11 @@ func unavailable(message, reason string, retry time.Duration) *mcp.Error {
 // failed is an error for what a process left undone.
 func failed(message, reason string, outcome mcp.Outcome) *mcp.Error {
 	return &mcp.Error{Status: wire.StatusBadGateway, Code: mcp.CodeInternal, Message: message, Reason: reason, Outcome: outcome}
+}
+
+// unstarted is how an opening fails for which no process runs: nobody has it.
+func unstarted(why *mcp.Error) *exchange.SendError {
+	return &exchange.SendError{Err: why, Refused: true, Unstarted: true}
 }
 
 var (

@@ -75,6 +75,7 @@ func (p *peer) register(c *call) *mcp.Error {
 	p.calls[c.number] = c
 	if c.session != nil {
 		c.session.calls[c] = struct{}{}
+		p.server.keepWatching()
 	}
 	return nil
 }

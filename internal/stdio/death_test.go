@@ -1,11 +1,14 @@
 package stdio
 
 import (
+	"context"
 	"encoding/json"
+	"errors"
 	"strings"
 	"testing"
 	"time"
 
+	"berth/internal/exchange"
 	"berth/internal/exchange/exchangetest"
 	"berth/internal/mcp"
 	"berth/internal/wire"
@@ -27,7 +30,24 @@ func failure(t *testing.T, body string) (code int, reason, text string) {
 	return m.Error.Code, m.Error.Data.Reason, m.Error.Message
 }
 
-func TestProcessThatDoesNotStartIsAnAnswer(t *testing.T) {
+// unopened opens no session, and returns why, which is that no process could be started.
+func (r *rig) unopened(caller string) *mcp.Error {
+	r.t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), patient)
+	defer cancel()
+	response, err := r.Send(ctx, r.request(wire.MethodPost, "", caller, opening), 0)
+	if err == nil {
+		r.t.Fatalf("got %d %s", response.Status, exchangetest.ReadAll(r.t, response))
+	}
+	failed, _ := errors.AsType[*exchange.SendError](err)
+	why, ok := errors.AsType[*mcp.Error](err)
+	if !ok || !failed.Unstarted || !failed.Refused || failed.Sent || why.Outcome != mcp.NotExecuted {
+		r.t.Fatalf("got %+v, want that it was not started", err)
+	}
+	return why
+}
+
+func TestProcessThatDoesNotStartTakesNothing(t *testing.T) {
 	for mode, tc := range map[string]struct {
 		change func(o *Options, t *timing)
 		part   string
@@ -39,10 +59,8 @@ func TestProcessThatDoesNotStartIsAnAnswer(t *testing.T) {
 	} {
 		t.Run(mode, func(t *testing.T) {
 			r := newRig(t, mode, tc.change)
-			response := r.reach(r.request(wire.MethodPost, "", "", opening))
-			code, reason, text := failure(t, exchangetest.ReadAll(t, response))
-			if response.Status != 502 || code != mcp.CodeInternal || reason != ReasonProcessFailed || !strings.Contains(text, tc.part) {
-				t.Errorf("got %d %d %s %q, want 502 with %q", response.Status, code, reason, text, tc.part)
+			if why := r.unopened(""); why.Status != 502 || why.Code != mcp.CodeInternal || why.Reason != ReasonProcessFailed || !strings.Contains(why.Message, tc.part) {
+				t.Errorf("got %+v, want 502 with %q", why, tc.part)
 			}
 			r.eventually("the process is gone", func() bool { return r.processes() == 0 })
 		})
@@ -105,56 +123,50 @@ func TestJSONRequestFailsWithItsProcess(t *testing.T) {
 	}
 }
 
-func TestCrashLoopIsAnsweredAtOnce(t *testing.T) {
+func TestCrashLoopIsToldAtOnce(t *testing.T) {
 	r := newRig(t, "dies", func(o *Options, t *timing) { o.Restart, t.backoff = time.Hour, time.Millisecond })
-	open := func() (*wire.Response, string) {
-		response := r.reach(r.request(wire.MethodPost, "", "", opening))
-		_, reason, text := failure(t, exchangetest.ReadAll(t, response))
-		if !strings.Contains(text, "no such database") {
-			t.Errorf("got %q, want the end of stderr", text)
+	open := func(status int, reason string) {
+		t.Helper()
+		why := r.unopened("")
+		if why.Status != status || why.Reason != reason || !strings.Contains(why.Message, "no such database") {
+			t.Errorf("got %+v, want %d %s with the end of stderr", why, status, reason)
 		}
-		return response, reason
+		if (why.RetryAfter > 0) != (status == 503) {
+			t.Errorf("to be tried again after %v", why.RetryAfter)
+		}
 	}
 	for range quickDeaths {
-		if response, reason := open(); response.Status != 502 || reason != ReasonProcessFailed {
-			t.Errorf("got %d %s, want 502", response.Status, reason)
-		}
+		open(502, ReasonProcessFailed)
 		r.eventually("the death is known", func() bool { return r.processes() == 0 })
 	}
-	response, reason := open()
-	if response.Status != 503 || reason != ReasonCrashLoop || response.Header.Get("Retry-After") != "3600" {
-		t.Errorf("got %d %s %v, want 503", response.Status, reason, response.Header)
-	}
-	if got := strings.Count(r.log.String(), "stdio process started"); got != quickDeaths {
-		t.Errorf("started %d times, want %d", got, quickDeaths)
+	open(503, ReasonCrashLoop)
+	if r.starts() != quickDeaths {
+		t.Errorf("started %d times, want %d", r.starts(), quickDeaths)
 	}
 	if err := r.Trouble(); err == nil || !strings.Contains(err.Error(), "keeps dying") {
 		t.Errorf("Trouble: got %v", err)
 	}
-	r.mu.Lock()
-	r.breaker.next = time.Now()
-	r.mu.Unlock()
-	if response, reason := open(); response.Status != 502 || reason != ReasonProcessFailed {
-		t.Errorf("the trial: got %d %s", response.Status, reason)
-	}
-	if response, _ := open(); response.Status != 503 {
-		t.Errorf("after the trial: got %d", response.Status)
-	}
+	r.due()
+	open(502, ReasonProcessFailed)
+	open(503, ReasonCrashLoop)
 }
 
 // What answers initialize and ends at once is as good as what does not start.
 func TestProcessThatDoesNoMoreThanStartIsInACrashLoop(t *testing.T) {
 	r := newRig(t, "passing", func(_ *Options, t *timing) { t.backoff = time.Millisecond })
 	r.eventually("it is given up", func() bool {
-		response := r.reach(r.request(wire.MethodPost, "", "", opening))
-		if response.Status == 503 {
+		response, err := r.Send(t.Context(), r.request(wire.MethodPost, "", "", opening), 0)
+		if why, ok := errors.AsType[*mcp.Error](err); ok && why.Reason == ReasonCrashLoop {
 			return true
+		}
+		if err == nil {
+			response.Body.Close()
 		}
 		r.eventually("the death is known", func() bool { return r.processes() == 0 })
 		return false
 	})
-	if got := strings.Count(r.log.String(), "stdio process started"); got != quickDeaths {
-		t.Errorf("started %d times, want %d", got, quickDeaths)
+	if r.starts() != quickDeaths {
+		t.Errorf("started %d times, want %d", r.starts(), quickDeaths)
 	}
 }
 
@@ -177,7 +189,7 @@ func TestBreakerDoublesItsPause(t *testing.T) {
 		if wait, ok := b.admit(now); wait != want*time.Second || !ok {
 			t.Errorf("after %d deaths: got %v, %v, want %v", i, wait, ok, want*time.Second)
 		}
-		b.died(now)
+		b.died(now, true)
 	}
 	if wait, ok := b.admit(now); ok || wait != time.Minute {
 		t.Errorf("after %d: got %v, %v", b.deaths, wait, ok)

@@ -18,9 +18,8 @@
 // status of tasks. The
 // log level is the process's, so the last session to set it decides for all on it.
 //
-// A process that several sessions share was initialised with what the first of them declared: the
-// later ones are told what the server said to that one, and it may ask them what they did not
-// declare, or not ask what they did.
+// A process is shared by sessions whose clients say the same in initialize, as far as a server heeds
+// that: the later ones are told what the server said to the first.
 //
 // It costs one operating system process for each place that Isolation makes, five goroutines and
 // a waiting thread with each, and of memory at most 1 MiB for each stream that goes on, or one

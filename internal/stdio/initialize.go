@@ -20,14 +20,17 @@ func (s *Server) initialize(p patience, request *exchange.Request, message *mcp.
 	if refused == nil {
 		at, refused = s.processFor(request.Caller, bytes.Clone(request.Body))
 	}
-	if refused != nil {
+	switch {
+	case refused != nil && refused.Reason == ReasonCrashLoop:
+		return nil, unstarted(refused)
+	case refused != nil:
 		return exchange.Refusal(refused, c.ID), nil
 	}
 	if _, err := await(p, at.ready); err != nil {
 		s.leave(at)
 		return nil, err
 	}
-	return s.open(at, request.Caller, c.ID), nil
+	return s.open(at, request.Caller, c.ID)
 }
 
 func (s *Server) checkOpening(request *exchange.Request, message *mcp.Message) *mcp.Error {
@@ -51,47 +54,99 @@ func (s *Server) checkOpening(request *exchange.Request, message *mcp.Message) *
 	return invalid
 }
 
-// processFor returns the process for a new session of this caller, which may still be starting.
+// processFor returns the process for a new session of this caller, which may still be starting. The session is one of those that are
+// being opened there until open or leave.
 func (s *Server) processFor(caller string, body []byte) (*peer, *mcp.Error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if len(s.sessions) >= maxSessions {
 		return nil, unavailable("too many sessions are open", mcp.ReasonOverloaded, time.Second)
 	}
-	key := s.shareKey(caller, body)
-	if p := s.shared[key]; p != nil && !p.isOld(time.Now()) {
-		return p, nil
+	p, refused := s.choose(caller, body)
+	if refused == nil {
+		p.opens++
+	}
+	return p, refused
+}
+
+// choose returns the process that stands for such a session, unless it does not answer, or the session is to have one to itself; then
+// another one, where that may be started.
+func (s *Server) choose(caller string, body []byte) (*peer, *mcp.Error) {
+	share := s.shareOf(caller, body)
+	standing := s.standing(share.key)
+	if standing != nil && !standing.silent && (!share.asked || standing.isFree() || s.hasMany(caller)) {
+		return standing, nil
 	}
 	opening := mcp.WithID(body, []byte("0"))
 	wished := caller + "\x00" + string(opening)
-	if p := s.spares[wished]; p != nil && key == "" {
+	if p := s.spares[wished]; p != nil && share.key == "" {
 		delete(s.spares, wished)
 		return p, nil
 	}
 	p, refused := s.newPeer(opening)
-	if refused != nil {
+	switch {
+	case refused != nil && standing != nil:
+		return standing, nil
+	case refused != nil:
 		return nil, refused
 	}
-	if p.wished = wished; key != "" {
-		p.key, s.shared[key] = key, p
-	}
+	p.wished, p.key, p.caller = wished, share.key, caller
 	return p, nil
 }
 
-// shareKey is what sessions that share a process have in common: whose they are, unless they are everybody's, and the version and
-// capabilities that the process is told, and answers by; "": the session shares none.
-func (s *Server) shareKey(caller string, initialize []byte) string {
-	switch {
-	case s.options.Isolation == IsolateAll:
-		return "all, " + saidBy(initialize)
-	case s.options.Isolation == IsolatePrincipal && caller != "":
-		return "of " + caller + ", " + saidBy(initialize)
+// standing returns the process with this key that new sessions had best be in: one that answers, with the fewest sessions; nil: there
+// is none.
+func (s *Server) standing(key string) (best *peer) {
+	if key == "" {
+		return nil
 	}
-	return ""
+	now := time.Now()
+	for p := range s.peers {
+		if p.key != key || p.stopping || p.over || p.isOld(now) {
+			continue
+		}
+		if best == nil || best.silent && !p.silent || best.silent == p.silent && p.load() < best.load() {
+			best = p
+		}
+	}
+	return best
 }
 
-// saidBy is a digest of what a client says in initialize that a server heeds.
-func saidBy(initialize []byte) string {
+// load is how many sessions the process has, or is to have in a moment.
+func (p *peer) load() int { return len(p.sessions) + p.opens }
+
+func (p *peer) isFree() bool { return p.load() == 0 }
+
+// hasMany reports whether a caller has half of the processes that may run.
+func (s *Server) hasMany(caller string) bool {
+	n := 0
+	for p := range s.peers {
+		if p.caller == caller {
+			n++
+		}
+	}
+	return 2*n >= s.options.MaxProcesses
+}
+
+// share says with whom a session shares its process.
+type share struct {
+	key   string // of all that may: whose they are, unless they are everybody's, and what they say; "": it shares none
+	asked bool   // its client may be asked something, by a process that does not say for which call: it shares one only where it must
+}
+
+func (s *Server) shareOf(caller string, initialize []byte) share {
+	said, asked := saidBy(initialize)
+	switch {
+	case s.options.Isolation == IsolateAll:
+		return share{key: "all, " + said}
+	case s.options.Isolation == IsolatePrincipal && caller != "":
+		return share{key: "of " + caller + ", " + said, asked: asked}
+	}
+	return share{}
+}
+
+// saidBy is a digest of what a client says in initialize that a server heeds, and answers by; and whether that lets it ask the client.
+func saidBy(initialize []byte) (digest string, asked bool) {
 	var said struct {
 		Params struct {
 			ProtocolVersion json.RawMessage `json:"protocolVersion"`
@@ -99,8 +154,9 @@ func saidBy(initialize []byte) string {
 		} `json:"params"`
 	}
 	_ = json.Unmarshal(initialize, &said) // one that cannot be read says nothing
-	digest := sha256.Sum256(bytes.Join([][]byte{said.Params.ProtocolVersion, said.Params.Capabilities}, []byte{0}))
-	return hex.EncodeToString(digest[:])
+	sum := sha256.Sum256(bytes.Join([][]byte{said.Params.ProtocolVersion, said.Params.Capabilities}, []byte{0}))
+	client := mcp.Client{Capabilities: []byte(said.Params.Capabilities)}
+	return hex.EncodeToString(sum[:]), client.Asked()
 }
 
 // leave takes note that whoever a process is started for waits no longer. A client that has a
@@ -108,6 +164,7 @@ func saidBy(initialize []byte) string {
 func (s *Server) leave(p *peer) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	p.opens--
 	if p.key != "" || p.stopping || p.over {
 		return
 	}
@@ -119,19 +176,20 @@ func (s *Server) leave(p *peer) {
 }
 
 // open opens a session at a process that is ready.
-func (s *Server) open(p *peer, caller string, id []byte) *wire.Response {
+func (s *Server) open(p *peer, caller string, id []byte) (*wire.Response, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	p.opens--
 	switch {
 	case p.refusal != nil:
-		return wire.Whole(wire.StatusOK, mcp.ErrorResponse(id, p.refusal))
+		return wire.Whole(wire.StatusOK, mcp.ErrorResponse(id, p.refusal)), nil
 	case p.failure != nil:
-		return exchange.Refusal(p.failure, id)
+		return nil, unstarted(p.failure)
 	case p.stopping || p.over:
-		return exchange.Refusal(failed("the process ended before its session was open", ReasonProcessExited, mcp.NotExecuted), id)
+		return exchange.Refusal(failed("the process ended before its session was open", ReasonProcessExited, mcp.NotExecuted), id), nil
 	}
 	session := s.newSession(p, caller)
 	response := wire.Whole(wire.StatusOK, mcp.Response(id, p.result))
 	response.Header.Set(mcp.HeaderSession, session.id)
-	return response
+	return response, nil
 }

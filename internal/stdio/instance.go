@@ -4,6 +4,7 @@ import (
 	"context"
 	"reflect"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -183,9 +184,22 @@ func (i *Instance) Tied() (n int) {
 	return n
 }
 
-// Trouble is Server.Trouble of what new sessions go to.
-func (i *Instance) Trouble() error {
+// Revive is Server.Revive of what new sessions go to.
+func (i *Instance) Revive(ctx context.Context) error { return i.newest().Revive(ctx) }
+
+// Silence is Server.Silence of all that the instance runs.
+func (i *Instance) Silence() string {
+	var all []string
+	for _, s := range i.all() {
+		if silence := s.Silence(); silence != "" {
+			all = append(all, silence)
+		}
+	}
+	return strings.Join(all, "; ")
+}
+
+func (i *Instance) newest() *Server {
 	i.mu.Lock()
 	defer i.mu.Unlock()
-	return i.now.Trouble()
+	return i.now.Server
 }

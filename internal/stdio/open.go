@@ -46,7 +46,7 @@ func (p *peer) start() *call {
 	defer s.mu.Unlock()
 	if err != nil {
 		if !stopped {
-			s.died("it could not be started: " + err.Error())
+			s.died(p, err.Error(), true)
 			s.options.Logger.Warn("stdio process cannot be started", "error", err)
 		}
 		p.failure = failed("the process could not be started: "+err.Error(), ReasonProcessFailed, mcp.NotExecuted)
@@ -76,10 +76,15 @@ func (p *peer) opened(answer []byte) {
 			p.version = versions[0]
 		}
 		p.touched = time.Now() // it may have taken longer to start than it may be idle
+		p.server.born(p)
 		return
 	}
-	if p.refusal = mcp.ErrorObject(answer); p.refusal == nil {
-		p.failure = failed("the process answered initialize with neither a result nor an error", ReasonProcessFailed, mcp.NotExecuted)
+	if p.refusal = mcp.ErrorObject(answer); p.refusal != nil {
+		p.server.born(p)
+	} else {
+		how := "it answered initialize with neither a result nor an error"
+		p.failure = failed("the process does not start: "+how, ReasonProcessFailed, mcp.NotExecuted)
+		p.server.died(p, how, true)
 	}
 	p.stop("it refused initialize")
 }
@@ -94,17 +99,9 @@ func (p *peer) lateFor(first *call) {
 		how += "; its stderr ends: " + tail
 	}
 	p.failure = failed(how, ReasonProcessFailed, mcp.NotExecuted)
-	s.died(how)
+	s.died(p, how, true)
 	p.failCalls(p.failure)
 	p.stop("it did not answer initialize in time")
-}
-
-// died notes a death for which the command may be to blame.
-func (s *Server) died(how string) {
-	s.death = how
-	if s.breaker.died(time.Now()); s.breaker.deaths == quickDeaths {
-		s.options.Logger.Warn("stdio process dies again and again: it is tried now and then", "every", s.options.Restart.String())
-	}
 }
 
 // watch waits for the process's end.
@@ -119,7 +116,7 @@ func (p *peer) watch() {
 		failure = failed("the process ended before it answered initialize: "+story, ReasonProcessFailed, mcp.NotExecuted)
 	}
 	if own && !p.worked && (!p.answered || lived < s.timing.quick) {
-		s.died(story)
+		s.died(p, story, !p.answered)
 	}
 	if own {
 		p.process.log.Warn("stdio process ended by itself", "how", story, "lived", lived.Round(time.Millisecond).String(), "calls", len(p.calls))

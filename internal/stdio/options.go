@@ -13,7 +13,8 @@ const (
 	IsolateSession Isolation = iota
 	// IsolateAll has one process for all.
 	IsolateAll
-	// IsolatePrincipal has one process for each Caller of a request. Of requests without one each
+	// IsolatePrincipal has a process for each Caller of a request, and for each of its sessions whose client may be asked something,
+	// until it has half of MaxProcesses; from then on those share. Of requests without a Caller each
 	// session gets a process: strangers share nothing.
 	IsolatePrincipal
 	// IsolateCall gives each tools/call a process, which is initialised as its session's was and
@@ -86,6 +87,8 @@ type timing struct {
 	unread   time.Duration // a call that nobody reads, or a session that says nothing, keeps a process alive that long
 	awaited  time.Duration // a task counts as waited for that long after its client last asked for it
 	sweep    time.Duration // between two looks at what has become idle
+	quiet    time.Duration // a process with calls in flight that says nothing for so long is asked for a sign of life
+	sign     time.Duration // how long it has for that
 }
 
 func defaultTiming(idle time.Duration) timing {
@@ -94,5 +97,6 @@ func defaultTiming(idle time.Duration) timing {
 		quick: 10 * time.Second, backoff: 100 * time.Millisecond,
 		kept: 5 * time.Minute, standing: 5 * time.Second, cancel: 10 * time.Second,
 		unread: time.Hour, awaited: 2 * time.Minute, sweep: min(30*time.Second, max(idle/4, 10*time.Millisecond)),
+		quiet: 10 * time.Second, sign: 5 * time.Second,
 	}
 }

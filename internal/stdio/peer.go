@@ -1,6 +1,7 @@
 package stdio
 
 import (
+	"sync/atomic"
 	"time"
 
 	"berth/internal/mcp"
@@ -10,9 +11,11 @@ import (
 // stands before ready is closed and stays.
 type peer struct {
 	server *Server
-	key    string // in Server.shared; "": it is one session's
+	key    string // of the sessions that may share it; "": it is one session's
+	caller string // whose it is
 	wished string // in Server.spares, while it waits there for whoever asks that again
 	alone  bool   // it serves one call
+	trial  bool   // it shows whether the command starts, and serves nobody
 
 	ready   chan struct{} // closed when it is initialised, or is not going to be
 	opening []byte        // the initialize that it gets
@@ -27,6 +30,7 @@ type peer struct {
 	next     int64           // number of the last call
 	tasks    map[int64]*call // that have made a task
 	sessions map[*session]struct{}
+	opens    int  // sessions that are to be opened in it
 	told     bool // it got notifications/initialized
 	answered bool // initialize
 	worked   bool // it has answered a client
@@ -35,29 +39,47 @@ type peer struct {
 	begun    time.Time
 	touched  time.Time // when its last session ended; before that when it was ready
 	odd      map[string]bool
+
+	heard  atomic.Int64 // when it last wrote to stdout, in Unix nanoseconds
+	sign   *call        // by which it is asked for a sign of life; nil: it is not
+	silent bool         // it gave none
 }
 
 // newPeer begins to start a process. opening is the initialize that it gets.
 func (s *Server) newPeer(opening []byte) (*peer, *mcp.Error) {
-	switch {
-	case s.closing:
-		return nil, errDraining
-	case len(s.peers) >= s.options.MaxProcesses:
-		return nil, unavailable("as many processes run as may", ReasonTooManyProcesses, time.Second)
+	if refused := s.noRoom(); refused != nil {
+		return nil, refused
 	}
-	now := time.Now()
-	wait, ok := s.breaker.admit(now)
+	wait, ok := s.breaker.admit(time.Now())
 	if !ok {
+		s.trouble = "the command keeps dying: " + s.death
 		return nil, unavailable("the process died several times in a row; the last time: "+s.death, ReasonCrashLoop, wait)
 	}
+	return s.begin(opening, wait), nil
+}
+
+// noRoom says what keeps any process from being started; nil: nothing does.
+func (s *Server) noRoom() *mcp.Error {
+	switch {
+	case s.closing:
+		return errDraining
+	case len(s.peers) >= s.options.MaxProcesses:
+		return unavailable("as many processes run as may", ReasonTooManyProcesses, time.Second)
+	}
+	return nil
+}
+
+// begin begins to start a process, after a pause.
+func (s *Server) begin(opening []byte, pause time.Duration) *peer {
+	now := time.Now()
 	p := &peer{
 		server: s, ready: make(chan struct{}), opening: opening, quit: make(chan struct{}), calls: map[int64]*call{},
 		tasks: map[int64]*call{}, sessions: map[*session]struct{}{}, begun: now, touched: now, odd: map[string]bool{},
 	}
 	s.peers[p] = struct{}{}
 	s.keepSweeping()
-	go p.open(wait)
-	return p, nil
+	go p.open(pause)
+	return p
 }
 
 // primes reports whether streams begin with an event without data: clients of older versions may
@@ -113,9 +135,6 @@ func (p *peer) stop(cause string) {
 
 // unlist takes the process out of where new sessions look for one.
 func (p *peer) unlist() {
-	if p.server.shared[p.key] == p {
-		delete(p.server.shared, p.key)
-	}
 	if p.server.spares[p.wished] == p {
 		delete(p.server.spares, p.wished)
 	}

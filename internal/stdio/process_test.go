@@ -10,8 +10,6 @@ import (
 	"syscall"
 	"testing"
 	"time"
-
-	"berth/internal/exchange/exchangetest"
 )
 
 // gone reports whether no process has this id; a zombie, which its parent is to reap, has none.
@@ -172,9 +170,8 @@ func TestProcessRunsAsItsUser(t *testing.T) {
 		o.User = "nobody"
 		o.Command = []string{"sh", "-c", `id -un >&2; exit 1`}
 	})
-	response := r.reach(r.request("POST", "", "", opening))
-	if _, _, text := failure(t, exchangetest.ReadAll(t, response)); !strings.HasSuffix(text, "its stderr ends: nobody") {
-		t.Errorf("got %q", text)
+	if why := r.unopened(""); !strings.HasSuffix(why.Message, "its stderr ends: nobody") {
+		t.Errorf("got %v", why)
 	}
 }
 

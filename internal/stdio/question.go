@@ -31,7 +31,7 @@ func (p *peer) question(message, id []byte, method string) {
 		if p.once("ambiguous") {
 			p.server.options.Logger.Warn("stdio process asks while calls of several sessions are in flight: it is refused", "method", method)
 		}
-		p.refuse(id, "cannot tell which call asks")
+		p.refuse(id, "cannot tell which of several clients' calls asks: set isolation = \"session\", or a greater max_processes")
 	case asker != nil:
 		p.ask(asker.session, asker.stream, message, id)
 	case len(p.sessions) == 1:

@@ -58,7 +58,7 @@ func TestQuestionAmongCallsOfSeveralSessionsIsRefused(t *testing.T) {
 	a, b := r.open("a"), r.open("b")
 	a.begin("1", "hang", "").message()
 	for range 2 {
-		if got := b.call("ask", ""); !strings.Contains(got, "cannot tell which call asks") {
+		if got := b.call("ask", ""); !strings.Contains(got, "cannot tell which of several clients' calls asks") {
 			t.Errorf("got %q, want a refusal", got)
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"time"
 
 	"berth/internal/mcp"
 )
@@ -13,6 +14,7 @@ const maxShown = 200
 
 // receive takes a line of the process's stdout.
 func (p *peer) receive(process *process, line []byte) {
+	p.heard.Store(time.Now().UnixNano())
 	line = bytes.TrimPrefix(bytes.TrimSpace(line), []byte("\ufeff"))
 	if len(line) == 0 {
 		return
@@ -108,7 +110,7 @@ func (p *peer) response(process *process, message []byte, a *mcp.Answer) {
 	default:
 		if !p.worked {
 			p.worked = true
-			p.server.breaker.lived()
+			p.server.lived()
 		}
 		if a.CreatesTask() {
 			p.keepTask(c, a.Task.ID)

@@ -104,8 +104,14 @@ func (r *rig) reach(request *exchange.Request) *wire.Response {
 	return response
 }
 
-// open opens a session.
+// open opens a session of a client that may be asked nothing.
 func (r *rig) open(caller string) *client {
+	r.t.Helper()
+	return r.openAs(caller, opening)
+}
+
+// openAs opens a session by this initialize.
+func (r *rig) openAs(caller, opening string) *client {
 	r.t.Helper()
 	response := r.reach(r.request(wire.MethodPost, "", caller, opening))
 	body := exchangetest.ReadAll(r.t, response)

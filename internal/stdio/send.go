@@ -12,9 +12,9 @@ import (
 
 var errNoAnswer = errors.New("stdio: no answer in time")
 
-// Send implements exchange.Sender. What a process fails at is an answer too: 502 if it cannot be
-// started, 503 if it is not tried now. An error says that ctx or wait ended the exchange; the call
-// goes on.
+// Send implements exchange.Sender. What a process fails at is an answer too. An error says that no process could be started
+// for a session, or is not tried now, so that nothing was done (Unstarted); or that ctx or wait ended
+// the exchange, and the call goes on.
 func (s *Server) Send(ctx context.Context, request *exchange.Request, wait time.Duration) (*wire.Response, error) {
 	if ctx.Err() != nil {
 		return nil, &exchange.SendError{Err: context.Cause(ctx)}

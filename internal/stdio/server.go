@@ -15,13 +15,15 @@ type Server struct {
 
 	mu       sync.Mutex // guards the fields below, and those of peers, sessions and calls
 	peers    map[*peer]struct{}
-	shared   map[string]*peer // by whom they serve; of isolation by principal, and of all by one
 	spares   map[string]*peer // whose opener left before they were ready; by what was asked
 	sessions map[string]*session
 	breaker  breaker
 	death    string // how the last process died that died by itself
+	trouble  string // what is wrong with the command; "": nothing, as far as is known
+	trial    *peer  // shows whether that is over; nil: none does
 	asked    int64  // the number of the last question to a client
 	sweeping *time.Timer
+	watching *time.Timer
 	closing  bool
 	empty    chan struct{} // closed when no process is left, once closing
 }
@@ -32,7 +34,7 @@ func New(options Options) *Server {
 	timing := defaultTiming(options.Idle)
 	return &Server{
 		options: options, timing: timing, starter: newStarter(),
-		peers: map[*peer]struct{}{}, shared: map[string]*peer{}, spares: map[string]*peer{},
+		peers: map[*peer]struct{}{}, spares: map[string]*peer{},
 		sessions: map[string]*session{}, breaker: breaker{backoff: timing.backoff, trial: options.Restart},
 		empty: make(chan struct{}),
 	}
@@ -58,8 +60,10 @@ func (s *Server) Shutdown(ctx context.Context) error {
 		if len(s.peers) == 0 {
 			close(s.empty)
 		}
-		if s.sweeping != nil {
-			s.sweeping.Stop()
+		for _, timer := range []*time.Timer{s.sweeping, s.watching} {
+			if timer != nil {
+				timer.Stop()
+			}
 		}
 		for p := range s.peers {
 			p.stop("berth shuts down")

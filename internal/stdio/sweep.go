@@ -25,6 +25,8 @@ func (s *Server) sweep() {
 		case p.alone || !p.isReady():
 		case len(p.sessions) == 0 && p.isOld(now):
 			p.stop("it has lived long enough")
+		case len(p.sessions) == 0 && p.silent:
+			p.stop("it does not answer")
 		case !p.inUse(now):
 			p.stop("nobody uses it")
 		}

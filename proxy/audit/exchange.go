@@ -86,6 +86,8 @@ func ErrorType(err error) string {
 		return semconv.ErrorTypeOther.Value.AsString()
 	case failed.TimedOut:
 		return "timeout"
+	case failed.Unstarted:
+		return "not_started"
 	case failed.Refused:
 		return "connection_refused"
 	case failed.Garbled:

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"time"
 
+	"berth/internal/exchange"
 	"berth/internal/mcp"
 	"berth/internal/wire"
 	"berth/routing"
@@ -65,7 +66,8 @@ func (w Way) AskSession(ctx context.Context, u *routing.Upstream) routing.Verdic
 
 // unsaid is the verdict of an upstream that did not answer the question, by Ask's error.
 func unsaid(err error) routing.Verdict {
-	if refusal, ok := errors.AsType[*mcp.Error](err); ok {
+	_, unanswered := errors.AsType[*exchange.SendError](err)
+	if refusal, ok := errors.AsType[*mcp.Error](err); ok && !unanswered {
 		return routing.Refuses(refusal)
 	}
 	return routing.Unclear

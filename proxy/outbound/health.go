@@ -1,9 +1,11 @@
 package outbound
 
 import (
+	"errors"
 	"fmt"
 
 	"berth/internal/exchange"
+	"berth/internal/mcp"
 	"berth/internal/wire"
 	"berth/routing"
 )
@@ -12,6 +14,8 @@ import (
 // subscription, berth itself.
 //
 //	no connection, or no headers in time                     failed, and silent
+//	a server that berth runs cannot be started               failing
+//	one that it runs is late                                 failed
 //	broken off after some of the request was sent, or        failed
 //	  an answer that is none in HTTP
 //	a status of 5xx but 501                                   failed, and there
@@ -25,7 +29,15 @@ import (
 // failed feeds the health of an upstream that gave no answer, or none in HTTP: that
 // is as bad as a gateway's error, and no silence.
 func (s Sender) failed(u *routing.Upstream, failed *exchange.SendError) {
-	if failed.Starved {
+	switch {
+	case failed.Starved:
+		return
+	case failed.Unstarted:
+		cause := failed.Err
+		if worded, ok := errors.AsType[*mcp.Error](cause); ok {
+			cause = errors.New(worded.Message)
+		}
+		s.Router.Pool.NotStarted(u, cause)
 		return
 	}
 	how := routing.FailedConnect
@@ -33,7 +45,7 @@ func (s Sender) failed(u *routing.Upstream, failed *exchange.SendError) {
 		how = routing.FailedTimeout
 	}
 	s.Router.Pool.Failed(u, how, failed)
-	if failed.TimedOut || !failed.Sent {
+	if !u.Hosted && (failed.TimedOut || !failed.Sent) { // else one process of several is slow
 		s.Router.Pool.FellSilent(u, failed)
 	}
 }

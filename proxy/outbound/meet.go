@@ -104,6 +104,9 @@ func (s Sender) meetModern(ctx context.Context, u *routing.Upstream, host string
 // meetLegacy reports whether u opens a session. fails is what a server that does not work says.
 func (s Sender) meetLegacy(ctx context.Context, u *routing.Upstream, host string) (ok bool, fails error) {
 	response, err := s.initialize(ctx, u, host)
+	if worded, ok := errors.AsType[*mcp.Error](err); ok { // it is berth's to start
+		return false, fmt.Errorf("%w: %s", ErrFails, worded.Message)
+	}
 	if err != nil {
 		return false, nil
 	}

@@ -54,7 +54,7 @@ func (s Sender) Send(ctx context.Context, u *routing.Upstream, out *exchange.Req
 
 func (s Sender) exchange(ctx context.Context, u *routing.Upstream, out *exchange.Request, t Terms) (*wire.Response, error) {
 	by := s.by(u, out)
-	if !t.Watched || s.Timeouts.Quiet == 0 {
+	if !t.Watched || u.Hosted || s.Timeouts.Quiet == 0 {
 		return by.Send(ctx, out, t.Wait)
 	}
 	return s.sendWatched(ctx, u, by, out, t.Wait)

@@ -21,7 +21,8 @@ const signTime = 5 * time.Second
 // of a session stands for days, and neither would notice that its upstream froze. Where it
 // has said nothing for Timeouts.Quiet, and no other exchange has heard of the upstream
 // meanwhile, the upstream is asked for a sign of life, as the exchange's client would: a
-// ping outside of a session opens one at some servers, and nobody ends that.
+// ping outside of a session opens one at some servers, and nobody ends that. Who runs a hosted upstream watches
+// over its processes, each by itself.
 type vigil struct {
 	io.ReadCloser // the answer's body; of a vigil that has one
 
@@ -146,7 +147,7 @@ const abandonedAfter = 2 * time.Second
 // Abandoned notes that the client of a request left before any answer: where all of them are
 // less patient than berth, nobody else notices that the upstream froze.
 func (s Sender) Abandoned(ctx context.Context, u *routing.Upstream, out *exchange.Request, waited time.Duration) {
-	if s.Timeouts.Quiet == 0 || waited < abandonedAfter || u.Silent() {
+	if u.Hosted || s.Timeouts.Quiet == 0 || waited < abandonedAfter || u.Silent() {
 		return
 	}
 	v, sign := &vigil{ctx: ctx, ep: s, u: u}, signOfLife(out)

@@ -63,6 +63,16 @@ func (s *Sender) Send(ctx context.Context, request *exchange.Request, wait time.
 	return nil, &exchange.SendError{Err: errNoServer}
 }
 
+// Retires reports whether what is new is to begin in another session of an upstream's than this one: of those that berth runs, where the
+// session's process does not answer, has lived long enough, or is run by options of before.
+func (s *Sender) Retires(upstream *url.URL, session string) bool {
+	if upstream.Scheme != SchemeStdio {
+		return false
+	}
+	server, ok := s.Stdio[upstream.Path].(interface{ Retires(session string) bool })
+	return ok && server.Retires(session)
+}
+
 var errNoServer = errors.New("resident: no such server")
 
 // pass has another berth send the request. One that is gone has taken its sessions along.

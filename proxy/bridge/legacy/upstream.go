@@ -3,6 +3,7 @@ package legacy
 import (
 	"crypto/rand"
 	"log/slog"
+	"net/url"
 	"strconv"
 	"sync/atomic"
 
@@ -28,6 +29,17 @@ type Upstream struct {
 
 // Pool is the upstream's, as it is now.
 func (u *Upstream) Pool() *routing.Pool { return u.Endpoint().Router.Pool }
+
+// Retires reports whether what is new is to begin in another session than the one of this name, as whoever runs the upstream says.
+func (u *Upstream) Retires(session string) bool {
+	if !u.Hosted {
+		return false
+	}
+	runner, ok := u.Endpoint().Client.(interface {
+		Retires(upstream *url.URL, session string) bool
+	})
+	return ok && runner.Retires(u.URL, session)
+}
 
 // Opener opens sessions in the name of who sends out.
 func (u *Upstream) Opener(out *exchange.Request) session.Opener {

@@ -37,6 +37,7 @@ const lendAgain = 100 * time.Millisecond
 func (p *Pool) tryLend(ctx context.Context, at *legacy.Upstream, b *Borrower, alone bool) (l *Session, wait chan struct{}, err error) {
 	key := b.key()
 	p.mu.Lock()
+	p.shelves[key].retire()
 	s := p.shelfOf(key, b.Whose())
 	if l = s.own(b.Prefers, alone); l == nil {
 		l = s.fit(alone)

@@ -78,7 +78,7 @@ func notOpened(at *legacy.Upstream, err error) error {
 		return err
 	}
 	if failed, ok := errors.AsType[*exchange.SendError](err); ok {
-		return &exchange.SendError{Err: failed.Err, Refused: failed.Refused, TimedOut: failed.TimedOut, Starved: failed.Starved}
+		return &exchange.SendError{Err: failed.Err, Refused: failed.Refused, TimedOut: failed.TimedOut, Starved: failed.Starved, Unstarted: failed.Unstarted}
 	}
 	answer, ok := errors.AsType[*session.Refusal](err)
 	if !ok {

@@ -37,6 +37,7 @@ type Session struct {
 	idle  time.Time // since when nobody uses it
 	gone  bool      // it is on no shelf any more
 
+	leaves  bool // it takes no new call, and ends with the last that it has
 	retired bool // it is gone, and ends with its last use
 
 	greeted    bool          // its server had the time to ask what it asks of every session
@@ -63,7 +64,7 @@ func (l *Session) GiveBack(lost bool) {
 		}
 	}
 	l.shelf.tell()
-	if !l.gone && (lost || l.users == 0 && p.settings().Isolation == PerCall && !l.hasTasks()) {
+	if !l.gone && (lost || l.users == 0 && (l.leaves || p.settings().Isolation == PerCall) && !l.hasTasks()) {
 		l.remove()
 		l.retired = true
 	}

@@ -1,6 +1,7 @@
 package sessions
 
 import (
+	"context"
 	"slices"
 )
 
@@ -35,7 +36,7 @@ func (s *shelf) settle() {
 // own returns the session of a name that may be lent; nil if there is none.
 func (s *shelf) own(id string, alone bool) *Session {
 	for _, l := range s.loans {
-		if id != "" && l.ID == id && (l.users == 0 || !alone && !l.alone) {
+		if id != "" && l.ID == id && !l.leaves && (l.users == 0 || !alone && !l.alone) {
 			return l
 		}
 	}
@@ -45,11 +46,28 @@ func (s *shelf) own(id string, alone bool) *Session {
 // fit returns the session that was used last of those that may be lent; nil if there is none.
 func (s *shelf) fit(alone bool) *Session {
 	for _, l := range slices.Backward(s.loans) {
-		if l.users == 0 || !alone && !l.alone {
+		if !l.leaves && (l.users == 0 || !alone && !l.alone) {
 			return l
 		}
 	}
 	return nil
+}
+
+// retire has sessions that are to be given nothing new end, at once or with their last use; nil has none. The caller holds Pool.mu.
+func (s *shelf) retire() {
+	if s == nil {
+		return
+	}
+	for _, l := range slices.Backward(s.loans) { // removing one moves those behind it
+		if l.At == nil || l.leaves || !l.At.Retires(l.ID) { // or it is being opened
+			continue
+		}
+		l.leaves = true
+		if l.users == 0 && !l.hasTasks() {
+			l.remove()
+			go l.End(context.Background())
+		}
+	}
 }
 
 // place returns the least number that no session of the shelf has. What may not be asked needs no

@@ -1,0 +1,85 @@
+package stdio
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"berth/internal/mcp"
+)
+
+// Trouble is what is wrong with the command: the last process did not start, or several have died again and again and nothing has served
+// a client since. nil: nothing, as far as is known.
+func (s *Server) Trouble() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.trouble == "" {
+		return nil
+	}
+	return errors.New("stdio: " + s.trouble)
+}
+
+// Revive is Trouble, once it has tried whether that is over: where something is wrong, a process is started for that, as soon as one may be.
+// ctx bounds the wait for it, and not the process.
+func (s *Server) Revive(ctx context.Context) error {
+	if p := s.tryOut(); p != nil {
+		select {
+		case <-p.ready:
+		case <-ctx.Done():
+		}
+	}
+	return s.Trouble()
+}
+
+// tryOut returns the process that shows whether the command starts; nil: none is due.
+func (s *Server) tryOut() *peer {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.trial == nil && s.trouble != "" && s.noRoom() == nil && s.breaker.admitTrial(time.Now()) {
+		s.trial = s.begin(trialOpening, 0)
+		s.trial.trial = true
+		go s.endTrial(s.trial)
+	}
+	return s.trial
+}
+
+var trialOpening = mcp.InitializeFor([]byte("0"), mcp.VersionCoreTasks, []byte("{}"), nil)
+
+func (s *Server) endTrial(p *peer) {
+	<-p.ready
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.trial = nil
+	p.stop("it has shown that it starts")
+}
+
+// died notes a death for which the command may be to blame, before the process had answered initialize or after that.
+func (s *Server) died(p *peer, how string, unborn bool) {
+	s.death = how
+	if !p.trial {
+		s.breaker.died(time.Now(), unborn)
+	}
+	switch {
+	case s.breaker.deaths >= quickDeaths:
+		s.trouble = "the command keeps dying: " + how
+	case unborn:
+		s.trouble = "the command does not start: " + how
+	}
+	if s.breaker.deaths == quickDeaths && !p.trial {
+		s.options.Logger.Warn("stdio process dies again and again: it is tried now and then", "every", s.options.Restart.String())
+	}
+}
+
+// born notes that a process has answered initialize.
+func (s *Server) born(p *peer) {
+	if p.trial || s.breaker.unborn {
+		s.trouble = ""
+	}
+	s.breaker.born(p.trial)
+}
+
+// lived notes that a process has done something for a client.
+func (s *Server) lived() {
+	s.trouble = ""
+	s.breaker.lived()
+}
