@@ -8,7 +8,9 @@
 // stands in a bounded memory of its stream, from which a client that was cut off goes on;
 // closing a stream never cancels its call. A process that ends fails its calls at once, with its
 // status and the end of its stderr, and its sessions answer 404 from then on. One that dies again
-// and again is not started at each request (breaker).
+// and again is not started at each request (breaker); whether it starts again is tried without any
+// (Revive). A process that says nothing while calls are in flight is asked for a sign of life, told of
+// (Silence) if it gives none, and given nothing new while another may be started.
 //
 // stdio says of nothing to which call it belongs. A question of the server's goes to the one call
 // that is in flight; to the last begun of several that are of one session; and is refused where
