@@ -25,7 +25,7 @@ type condition struct {
 	cause     error       // of that
 
 	silentSince time.Time     // zero: it answers, or nobody has noticed yet
-	silence     error         // how it showed
+	silence     error         // how it showed last
 	confirmed   bool          // a probe has failed since
 	refuses     bool          // silent because nobody listens at its address
 	answers     chan struct{} // closed with the end of the silence
@@ -77,26 +77,25 @@ func (c *condition) answer() (back bool) {
 
 // fallSilent notes that the upstream does not answer.
 func (c *condition) fallSilent(cause error) (first bool) {
-	c.refuses = errors.Is(cause, syscall.ECONNREFUSED)
+	c.silence, c.refuses = cause, errors.Is(cause, syscall.ECONNREFUSED)
 	if c.silent() {
 		return false
 	}
-	c.silentSince, c.silence, c.answers = time.Now(), cause, make(chan struct{})
+	c.silentSince, c.answers = time.Now(), make(chan struct{})
 	return true
 }
 
-// confirm notes that a probe failed with cause, and returns how the silence showed if
-// this is what confirms it. An answer that came meanwhile counts more.
+// confirm notes that a probe failed with cause, and returns how the silence showed before
+// if this is what confirms it. An answer that came meanwhile counts more.
 func (c *condition) confirm(cause error) (confirmed error) {
 	if !c.silent() {
 		return nil
 	}
-	c.refuses = errors.Is(cause, syscall.ECONNREFUSED)
-	if c.confirmed {
-		return nil
+	if !c.confirmed {
+		c.confirmed, confirmed = true, c.silence
 	}
-	c.confirmed = true
-	return c.silence
+	c.silence, c.refuses = cause, errors.Is(cause, syscall.ECONNREFUSED)
+	return confirmed
 }
 
 // Silent reports whether the upstream was found not to answer and no probe has

@@ -2,11 +2,15 @@ package routing_test
 
 import (
 	"context"
+	"log/slog"
+	"strings"
 	"sync/atomic"
+	"syscall"
 	"testing"
 	"testing/synctest"
 	"time"
 
+	"berth/internal/realtest"
 	"berth/routing"
 )
 
@@ -178,6 +182,46 @@ func TestAnyAnswerEndsSilence(t *testing.T) {
 	if a.Silent() {
 		t.Error("silent after an answer")
 	}
+}
+
+// An instance that refused, and then hangs in its start, is told as one that hangs.
+func TestSilenceIsToldAsItShowedLast(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		log, shows := new(realtest.Journal), make(chan error, 1)
+		p := routing.NewPool(routing.PoolOptions{
+			Upstreams: upstreams("a"), Logger: slog.New(slog.NewTextHandler(log, nil)),
+			Probe: func(context.Context, *routing.Upstream) error {
+				now := <-shows
+				shows <- now
+				return now
+			},
+		})
+		shows <- syscall.ECONNREFUSED
+		run(t, p)
+		a, since := p.Find("a"), time.Now()
+		told := func(want error) {
+			t.Helper()
+			if got := a.State(); got.Name != routing.StateSilent || got.Cause != want || !got.Since.Equal(since) {
+				t.Errorf("got %v, want %v since the beginning", got, want)
+			}
+			if got := a.Refuses(); got != (want == syscall.ECONNREFUSED) {
+				t.Errorf("%v: refuses is %v", want, got)
+			}
+		}
+		p.FellSilent(a, errBroken)
+		told(errBroken)
+		time.Sleep(5 * time.Second)
+		told(syscall.ECONNREFUSED)
+		<-shows
+		shows <- context.DeadlineExceeded
+		time.Sleep(5 * time.Second)
+		told(context.DeadlineExceeded)
+		p.FellSilent(a, errBroken)
+		told(errBroken)
+		if got := strings.Count(log.String(), "upstream does not answer"); got != 1 {
+			t.Errorf("logged %d times, want once:\n%s", got, log)
+		}
+	})
 }
 
 // Where nobody probes, nothing would end the silence of an upstream to which

@@ -142,3 +142,52 @@ func TestPlacesAreNotGivenTwiceAfterAFlush(t *testing.T) {
 		berths[0].mustState(t, second, Completed)
 	})
 }
+
+// A store that was away, was not flushed and is the server that it was has lost no place: they are given at once, however often that
+// happens. What a server that comes in its place holds is not known before all holders had their time.
+func TestPlacesAreDoubtedOnlyWhereTheyMayBeLost(t *testing.T) {
+	const lease = 15 * time.Second
+	for name, loses := range map[string]func(*testing.T, *cell){
+		"the same server": nil,
+		"another one":     func(t *testing.T, at *cell) { at.Store(replica(t, at.Load())) },
+		"it was flushed":  func(t *testing.T, at *cell) { _ = at.Load().Delete(t.Context(), "upgrade:epoch") },
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				up, at := newTool(), newCell(memory(t))
+				berths := startBerths(t, 2, settings{at: at, lease: lease}, up)
+				time.Sleep(2 * lease)
+				for n := range 4 {
+					runs := berths[0].hand(t, rule(queueing), fmt.Sprintf("runs-%d%s hang", n, bounded))
+					time.Sleep(2 * runner.PlaceEvery)
+					berths[0].mustState(t, runs, Dispatched)
+					for _, b := range berths {
+						b.line.cut()
+					}
+					time.Sleep(lease / 2) // in which a lease could not be renewed
+					if loses != nil {
+						loses(t, at)
+					}
+					for _, b := range berths {
+						b.line.mend()
+					}
+					waits := berths[1].hand(t, rule(queueing), fmt.Sprintf("waits-%d%s result", n, bounded))
+					time.Sleep(2 * runner.PlaceEvery)
+					berths[1].mustState(t, waits, Queued)
+					if _, err := berths[1].Steps.Cancel(t.Context(), runs, somebody); err != nil {
+						t.Fatal(err)
+					}
+					time.Sleep(2 * runner.PlaceEvery)
+					if loses != nil {
+						berths[1].mustState(t, waits, Queued)
+						time.Sleep(2 * lease)
+					}
+					berths[1].mustState(t, waits, Completed)
+				}
+				if up.atOnce("u") != 1 {
+					t.Errorf("%d at once", up.atOnce("u"))
+				}
+			})
+		})
+	}
+}

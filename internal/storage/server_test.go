@@ -9,7 +9,7 @@ import (
 	"berth/internal/storage/redistest"
 )
 
-// A server keeps its name as long as it keeps what it holds. A cluster's is made of all its masters'.
+// A server keeps its name as long as it keeps what it holds: not as another's replica. A cluster's is made of all its masters'.
 func TestServerHasAnotherNameOnceItHasStartedAnew(t *testing.T) {
 	t.Parallel()
 	redis := redistest.Start(t)
@@ -29,6 +29,15 @@ func TestServerHasAnotherNameOnceItHasStartedAnew(t *testing.T) {
 			tc.one.Do("CLIENT", "KILL", "TYPE", "normal")
 			if got := serverOf(t, s); got != first {
 				t.Errorf("over new connections: %q, want %q", got, first)
+			}
+			if name == "one server" { // a cluster's would not be let
+				tc.one.Do("REPLICAOF", "127.0.0.1", "1")
+				tc.one.Do("REPLICAOF", "NO", "ONE")
+				again := serverOf(t, s)
+				if again == first {
+					t.Errorf("a replica meanwhile: still %q", again)
+				}
+				first = again
 			}
 			tc.one.Restart()
 			if got := serverOf(t, s); got == first || len(strings.Fields(got)) != tc.names {

@@ -17,10 +17,8 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"net/http"
 
 	"github.com/prometheus/client_golang/prometheus"
-	"github.com/prometheus/client_golang/prometheus/promhttp"
 	"go.opentelemetry.io/otel"
 	"go.opentelemetry.io/otel/metric"
 	noopmetric "go.opentelemetry.io/otel/metric/noop"
@@ -102,19 +100,6 @@ func (t *Telemetry) MeterProvider() metric.MeterProvider { return t.meters }
 
 // TracerProvider makes tracers, which record nothing while traces are off.
 func (t *Telemetry) TracerProvider() trace.TracerProvider { return t.tracers }
-
-// MetricsHandler serves all metrics as Prometheus text, to anybody: the admin listener asks for
-// credentials.
-func (t *Telemetry) MetricsHandler() http.Handler {
-	return promhttp.HandlerFor(t.registry, promhttp.HandlerOpts{
-		ErrorLog:            slog.NewLogLogger(t.log.Handler(), slog.LevelWarn),
-		ErrorHandling:       promhttp.ContinueOnError,
-		MaxRequestsInFlight: maxScrapes,
-	})
-}
-
-// maxScrapes is how many scrapes are served at once; each walks all series.
-const maxScrapes = 4
 
 // Shutdown sends what is still queued, as long as ctx allows. A second call does nothing.
 func (t *Telemetry) Shutdown(ctx context.Context) error {

@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"net/http/httptest"
 	"strings"
+	"syscall"
 	"testing"
 
 	"go.opentelemetry.io/otel"
@@ -54,6 +55,43 @@ func scrape(t *testing.T, tel *Telemetry) string {
 		t.Fatalf("scraping: got %d, %v", rec.Code, err)
 	}
 	return string(body)
+}
+
+// A scraper that hangs up was a warning for each metric that was left.
+func TestAScraperThatHangsUpIsNoWarning(t *testing.T) {
+	setEnvironment(t, nil)
+	for _, encoding := range []string{"", "gzip"} {
+		log := new(bytes.Buffer)
+		tel, err := Start(t.Context(), Options{Log: slog.New(slog.NewTextHandler(log, nil))})
+		if err != nil {
+			t.Fatal(err)
+		}
+		request := httptest.NewRequest("GET", "/metrics", nil)
+		request.Header.Set("Accept-Encoding", encoding)
+		leaves := &leaving{ResponseRecorder: httptest.NewRecorder(), after: 1}
+		tel.MetricsHandler().ServeHTTP(leaves, request)
+		if got := log.String(); got != "" || leaves.after != 0 || leaves.failed > 1 {
+			t.Errorf("encoding %q: logged\n%s\nwant nothing, and one write at most that fails, got %d", encoding, got, leaves.failed)
+		}
+		if err := tel.Shutdown(t.Context()); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// leaving is a client that goes after so many writes.
+type leaving struct {
+	*httptest.ResponseRecorder
+	after, failed int
+}
+
+func (l *leaving) Write(p []byte) (int, error) {
+	if l.after == 0 {
+		l.failed++
+		return 0, syscall.EPIPE
+	}
+	l.after--
+	return l.ResponseRecorder.Write(p)
 }
 
 func TestMetricsTellOfTheProcess(t *testing.T) {

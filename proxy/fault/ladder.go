@@ -54,7 +54,6 @@ var rungs = []struct {
 	{routing.ErrUnclear, unclear},
 	{routing.ErrBusy, tooManyAsked},
 	{storage.ErrUnavailable, storeDown},
-	{context.DeadlineExceeded, storeDown},
 }
 
 // Word turns an error into the answer for the client; nothing else does. nil means that
@@ -73,7 +72,10 @@ func Word(err error, reads bool) *mcp.Error {
 		}
 	}
 	if failed, ok := errors.AsType[*exchange.SendError](err); ok {
-		return unanswered(failed, reads)
+		return unanswered(failed, reads) // a deadline that ended it, too
+	}
+	if errors.Is(err, context.DeadlineExceeded) {
+		return storeDown
 	}
 	return Internal
 }

@@ -11,6 +11,7 @@ type absence struct {
 	server    string // that served when nothing was in doubt; "": not known
 	doubtedTo time.Time
 	doubts    int
+	same      time.Time // when it was asked for last, and was that one; zero: never
 }
 
 func (a *absence) doubt(until time.Time) {
@@ -25,9 +26,10 @@ func (e *Epoch) Recognise(ctx context.Context) {
 		return
 	}
 	for range LooksAtOnce {
+		asked := time.Now()
 		server, err := e.store.Server(ctx)
 		if err == nil {
-			e.serves(server, doubts)
+			e.serves(server, doubts, asked)
 			return
 		}
 	}
@@ -37,20 +39,21 @@ func (e *Epoch) Recognise(ctx context.Context) {
 func (e *Epoch) unrecognised() (doubts int, due bool) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	return e.away.doubts, e.away.server == "" || time.Now().Before(e.away.doubtedTo)
+	a := &e.away
+	return a.doubts, a.server == "" || time.Now().Before(a.doubtedTo) || e.isLosing() && a.same.Before(e.lost)
 }
 
-// serves notes which server does, which was asked for when there had been so many doubts.
-func (e *Epoch) serves(server string, doubts int) {
+// serves notes which server does, which was asked for then, when there had been so many doubts.
+func (e *Epoch) serves(server string, doubts int, asked time.Time) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	a := &e.away
 	switch {
 	case doubts != a.doubts: // it may have been asked before the last one
-	case !time.Now().Before(a.doubtedTo):
-		a.server = server
 	case server != "" && a.server == server:
-		a.doubtedTo = time.Time{}
+		a.doubtedTo, a.same = time.Time{}, asked
+	case !time.Now().Before(a.doubtedTo) && !e.isLosing():
+		a.server = server
 	default:
 		a.server = "" // that one went: its successor is known once nothing is in doubt
 	}

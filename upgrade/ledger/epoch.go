@@ -58,8 +58,10 @@ func (e *Epoch) Return() {
 func (e *Epoch) Lose() {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	e.lost, e.told = time.Now(), time.Time{}
+	e.lose()
 }
+
+func (e *Epoch) lose() { e.lost, e.told = time.Now(), time.Time{} }
 
 // take takes another's word for it that the store is well since then, unless this
 // process has seen otherwise. It reports whether it did not know as much.
@@ -74,7 +76,7 @@ func (e *Epoch) take(since, seen time.Time) bool {
 }
 
 // keptSince is since when the store has kept what it held, as far as this process knows. seen
-// is since when it was healthy; zero counts what was lost alone. A word that was given before an outage counts no more.
+// is since when it was healthy. A word that was given before an outage counts no more.
 func (e *Epoch) keptSince(seen time.Time) time.Time {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -93,11 +95,15 @@ func (e *Epoch) distrusted() bool {
 	return time.Now().Before(e.distrustedTo)
 }
 
-// enter notes the epoch that stands, and reports whether there was another before.
+// enter notes the epoch that stands, and reports whether there was another before: then the store was flushed.
 func (e *Epoch) enter(epoch string) (changed bool) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	changed = e.name != "" && e.name != epoch
+	if changed {
+		e.lose()
+		e.flushedTo = e.lost.Add(e.Settling())
+	}
 	e.name = epoch
 	return changed
 }
@@ -141,12 +147,7 @@ func (e *Epoch) Check(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	changed := e.enter(string(record.Value))
-	if changed {
-		e.Lose()
-		e.flushed(e.Settling())
-	}
-	if changed || fresh {
+	if changed := e.enter(string(record.Value)); changed || fresh {
 		e.DistrustFor(e.Settling())
 		e.WakeBeat()
 	}
@@ -164,12 +165,6 @@ func (e *Epoch) CheckInTime(ctx context.Context) (err error) {
 	return err
 }
 
-func (e *Epoch) flushed(settling time.Duration) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	e.flushedTo = time.Now().Add(settling)
-}
-
 // Settling is how long holders may take to put back what a store has lost.
 func (e *Epoch) Settling() time.Duration { return 2 * e.Beat() }
 
@@ -177,10 +172,19 @@ func (e *Epoch) Settling() time.Duration { return 2 * e.Beat() }
 func (e *Epoch) Beat() time.Duration { return e.Life / 3 }
 
 // PlacesKnown reports whether the store knows which places are taken: what it has lost,
-// holders need a moment to put back.
+// holders need a moment to put back. One that was not flushed, and is served by the server that served before, has lost none.
 func (e *Epoch) PlacesKnown(ctx context.Context) bool {
-	return !e.store.Shared() || e.Check(ctx) == nil && time.Since(e.keptSince(time.Time{})) >= e.Settling()
+	return !e.store.Shared() || e.Check(ctx) == nil && e.keepsPlaces()
 }
+
+func (e *Epoch) keepsPlaces() bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return !e.isLosing() || !e.away.same.Before(e.lost) && !time.Now().Before(e.flushedTo)
+}
+
+// isLosing reports whether holders may not have put back yet what the store may have lost.
+func (e *Epoch) isLosing() bool { return !e.lost.IsZero() && time.Since(e.lost) < e.Settling() }
 
 // WakeBeat has the next beat come at once.
 func (e *Epoch) WakeBeat() { Signal(e.Woken) }

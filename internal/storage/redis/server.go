@@ -11,13 +11,16 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// runID is what a server's INFO calls the name that it takes each time that it starts.
-const runID = "run_id"
+// What a server's INFO calls the name that it takes each time that it starts, and the one of what it has written: it takes another
+// each time that it is made a master, and holds since then what another one held.
+const (
+	runID     = "run_id"
+	historyID = "master_replid"
+)
 
 func (r *single) Processes(ctx context.Context) (name string, err error) {
 	err = r.ask(ctx, engine.OpInfo, func(ctx context.Context) error {
-		info, err := serverInfo(ctx, r.client, "server")
-		name = info[runID]
+		name, err = process(ctx, r.client)
 		return err
 	})
 	return name, err
@@ -28,10 +31,10 @@ func (c *clusterEngine) Processes(ctx context.Context) (string, error) {
 	var names []string
 	err := c.ask(ctx, engine.OpInfo, func(ctx context.Context) error {
 		return c.cluster.ForEachMaster(ctx, func(ctx context.Context, node *redis.Client) error {
-			info, err := serverInfo(ctx, node, "server")
+			name, err := process(ctx, node)
 			mu.Lock()
 			defer mu.Unlock()
-			names = append(names, info[runID])
+			names = append(names, name)
 			return err
 		})
 	})
@@ -40,4 +43,14 @@ func (c *clusterEngine) Processes(ctx context.Context) (string, error) {
 	}
 	slices.Sort(names)
 	return strings.Join(names, " "), nil
+}
+
+// process names a server's process, and what it has written; "": it does not tell.
+func process(ctx context.Context, server redis.UniversalClient) (string, error) {
+	info, err := serverInfo(ctx, server, "server")
+	if err != nil || info[runID] == "" {
+		return "", err
+	}
+	written, err := serverInfo(ctx, server, "replication")
+	return info[runID] + "/" + written[historyID], err
 }
