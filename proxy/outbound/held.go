@@ -22,6 +22,17 @@ func Transport(ep *inbound.Endpoint) upgrade.Transport {
 			}
 			return NewHeldAnswer(ctx, response, response.Body, maxAnswer, c.Room), nil
 		},
+		Ask: func(ctx context.Context, u *routing.Upstream, c *upgrade.Call, maxAnswer int64) (upgrade.Exchange, error) {
+			response, err := To(ep).sendHeld(ctx, u, c)
+			if err != nil {
+				return nil, err
+			}
+			if status := response.Status; wire.RefusesCredentials(status) {
+				response.Body.Close()
+				return nil, &upgrade.CredentialsError{Status: status}
+			}
+			return NewHeldAnswer(ctx, response, response.Body, maxAnswer, c.Room), nil
+		},
 		Resume: To(ep).resumeHeld,
 		Tell:   To(ep).tellHeld,
 		GiveUp: To(ep).giveUpHeld,
