@@ -81,7 +81,25 @@ func (s Sender) ExchangeHeld(ctx context.Context, u *routing.Upstream, c *upgrad
 		out.Body = c.Body
 	}
 	s.Authorize(out.Header)
+	if c.Renewal != nil && s.holdsCalls(u) {
+		out.Renewal = renewed{s, c.Renewal}
+	}
 	return s.Send(ctx, u, out, Terms{Watched: true})
+}
+
+// renewed is a Renewal as it goes upstream.
+type renewed struct {
+	Sender
+	exchange.Renewal
+}
+
+// Header implements exchange.Renewal.
+func (r renewed) Header() *wire.Header {
+	header := r.Renewal.Header()
+	if header != nil {
+		r.Authorize(header)
+	}
+	return header
 }
 
 // resumeHeld is upgrade.Transport.Resume.
