@@ -2,6 +2,7 @@ package bridge
 
 import (
 	"context"
+	"net/http"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -62,4 +63,61 @@ func TestACancelBearsTheNewestCredentials(t *testing.T) {
 			})
 		})
 	}
+}
+
+// expires is an upstream that lets nobody resume a stream but who bears this token.
+func expires(u *upstream, token string) *upstream {
+	u.faults = func(w http.ResponseWriter, r *http.Request, _ message) bool {
+		refused := strings.HasPrefix(r.Header.Get("Last-Event-Id"), "c") && r.Header.Get("Authorization") != token
+		if refused {
+			respond(w, http.StatusUnauthorized, `{}`)
+		}
+		return refused
+	}
+	return u
+}
+
+func breaksOff(k *running) {
+	k.progress(1)
+	k.breakOff()
+	time.Sleep(5 * time.Second)
+}
+
+// A stream whose server takes what the call was made with no more is resumed with what its caller bears by then.
+func TestAStreamIsResumedWithTheNewestCredentials(t *testing.T) {
+	bridged(t, expires(tool(kind{}, breaksOff), "Bearer two"), nil, func(r *rig) {
+		n := new(renewal)
+		time.AfterFunc(4*time.Second, func() { n.token.Store("Bearer two") })
+		response, err := r.renewable(r.t.Context(), byOne, n)
+		if err != nil {
+			r.t.Fatal(err)
+		}
+		defer response.Body.Close()
+		if g := r.read(response); g.Error != nil || n.refused.Load() == 0 {
+			r.t.Errorf("got %q, refused %d times", g.all, n.refused.Load())
+		}
+	})
+}
+
+// One that is not let in any more says so, and that the tool may have run: at once where its caller waits for the answer.
+func TestAStreamThatIsNotLetInAnyMoreSaysSo(t *testing.T) {
+	bridged(t, expires(tool(kind{}, breaksOff), "Bearer two"), nil, func(r *rig) {
+		for renewable, most := range map[bool]time.Duration{true: time.Minute, false: 5 * time.Second} {
+			began, response := time.Now(), (*wire.Response)(nil)
+			var err error
+			if renewable {
+				response, err = r.renewable(r.t.Context(), byOne, new(renewal))
+			} else {
+				response, err = r.send(r.t.Context(), byOne)
+			}
+			if err != nil {
+				r.t.Fatal(err)
+			}
+			g := r.read(response)
+			response.Body.Close()
+			if !strings.Contains(g.text, "401 Unauthorized") || !strings.Contains(g.text, `"outcome":"unknown"`) || time.Since(began) > most {
+				r.t.Errorf("got %s after %v", g.text, time.Since(began))
+			}
+		}
+	})
 }

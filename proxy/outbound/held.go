@@ -122,6 +122,8 @@ func (s Sender) resumeHeld(ctx context.Context, u *routing.Upstream, c *upgrade.
 		return nil, upgrade.ErrSessionLost
 	case status == wire.StatusConflict:
 		return nil, upgrade.ErrStands
+	case wire.RefusesCredentials(status):
+		return nil, &upgrade.CredentialsError{Status: status}
 	case MayPass(status):
 		return nil, fmt.Errorf("proxy: a stream is not resumed yet: HTTP %d", status)
 	}

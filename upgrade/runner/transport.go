@@ -76,7 +76,7 @@ type Transport struct {
 	// Resume asks u for what came after an event on the stream of a call that was sent
 	// before, in the same session (2025-11-25, "Resumability and Redelivery"). It fails with
 	// ErrSessionLost, ErrNoReplay, ErrStands, or another error after which it may be tried
-	// again.
+	// again, a *CredentialsError for one.
 	Resume func(ctx context.Context, u *routing.Upstream, c *task.Call, event string, maxAnswer int64) (Exchange, error)
 
 	// Tell posts a notification or a response, the body of c, in c's session.
