@@ -223,7 +223,7 @@ func inTurnFault(faults ...faultFunc) faultFunc {
 // A cancelled task gives up the one that it follows, also while nobody holds it, with the
 // credentials of who cancels it.
 func TestCancelReachesTheFollowedTask(t *testing.T) {
-	for status, token := range map[string]string{"working": "Bearer one", "input_required": "Bearer two"} {
+	for _, status := range []string{"working", "input_required"} {
 		t.Run(status, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				f := newUpgraded(t, rigOptions{}, nil)
@@ -238,7 +238,7 @@ func TestCancelReachesTheFollowedTask(t *testing.T) {
 				f.reaches(id, status, "Authorization", "Bearer one")
 				f.modern("tasks/cancel", id, byID(id), "Authorization", "Bearer two")
 				f.eventually("a cancel", func() bool { return len(f.seen.of("tasks/cancel")) == 1 })
-				if c := f.seen.of("tasks/cancel")[0]; c.msg.Params.TaskID != "their/ task" || c.header.Get("Authorization") != token || c.header.Get("Mcp-Name") != "their/ task" {
+				if c := f.seen.of("tasks/cancel")[0]; c.msg.Params.TaskID != "their/ task" || c.header.Get("Authorization") != "Bearer two" || c.header.Get("Mcp-Name") != "their/ task" {
 					t.Errorf("cancelled with %v %s", c.header, c.body)
 				}
 				if v := f.look(id, "Authorization", "Bearer one"); v.Status != "cancelled" {
@@ -250,4 +250,77 @@ func TestCancelReachesTheFollowedTask(t *testing.T) {
 			})
 		})
 	}
+}
+
+// takes has the instance answer who bears this token, and 401 to all others.
+func takes(token string, answer faultFunc) faultFunc {
+	return func(w http.ResponseWriter, r *http.Request, body []byte) bool {
+		if r.Header.Get("Authorization") == token {
+			return answer(w, r, body)
+		}
+		return sayStatus(http.StatusUnauthorized, jsonType, `{"jsonrpc":"2.0","id":null,"error":{"code":-32001,"message":"expired"}}`)(w, r, body)
+	}
+}
+
+// A task that its upstream does not tell of any more says that its tool may have run: the upstream had taken it on.
+func TestFollowedTaskThatIsNotToldOfMayHaveRun(t *testing.T) {
+	for says, poll := range map[string]faultFunc{
+		"401 Unauthorized":      takes("Bearer two", sayResult(theirHandle)),
+		"403 Forbidden":         sayStatus(http.StatusForbidden, "text/plain", "no"),
+		"429 Too Many Requests": sayStatus(http.StatusTooManyRequests, "text/plain", "no"),
+	} {
+		t.Run(says, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				f := newUpgraded(t, rigOptions{}, nil)
+				f.serves(map[string]faultFunc{"tools/call": sayResult(theirHandle), "tasks/get": poll})
+				id := f.made("Authorization", "Bearer one")
+				time.Sleep(10 * time.Minute)
+				v := f.look(id, "Authorization", "Bearer one")
+				if got := string(v.Error); v.Status != "failed" || !strings.Contains(got, says) || !strings.Contains(got, `"outcome":"unknown"`) {
+					t.Errorf("got %s %s", v.Status, got)
+				}
+			})
+		})
+	}
+}
+
+// Once the upstream refuses the credentials of a call it is asked for its task with those of the caller's last poll.
+func TestFollowedTaskIsAskedForWithNewerCredentials(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newUpgraded(t, rigOptions{}, nil)
+		f.serves(map[string]faultFunc{
+			"server/discover": looksAtTokens,
+			"tools/call":      sayResult(theirHandle),
+			"tasks/get":       takes("Bearer two", sayResult(theirs("completed", `,"result":`+done))),
+		})
+		id := f.made("Authorization", "Bearer one")
+		f.eventually("a refused poll", func() bool { return len(f.seen.of("tasks/get")) > 0 })
+		synctest.Wait()
+		f.look(id, "Authorization", "Bearer two")
+		if v := f.reaches(id, "completed", "Authorization", "Bearer one"); string(v.Result) != done {
+			t.Errorf("got %+v", v)
+		}
+		polls := f.seen.of("tasks/get")
+		if first := polls[0].header.Get("Authorization"); first != "Bearer one" {
+			t.Errorf("polled first with %q", first)
+		}
+	})
+}
+
+// Who knows the id of a task that nobody authorised is let in, and authorises nothing of it.
+func TestFollowedTaskOfNobodysIsAskedForWithNobodysCredentials(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newUpgraded(t, rigOptions{}, nil)
+		f.serves(map[string]faultFunc{"tools/call": sayResult(theirHandle), "tasks/get": takes("Bearer two", sayResult(theirHandle))})
+		id := f.made()
+		f.eventually("a refused poll", func() bool { return len(f.seen.of("tasks/get")) > 0 })
+		synctest.Wait()
+		f.look(id, "Authorization", "Bearer two")
+		time.Sleep(time.Minute)
+		for _, poll := range f.seen.of("tasks/get") {
+			if poll.header.Get("Authorization") != "" {
+				t.Error("polled with another's credentials")
+			}
+		}
+	})
 }

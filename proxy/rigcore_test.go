@@ -33,8 +33,9 @@ func (f *coreRig) beside(store *storage.Store) *upgraded {
 type legacyTool struct {
 	calls chan *legacyCall
 
-	mu     sync.Mutex // guards the field below
+	mu     sync.Mutex // guards the fields below
 	posted []string   // responses and cancellations that it was sent
+	by     []string   // their Authorization
 }
 
 // legacyCall is one call of the tool.
@@ -78,7 +79,7 @@ func (l *legacyTool) serve(w http.ResponseWriter, r *http.Request, body []byte) 
 	case "", "notifications/cancelled":
 		l.mu.Lock()
 		defer l.mu.Unlock()
-		l.posted = append(l.posted, string(body))
+		l.posted, l.by = append(l.posted, string(body)), append(l.by, r.Header.Get("Authorization"))
 		w.WriteHeader(http.StatusAccepted)
 		return true
 	}
@@ -89,6 +90,12 @@ func (l *legacyTool) answers() []string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return slices.Clone(l.posted)
+}
+
+func (l *legacyTool) authorised() []string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return slices.Clone(l.by)
 }
 
 func (c *legacyCall) run(ctx context.Context, write func(string)) {

@@ -37,6 +37,8 @@ type (
 	Held          = runner.Held
 	WaitingClient = runner.WaitingClient
 
+	CredentialsError = runner.CredentialsError
+
 	Webhook  = task.Webhook
 	News     = task.News
 	Receiver = webhooks.Receiver

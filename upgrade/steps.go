@@ -30,19 +30,19 @@ func (s *Steps) Cancel(ctx context.Context, id string, who task.Asker) (task.Tas
 	return s.end(ctx, e, s.ledger.Op(task.Cancel), who.Envelope)
 }
 
-// end ends a task by op. with is what authorises the upstream's task to be given up that it follows; nil:
-// that is left to expire.
+// end ends a task by op. with is what authorises what its upstream is told of that; nil: the call itself does where that is held here,
+// and else a task that it follows is left to expire.
 func (s *Steps) end(ctx context.Context, e ledger.Entry, op *task.Op, with *task.Envelope) (task.Task, error) {
 	if e.State.Terminal() {
 		return *e.Task, task.ErrTerminal
 	}
 	ctx, cancel := ledger.Bounded(context.WithoutCancel(ctx))
 	defer cancel()
-	after, err := s.runner.Drop(ctx, e, op)
+	after, err := s.runner.Drop(ctx, e, op, with)
 	err = ledger.Unavailable(err)
 	if errors.Is(err, storage.ErrUnavailable) {
 		s.ledger.Backlog.Add(func(ctx context.Context) error { // it may be stored, and the holder not know of it
-			_, err := s.runner.Drop(ctx, e, op)
+			_, err := s.runner.Drop(ctx, e, op, with)
 			return err
 		})
 	}
@@ -55,6 +55,13 @@ func (s *Steps) end(ctx context.Context, e ledger.Entry, op *task.Op, with *task
 	s.runner.Withdraw(ctx, e.Task, with)
 	return *after, nil
 }
+
+// Wants reports whether an upstream refuses what authorises a task's call that this berth holds, so that what its caller bears by now is
+// of use: see Renew. It is asked with each poll.
+func (s *Steps) Wants(id string) bool { return s.runner.Wants(id) }
+
+// Renew has what is sent from now on for a task's call that this berth holds bear what a request of its caller's does.
+func (s *Steps) Renew(id string, with *task.Envelope) { s.runner.Renew(id, with) }
 
 // Update gives a task its client's answers. with is what the request that brought them
 // had around its body: it goes with the next round. Answers that nobody waits for are

@@ -20,9 +20,20 @@ type Request struct {
 	Caller string       // names whose request it is; "": nobody's
 	Begun  time.Time    // of this exchange, by who has read the clock: its wait counts from then; zero: from Send
 
+	// Renewal is what its caller bears by now, of a request that goes on for long; nil: the same.
+	Renewal Renewal
+
 	// Written is set by a Sender that returns an answer, and looks at the request no more: then that, its
 	// header and its body may be used again. Any other has them for good.
 	Written bool
+}
+
+// Renewal knows what a caller bears whose credentials may have changed since its request. It is used by many goroutines at once.
+type Renewal interface {
+	// Header is that of a request of its caller's by now, for who asks alone, beside what is of one call; nil: the same as before.
+	Header() *wire.Header
+	// Refused notes that the upstream does not take what is borne: then the next request of its caller's is looked at.
+	Refused()
 }
 
 // Sender sends requests to upstreams. It is used by many goroutines at once.

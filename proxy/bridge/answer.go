@@ -3,6 +3,7 @@ package bridge
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"unicode/utf8"
 
 	"berth/internal/exchange"
@@ -10,6 +11,7 @@ import (
 	"berth/internal/wire"
 	"berth/proxy/bridge/legacy"
 	"berth/proxy/bridge/sessions"
+	"berth/proxy/outbound"
 )
 
 // follow reads the answer to a call that was sent, and shows it as a modern server would.
@@ -43,7 +45,8 @@ func (c *call) follow(ctx context.Context, l *sessions.Session, s *sent) (*wire.
 
 // failed is an HTTP error of the upstream's as the client gets it whose request id names.
 func failed(id []byte, response *wire.Response, message []byte) *wire.Response {
-	body := (&mcp.Error{Code: mcp.CodeInternal, Message: "the server refused the request", Reason: mcp.ReasonBadUpstream}).Body(id)
+	body := (&mcp.Error{Code: mcp.CodeInternal, Reason: mcp.ReasonBadUpstream, Outcome: outbound.FateBy(response.Status),
+		Message: fmt.Sprintf("the server answered %d %s", response.Status, wire.Phrase(response.Status))}).Body(id)
 	if mcp.MayBeMessage(message) && utf8.Valid(message) && mcp.ErrorObject(message) != nil {
 		body = mcp.ModernForm(message, id, false)
 	}

@@ -3,6 +3,7 @@ package bridge_test
 import (
 	"context"
 	"fmt"
+	"io"
 	"slices"
 	"strings"
 	"sync"
@@ -433,6 +434,26 @@ func TestOnlyPostIsBridged(t *testing.T) {
 			if response.Status != wire.StatusMethodNotAllowed || response.Header.Get("Allow") != "POST" {
 				t.Errorf("%s: got %d, Allow %q", method, response.Status, response.Header.Get("Allow"))
 			}
+		}
+	})
+}
+
+// A subscription whose credentials the server takes no more ends, so that its client opens it anew with others.
+func TestSubscriptionWhoseCredentialsExpireEnds(t *testing.T) {
+	withTasks(t, nil, func(r *taskRig) {
+		id := r.make()
+		stream := r.send(r.berths[0], "alice", knowsTasks, "subscriptions/listen", fmt.Sprintf(`"notifications":{"taskIds":[%q]},`, id))
+		defer stream.Body.Close()
+		time.AfterFunc(5*time.Second, func() {
+			r.mu.Lock()
+			defer r.mu.Unlock()
+			r.expired = true
+		})
+		giveUp := time.AfterFunc(time.Hour, func() { stream.Body.Close() })
+		defer giveUp.Stop()
+		_, err := io.ReadAll(stream.Body)
+		if stood := giveUp.Stop(); err != nil || !stood {
+			t.Errorf("it stood for an hour, and ended with %v", err)
 		}
 	})
 }

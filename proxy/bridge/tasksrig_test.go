@@ -35,6 +35,7 @@ type coreServer struct {
 	queue     []string   // questions that were not told yet
 	answers   []string   // to questions
 	listening map[string]chan struct{}
+	expired   bool // nobody's credentials are taken any more
 	sessions  int
 	ended     int // sessions
 	calls     []string
@@ -74,6 +75,8 @@ func (s *coreServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	switch {
 	case r.Method == http.MethodDelete:
 		s.ended++
+	case s.expired:
+		w.WriteHeader(http.StatusUnauthorized)
 	case r.Method != http.MethodPost:
 		w.WriteHeader(http.StatusMethodNotAllowed)
 	case m.Method == "":

@@ -22,6 +22,17 @@ func Transport(ep *inbound.Endpoint) upgrade.Transport {
 			}
 			return NewHeldAnswer(ctx, response, response.Body, maxAnswer, c.Room), nil
 		},
+		Ask: func(ctx context.Context, u *routing.Upstream, c *upgrade.Call, maxAnswer int64) (upgrade.Exchange, error) {
+			response, err := To(ep).sendHeld(ctx, u, c)
+			if err != nil {
+				return nil, err
+			}
+			if status := response.Status; wire.RefusesCredentials(status) {
+				response.Body.Close()
+				return nil, &upgrade.CredentialsError{Status: status}
+			}
+			return NewHeldAnswer(ctx, response, response.Body, maxAnswer, c.Room), nil
+		},
 		Resume: To(ep).resumeHeld,
 		Tell:   To(ep).tellHeld,
 		GiveUp: To(ep).giveUpHeld,
@@ -70,7 +81,25 @@ func (s Sender) ExchangeHeld(ctx context.Context, u *routing.Upstream, c *upgrad
 		out.Body = c.Body
 	}
 	s.Authorize(out.Header)
+	if c.Renewal != nil && s.holdsCalls(u) {
+		out.Renewal = renewed{s, c.Renewal}
+	}
 	return s.Send(ctx, u, out, Terms{Watched: true})
+}
+
+// renewed is a Renewal as it goes upstream.
+type renewed struct {
+	Sender
+	exchange.Renewal
+}
+
+// Header implements exchange.Renewal.
+func (r renewed) Header() *wire.Header {
+	header := r.Renewal.Header()
+	if header != nil {
+		r.Authorize(header)
+	}
+	return header
 }
 
 // resumeHeld is upgrade.Transport.Resume.
@@ -93,6 +122,8 @@ func (s Sender) resumeHeld(ctx context.Context, u *routing.Upstream, c *upgrade.
 		return nil, upgrade.ErrSessionLost
 	case status == wire.StatusConflict:
 		return nil, upgrade.ErrStands
+	case wire.RefusesCredentials(status):
+		return nil, &upgrade.CredentialsError{Status: status}
 	case MayPass(status):
 		return nil, fmt.Errorf("proxy: a stream is not resumed yet: HTTP %d", status)
 	}

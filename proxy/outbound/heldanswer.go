@@ -129,7 +129,7 @@ func (a *HeldAnswer) whole() ([]byte, error) {
 	case a.Response.Status == wire.StatusOK:
 		return nil, fault.NotJSON
 	}
-	return nil, &mcp.Error{Code: mcp.CodeInternal, Reason: mcp.ReasonBadUpstream, Outcome: fateBy(a.Response.Status),
+	return nil, &mcp.Error{Code: mcp.CodeInternal, Reason: mcp.ReasonBadUpstream, Outcome: FateBy(a.Response.Status),
 		Message: fmt.Sprintf("the server answered %d %s", a.Response.Status, a.Response.Phrase)}
 }
 
@@ -141,9 +141,9 @@ func (a *HeldAnswer) read() ([]byte, error) {
 	return ReadAll(io.LimitReader(a.body, a.most+1), a.Response.ContentLength)
 }
 
-// fateBy is what a status that bears no JSON-RPC says of a call: 4xx refuses the request, 408
+// FateBy is what a status that bears no JSON-RPC says of a call: 4xx refuses the request, 408
 // aside, which says that it did not come whole in time; what else failed may have begun.
-func fateBy(status int) mcp.Outcome {
+func FateBy(status int) mcp.Outcome {
 	if status/100 == 4 && status != wire.StatusRequestTimeout {
 		return mcp.NotExecuted
 	}

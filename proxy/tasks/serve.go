@@ -104,13 +104,17 @@ func (r *Request) mayChange(ctx context.Context, id string) (upgrade.Task, error
 }
 
 // mayHear returns what the caller is told in place of what was found, nil if nothing speaks
-// against that, and reports who holds the task.
+// against that, and reports who holds the task. What authorises its call may be renewed so.
 func (r *Request) mayHear(ctx context.Context, task upgrade.Task, err error) error {
 	r.Rec.Holder = task.Holder
 	if err := r.Face.Callers.Caller(r.Way).MayHear(ctx, task, err); err != nil {
 		return err
 	}
 	r.Rec.ComesFrom(task.Origin)
+	if r.Face.Tasks.Steps.Wants(task.ID) && !task.Anybodys() {
+		envelope := r.Envelope()
+		r.Face.Tasks.Steps.Renew(task.ID, &envelope)
+	}
 	return nil
 }
 

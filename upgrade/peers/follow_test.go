@@ -62,7 +62,7 @@ func TestFollowedTaskOutlivesItsHolder(t *testing.T) {
 			var sent []string
 			p := newPeersOn(t, runner.Pool{
 				Routing: routing.NewPool(routing.PoolOptions{Name: "p", Upstreams: []*routing.Upstream{u}}),
-				Transport: runner.Transport{Send: func(_ context.Context, to *routing.Upstream, c *task.Call, _ int64) (runner.Exchange, error) {
+				Transport: runner.Transport{Ask: func(_ context.Context, to *routing.Upstream, c *task.Call, _ int64) (runner.Exchange, error) {
 					sent = append(sent, to.Name+" "+c.Own.Get(mcp.HeaderMethod))
 					id := mcp.ID(c.Body)
 					return &oneAnswer{[]byte(`{"jsonrpc":"2.0","id":` + string(id) + `,"result":{"taskId":"theirs","status":"completed","result":{}}}`)}, nil

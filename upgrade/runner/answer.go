@@ -56,12 +56,14 @@ func (r *Runner) TookOver(t *task.Task, op *task.Op) bool {
 	return t.Did(op.ID) && (t.Waiting() || t.Resumable()) && t.Holder == r.ledger.Holder
 }
 
-// Drop cancels a task and has its call ended. It returns the task as it is then.
-func (r *Runner) Drop(ctx context.Context, e ledger.Entry, op *task.Op) (*task.Task, error) {
+// Drop cancels a task and has its call ended, where it is held here in the name of who cancels it; nil: of the call. It returns the task
+// as it is then.
+func (r *Runner) Drop(ctx context.Context, e ledger.Entry, op *task.Op, with *task.Envelope) (*task.Task, error) {
 	h := r.Calls.Get(e.ID)
 	apply := r.ledger.Records.Apply
 	switch {
 	case h != nil:
+		h.renewal.bring(with) // whoever sees first that it is cancelled ends it
 		apply = func(ctx context.Context, _ ledger.Entry, op *task.Op) (ledger.Entry, error) { return h.step(ctx, op) }
 	case e.Holder == "":
 		// Nobody else takes its end down if this process dies half-way; the next beat sees to it.

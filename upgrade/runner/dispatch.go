@@ -61,7 +61,7 @@ func (rd *round) giveBack(u *routing.Upstream) error {
 // roomyCall is the call with what of its answer may be in memory.
 func (h *Held) roomyCall() *task.Call {
 	c := h.call.Unpack()
-	c.Room, c.Principal = &h.room, h.whose
+	c.Room, c.Principal, c.Renewal = &h.room, h.whose, &h.renewal
 	return c
 }
 

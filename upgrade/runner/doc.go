@@ -20,5 +20,6 @@
 //	follow.go, follower.go               a task of the upstream's own
 //	progress.go, ending.go, abort.go     what a call says, how it ends, how it never was
 //	answer.go, settle.go, sessionend.go  what clients do to held calls
+//	renewal.go                           what they authorise them with by now
 //	stack.go, metrics.go                 what it costs, how an operator sees it
 package runner

@@ -148,6 +148,7 @@ func (rd *round) storeAtOnce(ctx context.Context, op *task.Op, outcome []byte) e
 // release gives back what the call took.
 func (h *Held) release(forget bool) {
 	h.notes.drop()
+	h.renewal.end()
 	t := h.record()
 	if forget || !h.parted {
 		h.depart(t, forget)

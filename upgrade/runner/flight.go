@@ -40,7 +40,7 @@ func (rd *round) land() (again bool, err error) {
 		answer, err = rd.stream.listen(f.ctx, f.line, f.at.Upstream, f.ex)
 	}
 	if err != nil && len(rd.state) > 0 && f.ctx.Err() != nil && f.at.Lease != nil && rd.stream.abandons(context.Cause(f.ctx)) {
-		rd.r.giveUp(f.ctx, f.at.Upstream, rd.record(), rd.state, rd.call.Unpack().Envelope) // a hang-up alone could be a client's that comes back
+		rd.r.giveUp(f.ctx, f.at.Upstream, rd.record(), rd.state, rd.renewed().Envelope) // a hang-up alone could be a client's that comes back
 	}
 	return rd.conclude(f.ctx, f.at, answer, err, f.begun)
 }

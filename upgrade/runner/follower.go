@@ -143,14 +143,18 @@ func (f *follower) ask(ctx context.Context, method string, answers []mcp.Input) 
 		}
 		worded, isWorded := errors.AsType[*mcp.Error](err)
 		failure, isUnanswered := errors.AsType[*exchange.SendError](err)
+		_, isRefused := errors.AsType[*CredentialsError](err)
+		if isRefused {
+			f.rd.renewal.Refused()
+		}
 		switch {
 		case err == nil && (!r.IsError || isFinal(r.ErrorCode)):
 			return r, nil
 		case isWorded && worded.Reason != mcp.ReasonBadUpstream:
 			return nil, err
-		case err == nil, isWorded, isUnanswered && failure.Garbled:
+		case err == nil, isWorded, isRefused, isUnanswered && failure.Garbled:
 			if odd++; odd >= maxOdd {
-				return r, err
+				return r, untold(err)
 			}
 		}
 		interval = min(interval, followMost)
@@ -158,6 +162,22 @@ func (f *follower) ask(ctx context.Context, method string, answers []mcp.Input) 
 			return nil, err
 		}
 	}
+}
+
+// untold is why a task is followed no more, given what came of the last poll, which says nothing of the call: that was made.
+func untold(err error) error {
+	var says string
+	worded, isWorded := errors.AsType[*mcp.Error](err)
+	refused, isRefused := errors.AsType[*CredentialsError](err)
+	switch {
+	case isWorded:
+		says = worded.Message
+	case isRefused:
+		says = refused.Error()
+	default:
+		return err
+	}
+	return task.BadUpstream("the server made a task of the call, and does not tell of it: " + says)
 }
 
 // isFinal reports whether an error says something that will not change.
@@ -171,8 +191,8 @@ func (f *follower) askOnce(ctx context.Context, method string, answers []mcp.Inp
 	id := f.rd.token + "-f" + strconv.Itoa(f.sent)
 	c := aboutTheirs(f.id, id, method, t.Version, answers)
 	c.Room = &f.rd.room
-	c.Envelope = f.rd.call.Unpack().Envelope
-	ex, err := f.rd.r.Pool(t.Pool).Transport.Send(ctx, f.u, c, t.Terms.MaxResult)
+	c.Envelope = f.rd.renewed().Envelope
+	ex, err := f.rd.r.Pool(t.Pool).Transport.Ask(ctx, f.u, c, t.Terms.MaxResult)
 	if err != nil {
 		return nil, err
 	}

@@ -43,6 +43,8 @@ type Held struct {
 	parted bool           // all is done for the task that has ended; run's
 	round  round          // run's
 
+	renewal renewal // of what authorises the call
+
 	ID      string    // of the task
 	Expires time.Time // when the task does, as this process counts
 
@@ -87,7 +89,7 @@ func (r *Runner) newHeld(e ledger.Entry, c *task.Call) *Held {
 	}
 	h.round = round{Held: h, due: e.Due(), stream: stream{round: &h.round}}
 	h.stored = h.l.StoresCall(e.Task) || e.Answered // it was stored as it paused
-	h.slot.h, h.notes.h = h, h
+	h.slot.h, h.notes.h, h.renewal.among = h, h, &r.wanting
 	h.room.Open(r.Unsaved, h.caller, h.Expires)
 	h.ctx, h.end = context.WithCancelCause(context.Background())
 	return h

@@ -127,13 +127,14 @@ func (m Metrics) RefusedBy(bounds ...string) int64 { return m.refused.Of(bounds.
 func (m Metrics) round(p played, took time.Duration) { m.rounds.Of(p).Record(took.Seconds()) }
 
 // resumed notes how it went to resume a stream: resumed; refused, where the upstream does not
-// replay; session_lost; or unreachable for too long.
+// replay, or lets nobody; session_lost; or unreachable for too long.
 func (m Metrics) resumed(ctx context.Context, t *task.Task, err error) {
 	outcome := "resumed"
+	worded, isWorded := errors.AsType[*mcp.Error](err)
 	switch {
 	case errors.Is(err, errOutOfReach):
 		outcome = "unreachable"
-	case errors.Is(err, ErrNoReplay):
+	case errors.Is(err, ErrNoReplay), isWorded && worded.Reason == mcp.ReasonUpstreamReset:
 		outcome = "refused"
 	case err != nil:
 		outcome = mcp.ReasonSessionLost

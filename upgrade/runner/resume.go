@@ -69,7 +69,7 @@ func (s *stream) lose(ctx context.Context, err error) (again bool, _ error) {
 }
 
 // reopen resumes the stream of the round that is in flight, as soon as the upstream lets
-// it. It fails with ErrNoReplay, with an *mcp.Error, or when ctx ends.
+// it, and takes what authorises that. It fails with ErrNoReplay, with an *mcp.Error, or when ctx ends.
 func (s *stream) reopen(ctx, line context.Context, u *routing.Upstream) (Exchange, error) {
 	apart := min(max(s.quiet, resumeApart), ResumeMost) // some servers end at once whatever is resumed
 	wait, pause := max(s.retry, apart-time.Since(s.reopened)), resumeFirst
@@ -83,6 +83,9 @@ func (s *stream) reopen(ctx, line context.Context, u *routing.Upstream) (Exchang
 			return nil, context.Cause(ctx)
 		}
 		ex, err := s.tryReopen(line, u)
+		if _, isRefused := errors.AsType[*CredentialsError](err); isRefused {
+			s.renewal.Refused()
+		}
 		switch {
 		case err == nil, errors.Is(err, ErrNoReplay):
 			return ex, err
@@ -96,10 +99,18 @@ func (s *stream) reopen(ctx, line context.Context, u *routing.Upstream) (Exchang
 		case since.IsZero():
 			since = time.Now()
 		case time.Since(since) > ResumeFor:
-			return nil, errOutOfReach
+			return nil, s.unresumed(err)
 		}
 		wait, pause = pause, min(2*pause, ResumeMost)
 	}
+}
+
+// unresumed is why a stream is given up that could not be resumed for ResumeFor, at last because of err.
+func (s *stream) unresumed(err error) error {
+	if refused, ok := errors.AsType[*CredentialsError](err); ok {
+		return task.Lost(mcp.ReasonUpstreamReset, "the stream of the call broke off, and is not resumed: "+refused.Error(), s.record())
+	}
+	return errOutOfReach
 }
 
 // measureResumption notes how it went to resume the stream, unless nobody wanted that any more.
@@ -117,8 +128,10 @@ func (s *stream) tryReopen(line context.Context, u *routing.Upstream) (Exchange,
 	attempt, cancel := context.WithCancelCause(line)
 	w := &watched{quiet: s.quiet, end: cancel}
 	w.timer = time.AfterFunc(s.quiet, w.hangUp)
+	c := s.roomyCall()
+	c.Envelope = s.renewed().Envelope
 	var err error
-	w.Exchange, err = s.r.Pool(t.Pool).Transport.Resume(attempt, u, s.roomyCall(), t.Event, t.Terms.MaxResult)
+	w.Exchange, err = s.r.Pool(t.Pool).Transport.Resume(attempt, u, c, t.Event, t.Terms.MaxResult)
 	if err == nil {
 		return w, nil
 	}

@@ -23,7 +23,8 @@ type Runner struct {
 
 	Troubles *trouble.Book // is told of calls that lost their holder; nil: nobody is
 
-	large chan struct{} // holds one while a large outcome is written
+	large   chan struct{} // holds one while a large outcome is written
+	wanting atomic.Int32  // calls whose credentials an upstream refuses
 }
 
 // New returns a runner of calls to pools. most is as Options.Unsaved of package upgrade.

@@ -75,14 +75,14 @@ func (s *stream) abandons(cause error) bool {
 // revoke tells the upstream that nobody wants the answer to the call any more.
 func (s *stream) revoke(ctx context.Context) {
 	t := s.record()
-	s.r.Revoke(ctx, t, s.call.Unpack())
+	s.r.Revoke(ctx, t, s.renewed())
 }
 
 // post posts a notification or a response in the call's session. It reports whether the
 // upstream has taken it.
 func (h *Held) post(ctx context.Context, body []byte) bool {
 	t := h.record()
-	return h.r.post(ctx, t, h.call.Unpack(), body)
+	return h.r.post(ctx, t, h.renewed(), body)
 }
 
 // listen reads the answer to the round, and resumes its stream as often as it breaks and

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"berth/internal/mcp"
+	"berth/internal/wire"
 	"berth/routing"
 	"berth/upgrade/task"
 )
@@ -24,6 +25,14 @@ var (
 	// ErrNoReplay says that a stream cannot be resumed, and why does not matter.
 	ErrNoReplay = errors.New("upgrade: the upstream does not resume the stream")
 )
+
+// CredentialsError says that an upstream does not take what authorises a call.
+type CredentialsError struct{ Status int }
+
+// Error implements error.
+func (e *CredentialsError) Error() string {
+	return fmt.Sprintf("the server answered %d %s", e.Status, wire.Phrase(e.Status))
+}
 
 // Message is one event of the answer to a call, or the answer as a whole.
 type Message struct {
@@ -61,10 +70,13 @@ type Send func(ctx context.Context, u *routing.Upstream, c *task.Call, maxAnswer
 type Transport struct {
 	Send Send
 
+	// Ask is Send of a request about a task that u has made of a call. It may also fail with a *CredentialsError.
+	Ask Send
+
 	// Resume asks u for what came after an event on the stream of a call that was sent
 	// before, in the same session (2025-11-25, "Resumability and Redelivery"). It fails with
 	// ErrSessionLost, ErrNoReplay, ErrStands, or another error after which it may be tried
-	// again.
+	// again, a *CredentialsError for one.
 	Resume func(ctx context.Context, u *routing.Upstream, c *task.Call, event string, maxAnswer int64) (Exchange, error)
 
 	// Tell posts a notification or a response, the body of c, in c's session.

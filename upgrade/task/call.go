@@ -1,6 +1,7 @@
 package task
 
 import (
+	"berth/internal/exchange"
 	"berth/internal/mcp"
 	"berth/internal/wire"
 )
@@ -25,6 +26,9 @@ type Call struct {
 	// Sent are all headers as they go upstream with the first round; nil: they are made of the rest. Not kept: whoever sends
 	// them has them.
 	Sent *wire.Header
+
+	// Renewal is what its caller bears by now; nil: the same. Not kept.
+	Renewal exchange.Renewal
 
 	// Room is what of the answer may be in memory; nil: any of it.
 	Room *Room

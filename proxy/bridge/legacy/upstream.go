@@ -54,14 +54,23 @@ func (u *Upstream) Opener(out *exchange.Request) session.Opener {
 // maxSession bounds the name of a session, in bytes.
 const maxSession = 4 << 10
 
-// OwnPost is a POST of berth's own in the name of who sends out, in no session and of no version.
+// OwnPost is a POST of berth's own in the name of who sends out, as that bears by now, in no session and of no version.
 func OwnPost(out *exchange.Request, body []byte) *exchange.Request {
-	own := &exchange.Request{Method: wire.MethodPost, URL: out.URL, Host: out.Host, Header: out.Header.Clone(), Body: body, Caller: out.Caller}
+	own := &exchange.Request{Method: wire.MethodPost, URL: out.URL, Host: out.Host, Header: headerOf(out), Body: body, Caller: out.Caller}
 	outbound.MakeOwn(own.Header)
 	own.Header.Del(mcp.HeaderVersion)
 	own.Header.Del(mcp.HeaderSession)
 	own.Header.Del("Content-Length")
 	return own
+}
+
+func headerOf(out *exchange.Request) *wire.Header {
+	if out.Renewal != nil {
+		if header := out.Renewal.Header(); header != nil {
+			return header
+		}
+	}
+	return out.Header.Clone()
 }
 
 // ids are JSON-RPC ids of this process: no other's are like them, so that a session may go from

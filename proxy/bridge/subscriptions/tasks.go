@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"berth/internal/mcp"
+	"berth/internal/wire"
 )
 
 // How far apart a task is looked at for those who listen for it: as its server wishes, within these.
@@ -39,6 +40,9 @@ func (li *listener) watch(ctx context.Context, ids []string) {
 			switch {
 			case errors.Is(err, mcp.ErrUnknownTask):
 				continue
+			case refusesCredentials(err):
+				li.Lose() // its client opens it anew, with others
+				return
 			case err == nil:
 				message := v.Notification(li.of.ID).Bytes()
 				if sum := sha256.Sum256(message); sum != told[id] {
@@ -64,6 +68,12 @@ func (li *listener) watch(ctx context.Context, ids []string) {
 		}
 		timer.Stop()
 	}
+}
+
+// refusesCredentials reports whether the server does not take what the subscription was opened with.
+func refusesCredentials(err error) bool {
+	refusal, ok := errors.AsType[*mcp.Error](err)
+	return ok && wire.RefusesCredentials(refusal.Status)
 }
 
 // look looks at a task as tasks/get does.
