@@ -2,11 +2,16 @@
 // together; any other goes out at once, after all that came before it, so that the order of lines
 // is that of what they tell. What may wait costs no reflection and few writes.
 //
+// Nobody waits for good for an output that takes nothing, as a pipe does whose reader stalls: once
+// Patience is over lines are lost beyond what may wait, and how many were is the line that follows
+// once the output takes some again.
+//
 // A process that ends without Flush, killed or by a fault of its own, loses what has waited for
 // less than Age.
 package journal
 
 import (
+	"encoding/json"
 	"io"
 	"log/slog"
 	"sync"
@@ -15,8 +20,11 @@ import (
 
 // Bounds of what waits.
 const (
-	Age   = 200 * time.Millisecond // how long a line waits at most, unless the output is slow
-	batch = 64 << 10               // bytes that do not wait for more
+	Age      = 200 * time.Millisecond // how long a line waits at most, unless the output is slow
+	Patience = time.Second            // how long anybody waits for the output
+	batch    = 64 << 10               // bytes that do not wait for more
+	most     = 4 << 20                // bytes that wait for the output
+	maxSpare = 1 << 20                // bytes of memory that are kept for what comes
 )
 
 // Journal writes whole lines. Its methods may be called concurrently.
@@ -24,17 +32,23 @@ type Journal struct {
 	out   io.Writer
 	timer *time.Timer
 
-	writing sync.Mutex // held while lines are written; guards spare
-	spare   []byte
-
-	mu      sync.Mutex // guards the field below
+	mu      sync.Mutex // guards the fields below
 	waiting []byte
+	spare   []byte
+	asked   chan struct{} // closed once what waits now is written; nil: nobody has asked for that
+	writing bool          // somebody writes, and then what was asked for
+	stalled bool          // somebody has waited in vain since the output took something
+	lost    int           // lines since then
 }
 
 // New returns a journal that writes to out.
 func New(out io.Writer) *Journal {
 	j := &Journal{out: out}
-	j.timer = time.AfterFunc(Age, j.Flush)
+	j.timer = time.AfterFunc(Age, func() {
+		j.mu.Lock()
+		defer j.mu.Unlock()
+		j.ask()
+	})
 	j.timer.Stop()
 	return j
 }
@@ -46,39 +60,112 @@ func (j *Journal) Logger(level slog.Leveler) *slog.Logger {
 
 // Write writes lines, after those that waited. It never fails: nobody could be told.
 func (j *Journal) Write(lines []byte) (int, error) {
-	j.add(lines)
-	j.Flush()
+	if _, ok := j.add(lines); ok {
+		j.Flush()
+	}
 	return len(lines), nil
 }
 
-// wait takes a line that may wait. While the output takes none, whoever comes beyond a batch
-// waits for it.
+// wait takes a line that may wait.
 func (j *Journal) wait(line []byte) {
-	switch n := j.add(line); {
+	switch n, ok := j.add(line); {
+	case !ok:
 	case n >= batch:
-		j.Flush()
+		j.mu.Lock()
+		defer j.mu.Unlock()
+		j.ask()
 	case n == len(line):
 		j.timer.Reset(Age)
 	}
 }
 
-func (j *Journal) add(lines []byte) (waiting int) {
+// add adds lines to what waits, once there is room for them. ok is false if they are lost.
+func (j *Journal) add(lines []byte) (waiting int, ok bool) {
 	j.mu.Lock()
+	if j.isFull(lines) && !j.stalled {
+		done := j.ask()
+		j.mu.Unlock()
+		j.await(done)
+		j.mu.Lock()
+	}
 	defer j.mu.Unlock()
+	if j.isFull(lines) {
+		j.lost++
+		return 0, false
+	}
 	j.waiting = append(j.waiting, lines...)
-	return len(j.waiting)
+	return len(j.waiting), true
 }
 
-// Flush writes what waits.
-func (j *Journal) Flush() {
-	j.writing.Lock()
-	defer j.writing.Unlock()
-	j.mu.Lock()
-	lines := j.waiting
-	j.waiting = j.spare[:0]
-	j.mu.Unlock()
-	if len(lines) > 0 {
-		_, _ = j.out.Write(lines) // as with any logger
+func (j *Journal) isFull(lines []byte) bool {
+	return len(j.waiting) > 0 && len(j.waiting)+len(lines) > most
+}
+
+// ask has what waits written, and returns what is closed then. The caller holds mu.
+func (j *Journal) ask() <-chan struct{} {
+	if j.asked == nil {
+		j.asked = make(chan struct{})
+		if !j.writing {
+			j.writing = true
+			go j.write()
+		}
 	}
-	j.spare = lines[:0]
+	return j.asked
+}
+
+// write writes as often as it is asked for.
+func (j *Journal) write() {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	for j.asked != nil {
+		done, lines, lost := j.asked, j.waiting, j.lost
+		j.asked, j.waiting, j.lost, j.spare = nil, j.spare, 0, nil
+		j.mu.Unlock()
+		if len(lines) > 0 {
+			_, _ = j.out.Write(lines) // as with any logger
+		}
+		if lost > 0 {
+			_, _ = j.out.Write(lossOf(lost))
+		}
+		close(done)
+		j.mu.Lock()
+		if j.stalled = false; cap(lines) <= maxSpare {
+			j.spare = lines[:0]
+		}
+	}
+	j.writing = false
+}
+
+// lossOf is the line that tells of lines that were lost.
+func lossOf(lines int) []byte {
+	line, _ := json.Marshal(struct {
+		Time    time.Time  `json:"time"`
+		Level   slog.Level `json:"level"`
+		Message string     `json:"msg"`
+		Lines   int        `json:"lines"`
+	}{time.Now(), slog.LevelWarn, "lines of the log were lost: the output took none", lines})
+	return append(line, '\n')
+}
+
+// await waits until done is closed, or Patience is over: then nobody waits any more until the output takes something.
+func (j *Journal) await(done <-chan struct{}) {
+	timer := time.NewTimer(Patience)
+	defer timer.Stop()
+	select {
+	case <-done:
+	case <-timer.C:
+		j.mu.Lock()
+		defer j.mu.Unlock()
+		j.stalled = true
+	}
+}
+
+// Flush writes what waits, unless the output is stalled.
+func (j *Journal) Flush() {
+	j.mu.Lock()
+	done, stalled := j.ask(), j.stalled
+	j.mu.Unlock()
+	if !stalled {
+		j.await(done)
+	}
 }

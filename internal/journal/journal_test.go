@@ -3,6 +3,7 @@ package journal
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"io"
 	"log/slog"
 	"math"
@@ -80,6 +81,7 @@ func TestMuchDoesNotWait(t *testing.T) {
 		for range 1000 {
 			log.Info("request", "path", strings.Repeat("x", 200))
 		}
+		synctest.Wait()
 		if lines, writes := out.seen(); lines < 700 || writes > 10 {
 			t.Errorf("%d lines in %d writes", lines, writes)
 		}
@@ -122,6 +124,57 @@ func TestLinesOfManyAreWhole(t *testing.T) {
 			t.Fatalf("got %q", line)
 		}
 	}
+}
+
+// stuck is an output that takes nothing until it is freed.
+type stuck struct {
+	output
+	free chan struct{}
+}
+
+func (s *stuck) Write(p []byte) (int, error) {
+	<-s.free
+	return s.output.Write(p)
+}
+
+// Nobody waits for good for an output that takes nothing. What is lost by that is told once it takes some again, behind what came before.
+func TestAnOutputThatTakesNothingHoldsNobodyUp(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		out := &stuck{free: make(chan struct{})}
+		j := New(out)
+		access, log := j.Patient(slog.LevelInfo), j.Logger(slog.LevelInfo)
+		began := time.Now()
+		log.Info("begin")
+		const requests = 3 * most / 1000
+		for range requests {
+			access.Info("request", "path", strings.Repeat("x", 1000))
+		}
+		log.Info("stands")
+		j.Flush()
+		if took := time.Since(began); took != Patience {
+			t.Errorf("held up for %v, want %v", took, Patience)
+		}
+		close(out.free)
+		synctest.Wait()
+		if took := time.Since(began); took != Patience {
+			t.Errorf("held up for %v", took)
+		}
+		lines := strings.Split(strings.TrimSuffix(out.text.String(), "\n"), "\n")
+		passed, last := strings.Count(out.text.String(), `"request"`), lines[len(lines)-1]
+		lost := 0
+		if _, err := fmt.Sscanf(last[strings.Index(last, `"lines":`):], `"lines":%d}`, &lost); err != nil || !strings.Contains(last, `"level":"WARN"`) {
+			t.Fatalf("the last line is %q, %v", last, err)
+		}
+		if all := requests + 2; !strings.Contains(lines[0], "begin") || passed < most/2000 || len(lines)-1+lost != all {
+			t.Errorf("%d of %d lines passed, %d were lost", len(lines)-1, all, lost)
+		}
+
+		began = time.Now()
+		log.Info("again")
+		if text := out.text.String(); !strings.HasSuffix(text, "again\"}\n") || !time.Now().Equal(began) {
+			t.Error("a line waits though the output takes them")
+		}
+	})
 }
 
 func TestALevelThatIsOffWritesNothing(t *testing.T) {
