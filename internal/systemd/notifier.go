@@ -37,7 +37,7 @@ func (n Notifier) Status(status string, more time.Duration) {
 }
 
 func (n Notifier) tell(lines ...string) {
-	if _, err := daemon.SdNotify(false, strings.Join(lines, "\n")); err != nil && n.Log != nil {
+	if err := theManager.tell(strings.Join(lines, "\n")); err != nil && n.Log != nil {
 		n.Log.Debug("the service manager could not be told", "error", err)
 	}
 }
