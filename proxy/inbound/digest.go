@@ -98,6 +98,20 @@ func inOrder(fields []*wire.Field) {
 	slices.SortStableFunc(fields, func(a, b *wire.Field) int { return strings.Compare(a.Name, b.Name) })
 }
 
+// ofEachRequest are headers that programs and proxies make anew for each request, beside those of IsOfOneRequest: they trace or prove it, or
+// tell which way it came. Nobody is named by them.
+var ofEachRequest = []string{
+	"Dpop", "Elastic-Apm-Traceparent", "Newrelic", "Sentry-Trace", "Uber-Trace-Id", "X-Datadog-Parent-Id", "X-Datadog-Sampling-Priority",
+	"X-Datadog-Tags", "X-Datadog-Trace-Id", "X-Instana-S", "X-Instana-T", "X-Ot-Span-Context",
+	"Fly-Request-Id", "X-Amz-Cf-Id", "X-Azure-Ref", "X-Envoy-Attempt-Count", "X-Envoy-Expected-Rq-Timeout-Ms", "X-Request-Start", "X-Vercel-Id",
+	"Cf-Connecting-Ip", "True-Client-Ip", "X-Envoy-External-Address", "X-Forwarded-Server", "X-Original-Forwarded-For",
+}
+
+// IsOfEachRequest reports whether a header is made anew for each request, or tells which way that came.
+func IsOfEachRequest(name string) bool {
+	return IsOfOneRequest(name) || slices.Contains(ofEachRequest, name)
+}
+
 // IsOfProgram reports whether a header tells what program a caller uses, and how that likes its answers: nobody authenticates with it.
 func IsOfProgram(name string) bool {
 	switch name {

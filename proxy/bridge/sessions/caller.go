@@ -15,7 +15,7 @@ func CallerOf(out *exchange.Request) string {
 	if out.Caller != "" {
 		return nameOf(out, out.Caller)
 	}
-	return nameOf(out, joined(out, inbound.DigestOf(out.Header, func(name string) bool { return isNobodys(name) || inbound.IsOfProgram(name) })))
+	return nameOf(out, joined(out, inbound.DigestOf(out.Header, saysNothing)))
 }
 
 // Names are what names the caller to whom something is given that only it may bring back: the first where it is given, any of them where
@@ -25,7 +25,7 @@ func (b *Borrower) Names() []string {
 	if b.Out.Caller != "" {
 		return []string{b.Caller}
 	}
-	named := joined(b.Out, inbound.DigestOfNamed(b.Out.Header, func(name string) bool { return isNobodys(name) || inbound.IsOfProgram(name) }))
+	named := joined(b.Out, inbound.DigestOfNamed(b.Out.Header, saysNothing))
 	former := joined(b.Out, inbound.DigestOf(b.Out.Header, isNobodys))
 	return slices.Compact([]string{nameOf(b.Out, named), nameOf(b.Out, former)})
 }
@@ -36,6 +36,11 @@ func (b *Borrower) About(parts ...string) (all [][]string) {
 		all = append(all, append(slices.Clone(parts), name))
 	}
 	return all
+}
+
+// saysNothing reports whether a header says nothing of who the caller is.
+func saysNothing(name string) bool {
+	return isNobodys(name) || inbound.IsOfProgram(name) || inbound.IsOfEachRequest(name)
 }
 
 // isNobodys reports whether a header is of one request, or says where that had reached a berth: the next one may reach another.

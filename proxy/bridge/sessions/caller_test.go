@@ -30,6 +30,7 @@ func TestNamesOfACaller(t *testing.T) {
 	}{
 		"the same":              {[]string{"Authorization", token(`{"iss":"i","sub":"s","exp":1}`), "User-Agent", "one", "X-Tenant", "t"}, true},
 		"another program":       {[]string{"Authorization", token(`{"iss":"i","sub":"s","exp":1}`), "User-Agent", "two", "Accept-Language", "lv", "Origin", "https://a", "Sec-Fetch-Mode", "cors", "X-Tenant", "t"}, true},
+		"another trace":         {[]string{"Authorization", token(`{"iss":"i","sub":"s","exp":1}`), "X-Tenant", "t", "X-Datadog-Trace-Id", "1", "Sentry-Trace", "2", "X-Amz-Cf-Id", "3", "Dpop", "4"}, true},
 		"a refreshed token":     {[]string{"Authorization", token(`{"iss":"i","sub":"s","exp":2}`), "X-Tenant", "t"}, true},
 		"another subject":       {[]string{"Authorization", token(`{"iss":"i","sub":"x","exp":1}`), "X-Tenant", "t"}, false},
 		"another issuer":        {[]string{"Authorization", token(`{"iss":"x","sub":"s","exp":1}`), "X-Tenant", "t"}, false},
@@ -62,7 +63,7 @@ func TestSessionsAreNotSharedByARefreshedToken(t *testing.T) {
 	if caller("Authorization", token(`{"iss":"i","sub":"s","exp":2}`), "User-Agent", "one") == one {
 		t.Error("another token shares the session")
 	}
-	if caller("Authorization", token(`{"iss":"i","sub":"s","exp":1}`), "User-Agent", "two") != one {
+	if caller("Authorization", token(`{"iss":"i","sub":"s","exp":1}`), "User-Agent", "two", "X-Datadog-Trace-Id", "1") != one {
 		t.Error("another program shares no session")
 	}
 }
