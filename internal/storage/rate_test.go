@@ -3,6 +3,7 @@ package storage_test
 import (
 	"context"
 	"errors"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -46,6 +47,31 @@ func TestRateIsOneForAllWhoShareAStore(t *testing.T) {
 		if wait, err := stores[1].TakeRate(t.Context(), "rule:bob", rate, 1); err != nil || wait < 80*time.Hour || wait > 81*time.Hour {
 			t.Errorf("%s: after 100 of 20, one an hour: told to wait %v, %v, want 81h", what, wait, err)
 		}
+	}
+}
+
+// What was used up at one rate is not owed at another: a rule that was too tight is loosened at once.
+func TestARateThatHasChangedBeginsWithAFullBurst(t *testing.T) {
+	t.Parallel()
+	s := open(t, redistest.Start(t).URL(), storage.Options{})
+	tight, loose := storage.Rate{Count: 10, Period: time.Hour, Burst: 20}, storage.Rate{Count: 600, Period: time.Minute, Burst: 10}
+	take := func(rate storage.Rate, n int) time.Duration {
+		t.Helper()
+		wait, err := s.TakeRate(t.Context(), "k", rate, n)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return wait
+	}
+	take(tight, 20)
+	if wait := take(loose, 10); wait != 0 {
+		t.Errorf("at another rate: told to wait %v", wait)
+	}
+	if wait := take(tight, 1); wait == 0 {
+		t.Error("what was used up at the first rate is forgotten")
+	}
+	if wait, err := s.RateWait(t.Context(), "k", loose, 10); wait == 0 || err != nil {
+		t.Errorf("what was taken at the other one: told to wait %v, %v", wait, err)
 	}
 }
 
@@ -98,8 +124,8 @@ func TestRatesHaveThePrefixOfTheStore(t *testing.T) {
 	}
 	client := redis.NewClient(options)
 	defer client.Close()
-	if got, err := client.Keys(t.Context(), "*").Result(); err != nil || len(got) != 1 || got[0] != "mine:rate:k" {
-		t.Errorf("got keys %q, %v, want mine:rate:k", got, err)
+	if got, err := client.Keys(t.Context(), "*").Result(); err != nil || len(got) != 1 || !strings.HasPrefix(got[0], "mine:rate:k:") {
+		t.Errorf("got keys %q, %v, want one that begins with mine:rate:k", got, err)
 	}
 }
 

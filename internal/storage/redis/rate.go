@@ -2,6 +2,7 @@ package redis
 
 import (
 	"context"
+	"fmt"
 	"time"
 
 	"berth/internal/storage/engine"
@@ -10,11 +11,11 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// RatePrefix is what the library puts before each key.
-const RatePrefix = "rate:"
+// RateKey is the key at which the library counts what is taken of key at a rate.
+func RateKey(key string, rate engine.Rate) string { return "rate:" + counted(key, rate) }
 
 func (r *single) TakeRate(ctx context.Context, key string, rate engine.Rate, n int) (wait time.Duration, err error) {
-	result, err := r.allow(ctx, key, boundFor(rate, n), n)
+	result, err := r.allow(ctx, counted(key, rate), boundFor(rate, n), n)
 	if err == nil && result.Allowed == 0 {
 		wait = max(result.RetryAfter, time.Millisecond)
 	}
@@ -25,7 +26,7 @@ func (r *single) TakeRate(ctx context.Context, key string, rate engine.Rate, n i
 // burst is used.
 func (r *single) RateWait(ctx context.Context, key string, rate engine.Rate, n int) (time.Duration, error) {
 	bound := boundFor(rate, n)
-	result, err := r.allow(ctx, key, bound, 0)
+	result, err := r.allow(ctx, counted(key, rate), bound, 0)
 	if err != nil {
 		return 0, err
 	}
@@ -43,6 +44,11 @@ func (r *single) allow(ctx context.Context, key string, bound redis_rate.Limit, 
 		return err
 	})
 	return result, err
+}
+
+// counted is where a key is counted at a rate: what is owed at one is told as a time, which says something else at another.
+func counted(key string, rate engine.Rate) string {
+	return fmt.Sprintf("%s:%d/%s/%d", key, rate.Count, rate.Period, rate.Burst)
 }
 
 // boundFor is the rate as the library has it. Where a burst is as long as n, there is room for n when nothing of it
