@@ -2,6 +2,7 @@ package identity
 
 import (
 	"context"
+	"crypto"
 	"crypto/ecdsa"
 	"crypto/ed25519"
 	"crypto/elliptic"
@@ -78,7 +79,7 @@ func (s *keySet) find(kid string, algorithm jose.SignatureAlgorithm) (*jose.JSON
 			continue
 		}
 		named = true
-		if fits(key, algorithm) {
+		if fits(key, algorithm) && !slices.ContainsFunc(fitting, func(other *jose.JSONWebKey) bool { return isSame(other, key) }) {
 			fitting = append(fitting, key)
 		}
 	}
@@ -89,6 +90,12 @@ func (s *keySet) find(kid string, algorithm jose.SignatureAlgorithm) (*jose.JSON
 		return nil, ErrUnfitKey
 	}
 	return fitting[0], nil
+}
+
+// isSame reports whether two entries of a set are one key: sets that were put together list some twice.
+func isSame(a, b *jose.JSONWebKey) bool {
+	key, ok := a.Key.(interface{ Equal(crypto.PublicKey) bool })
+	return ok && key.Equal(b.Key)
 }
 
 // fits reports whether a key is made for an algorithm (RFC 7518, 3.1).

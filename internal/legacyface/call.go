@@ -132,6 +132,8 @@ func (s *session) request(ctx context.Context, request *exchange.Request, m *mcp
 		return answer, err
 	case c.stream != nil:
 		return s.read(ctx, c.stream, fresh)
+	case c.failed != nil && m.Method == mcp.MethodPing && s.isOver(): // who asks whether there is a session is told that there is none
+		return exchange.Refusal(mcp.ErrUnknownSession, c.id), nil
 	case c.failed != nil:
 		return exchange.Refusal(c.failed, c.id), nil
 	}

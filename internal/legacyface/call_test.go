@@ -138,6 +138,26 @@ func TestAHangUpIsNoCancellation(t *testing.T) {
 	})
 }
 
+// A session that ends while it is asked for is none, also where nobody hears what the server would have said.
+func TestASessionThatEndsWhileItIsAskedForIsNone(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t, Options{})
+		c := r.open()
+		closed := make(chan struct{})
+		r.say = func(string) (*wire.Response, error) {
+			<-closed
+			return nil, &exchange.SendError{Err: context.Canceled, Sent: true}
+		}
+		asked := c.Later(request("1", "ping", ""))
+		synctest.Wait()
+		c.line.hears.Lost(LostBecause(mcp.ReasonSessionLost, "the server has ended the session's stream"))
+		close(closed)
+		if response := <-asked; response.Status != wire.StatusNotFound {
+			t.Errorf("got %d %s", response.Status, exchangetest.ReadAll(t, response))
+		}
+	})
+}
+
 // A client that hangs up before the server has taken its call may cancel it, for a while. The server hears of that behind the call.
 func TestACallCanBeCancelledWhoseClientHasLeftEarly(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

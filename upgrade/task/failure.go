@@ -53,8 +53,17 @@ type unsent struct{ error }
 func (u *unsent) Unwrap() error { return u.error }
 
 // FailureOf returns the error that a task fails with, given why its call ended. It is
-// the only place that does.
+// the only place that does. A later round that was not executed is no call that was not: what the tool did before it asked nobody knows.
 func FailureOf(err error, t *Task) *mcp.Error {
+	failure := failureOf(err, t)
+	if t.Answered && failure.Outcome == mcp.NotExecuted {
+		failure = new(*failure)
+		failure.Outcome = mcp.Unknown
+	}
+	return failure
+}
+
+func failureOf(err error, t *Task) *mcp.Error {
 	var worded *mcp.Error
 	var unanswered *exchange.SendError
 	if u, ok := errors.AsType[*unsent](err); ok {
