@@ -99,13 +99,14 @@ func TestManyHeldCallsEndWithTheirBerth(t *testing.T) {
 // heldCalls is how many calls one caller may hold by the rules' defaults.
 var heldCalls = fewerInRace(5000)
 
-// burst makes n tasks of "work" at the same moment.
+// burst makes n tasks of "work" at the same moment. A berth that looks for races on a busy machine may be late for its store with one in
+// a hundred of them, which are made again.
 func (h *holders) burst(t testing.TB, b *watched, n int) []heldTask {
 	t.Helper()
 	tasks := make([]heldTask, n)
 	first := h.made
 	h.made += n
-	var refused atomic.Int64
+	var refused, late atomic.Int64
 	var ready, done sync.WaitGroup
 	begin := make(chan struct{})
 	ready.Add(n)
@@ -115,6 +116,9 @@ func (h *holders) burst(t testing.TB, b *watched, n int) []heldTask {
 			<-begin
 			tasks[i].call = fmt.Sprintf("burst-%d", first+i)
 			got, err := h.call(t, b, "work", tasks[i].call)
+			if raceEnabled && got.Error.Data.Reason == "store_unavailable" && late.Add(1) <= int64(n/100) {
+				got, err = h.call(t, b, "work", tasks[i].call)
+			}
 			tasks[i].id = got.Result.TaskID
 			if tasks[i].id == "" && refused.Add(1) == 1 {
 				t.Errorf("the first call that became no task: got %v, %v", got, err)
