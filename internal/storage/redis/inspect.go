@@ -34,9 +34,10 @@ type inspection struct {
 
 func Inspect(ctx context.Context, t *Servers, opts Options) []engine.Finding {
 	opts.Timeout = max(opts.Timeout, inspectTimeout)
+	i := &inspection{named: boundedOptions(*t.options, opts), replicas: opts.Replicas}
+	opts.Replicas = 0 // what is written here is waited for by nobody
 	on, _, _ := New(t, opts)
 	defer on.Close()
-	i := &inspection{named: boundedOptions(*t.options, opts), replicas: opts.Replicas}
 	cluster, several := on.(*clusterEngine)
 	if several {
 		i.engine = cluster.single
@@ -96,16 +97,17 @@ func (i *inspection) tryToWrite(ctx context.Context) {
 	i.tryNotices(ctx)
 }
 
-// isOfRole reports whether a write failed since the server is a replica, or has too few: inspectServer finds that.
+// isOfRole reports whether a write failed since the server is a replica: inspectServer finds that.
 func isOfRole(err error) bool {
 	fault, ok := errors.AsType[*engine.Fault](err)
-	return ok && (fault.Reason == engine.ReasonUnreplicated || fault.Reason == engine.ReasonReadonly)
+	return ok && fault.Reason == engine.ReasonReadonly
 }
 
 // makeAndRemove does what the making of a binding or a task does, and undoes it.
 func (i *inspection) makeAndRemove(ctx context.Context) error {
 	const life = 10 * time.Second // if the removal fails
-	ctx = engine.Alone(ctx)
+	ctx, cancel := context.WithTimeout(engine.Alone(context.WithoutCancel(ctx)), i.engine.bound)
+	defer cancel()
 	key, list := "{"+inspectKey+"}:"+rand.Text(), "{"+inspectKey+"}:list" // of one slot
 	made := engine.Write{Key: key, Value: []byte("{}"), TTL: life, List: list, Member: engine.Member{Name: key, Left: life}}
 	return errors.Join(i.engine.Each(ctx, []engine.Write{made}), i.engine.RemoveMember(ctx, list, key), i.engine.Delete(ctx, key))
