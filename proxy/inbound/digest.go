@@ -107,10 +107,8 @@ var ofEachRequest = []string{
 	"Cf-Connecting-Ip", "True-Client-Ip", "X-Envoy-External-Address", "X-Forwarded-Server", "X-Original-Forwarded-For",
 }
 
-// IsOfEachRequest reports whether a header is made anew for each request, or tells which way that came.
-func IsOfEachRequest(name string) bool {
-	return IsOfOneRequest(name) || slices.Contains(ofEachRequest, name)
-}
+// IsOfEachRequest reports whether a header is one that is made anew for each request, beside those of IsOfOneRequest.
+func IsOfEachRequest(name string) bool { return slices.Contains(ofEachRequest, name) }
 
 // IsOfProgram reports whether a header tells what program a caller uses, and how that likes its answers: nobody authenticates with it.
 func IsOfProgram(name string) bool {

@@ -98,19 +98,15 @@ func (h *Call) First() (it flow.Item, ok bool) {
 // WaitOn ends a turn in which nothing was done to a call that has asked these, until then: it waits for its client as before, or as it
 // does at the berth that it is from.
 func (h *Call) WaitOn(asks []rounds.Question, until time.Time) {
-	defer h.release()
-	if h.over {
-		return
-	}
 	h.mu.Lock()
-	defer h.mu.Unlock()
 	if h.until.IsZero() {
 		if until.IsZero() { // a berth up to 0.10.1 asked
 			until = time.Now().Add(h.among.life())
 		}
 		h.asks, h.until = asks, until
 	}
-	h.begin(time.Until(h.until))
+	h.mu.Unlock()
+	h.LeaveWaiting()
 }
 
 // LeaveWaiting ends a turn in which nothing was done: the call waits for its client as before.
