@@ -44,7 +44,7 @@ func TestWhatCannotBeStartedGetsNoNewWorkUntilItCan(t *testing.T) {
 		p, log, end := hosted(t, &keeps)
 		defer end()
 		a := p.Find("a")
-		time.Sleep(3 * time.Second)
+		time.Sleep(3500 * time.Millisecond) // between two looks
 		if got := a.State().Name; got != routing.StateOK {
 			t.Errorf("at first it is %s", got)
 		}

@@ -34,7 +34,9 @@ func TestServerThatDropsKeysIsTold(t *testing.T) {
 				}
 				return
 			}
-			realtest.Eventually(t, "the policy to be known", func() bool { return s.Health().Evicts == policy })
+			realtest.Eventually(t, "the policy to be known and told", func() bool {
+				return s.Health().Evicts == policy && journal.Count("drops bindings") != 0
+			})
 			if n := journal.Count("drops bindings"); n != 1 || journal.Count(policy) != 1 {
 				t.Errorf("told of %d times, want once, with the policy:\n%s", n, &journal)
 			}
