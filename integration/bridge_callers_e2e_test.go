@@ -5,6 +5,7 @@ package integration
 import (
 	"encoding/json"
 	"fmt"
+	"strings"
 	"testing"
 )
 
@@ -29,31 +30,43 @@ func (c *askingClient) session(t testing.TB, url string) (view sessionView) {
 
 // What a server remembers of one caller's session no other caller gets to see.
 func TestBridgedSessionsAreOfOneCaller(t *testing.T) {
-	eachSite(t, func(t *testing.T, site *legacySite, url string) {
-		callers := map[string]*askingClient{}
-		for _, token := range []string{"alice", "bob", ""} {
-			c := newAskingClient(t)
-			c.token = token
-			callers[token] = c
-			call := askedCall{client: c, name: "remember", args: map[string]any{"value": "secret of " + token}}
-			if got, err := call.send(t, url, "", nil); err != nil || got.said() == "" {
-				t.Fatalf("remember: got %v, %v", got, err)
-			}
-		}
-		sessions := map[string]string{}
-		for range 8 {
-			for token, c := range callers {
-				view := c.session(t, url)
-				if view.Remembered != "" && view.Remembered != "secret of "+token {
-					t.Fatalf("%q sees %q", token, view.Remembered)
-				}
-				if owner, ok := sessions[view.Session]; ok && owner != token {
-					t.Fatalf("%q and %q share the session %s", owner, token, view.Session)
-				}
-				sessions[view.Session] = token
-			}
-		}
+	eachSite(t, func(t *testing.T, _ *legacySite, url string) { sessionsAreOfOneCaller(t, url) })
+}
+
+// Nor where the server does not get to see who calls.
+func TestBridgedSessionsAreOfOneCallerWhoseTokenIsReplaced(t *testing.T) {
+	eachOf(t, []reach{overPlain, overStdio}, func(t *testing.T, r reach) {
+		site := r.startLegacy(t, 1)
+		site.pool = strings.Replace(site.pool, "[[pools]]", "[[pools]]\nauthorization = \"replace\"\nauthorization_value = \"Bearer own\"", 1)
+		sessionsAreOfOneCaller(t, site.start(t, "").url())
 	})
+}
+
+func sessionsAreOfOneCaller(t *testing.T, url string) {
+	t.Helper()
+	callers := map[string]*askingClient{}
+	for _, token := range []string{"alice", "bob", ""} {
+		c := newAskingClient(t)
+		c.token = token
+		callers[token] = c
+		call := askedCall{client: c, name: "remember", args: map[string]any{"value": "secret of " + token}}
+		if got, err := call.send(t, url, "", nil); err != nil || got.said() == "" {
+			t.Fatalf("remember: got %v, %v", got, err)
+		}
+	}
+	sessions := map[string]string{}
+	for range 8 {
+		for token, c := range callers {
+			view := c.session(t, url)
+			if view.Remembered != "" && view.Remembered != "secret of "+token {
+				t.Fatalf("%q sees %q", token, view.Remembered)
+			}
+			if owner, ok := sessions[view.Session]; ok && owner != token {
+				t.Fatalf("%q and %q share the session %s", owner, token, view.Session)
+			}
+			sessions[view.Session] = token
+		}
+	}
 }
 
 // A session is opened with what its client declares; a server sees nothing of the modern era.

@@ -116,7 +116,8 @@ func (h *holders) burst(t testing.TB, b *watched, n int) []heldTask {
 			<-begin
 			tasks[i].call = fmt.Sprintf("burst-%d", first+i)
 			got, err := h.call(t, b, "work", tasks[i].call)
-			if raceEnabled && got.Error.Data.Reason == "store_unavailable" && late.Add(1) <= int64(n/100) {
+			for raceEnabled && got.Error.Data.Reason == "store_unavailable" && late.Add(1) <= int64(n/100) {
+				time.Sleep(time.Second) // as it says
 				got, err = h.call(t, b, "work", tasks[i].call)
 			}
 			tasks[i].id = got.Result.TaskID

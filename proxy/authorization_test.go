@@ -1,14 +1,21 @@
 package proxy_test
 
 import (
+	"context"
 	"net/http"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
 
+	"berth/internal/exchange"
+	"berth/internal/mcp"
+	"berth/internal/wire"
 	"berth/proxy"
+	"berth/routing"
+	"berth/upgrade"
 )
 
 // TestAuthorizationGoesUpstreamAsConfigured, with berth's own questions too.
@@ -74,6 +81,46 @@ func TestStreamThatIsJoinedAgainBearsTheRenewedCredential(t *testing.T) {
 		time.Sleep(30 * time.Second)
 		if got := seen(); got != "Bearer second" {
 			t.Errorf("joined again: got %q, want the second", got)
+		}
+	})
+}
+
+// sentBy notes in whose name calls went to a bridge, which it stands for.
+type sentBy struct {
+	exchange.Sender
+	mu  sync.Mutex // guards the field below
+	all []exchange.Unsent
+}
+
+// To implements proxy.Bridge.
+func (s *sentBy) To(*routing.Upstream) exchange.Sender { return s }
+
+// Send implements exchange.Sender.
+func (s *sentBy) Send(ctx context.Context, request *exchange.Request, wait time.Duration) (*wire.Response, error) {
+	if request.Header.Get(mcp.HeaderMethod) == mcp.MethodCallTool {
+		s.mu.Lock()
+		s.all = append(s.all, request.Unsent)
+		s.mu.Unlock()
+	}
+	return s.Sender.Send(ctx, request, wait)
+}
+
+// TestBridgeIsToldWhoCallsThoughUpstreamsAreNot, of calls that pass and of those that are held alike, under their client's token or the
+// next one.
+func TestBridgeIsToldWhoCallsThoughUpstreamsAreNot(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		by := new(sentBy)
+		f := newUpgraded(t, rigOptions{endpoint: func(ep *proxy.Endpoint) {
+			by.Sender, ep.Bridge, ep.Authorization = ep.Client, by, new(proxy.Authorization)
+		}}, func(r *upgrade.Rule) { r.Tools = []string{"work"} })
+		f.answers(sayResult(done))
+		for _, token := range []string{"Bearer alice", "Bearer bob"} {
+			f.modern("tools/call", "other", `"name":"other","arguments":{}`, "Authorization", token)
+			f.made("Authorization", token)
+			synctest.Wait()
+		}
+		if len(by.all) != 4 || by.all[0] != by.all[1] || by.all[2] != by.all[3] || by.all[0].All == "" || by.all[0].All == by.all[2].All || !by.all[0].Authorization {
+			t.Errorf("got %+v", by.all)
 		}
 	})
 }

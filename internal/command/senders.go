@@ -16,6 +16,7 @@ import (
 	"berth/internal/stdio"
 	"berth/internal/wire"
 	"berth/proxy"
+	"berth/proxy/inbound"
 	"berth/proxy/resident"
 )
 
@@ -26,6 +27,7 @@ func (g *generation) newSender(cfg config.Pool) (exchange.Sender, error) {
 		return nil, err
 	}
 	s := &resident.Sender{HTTP: client, Pool: cfg.Name, Mailbox: g.site.mailbox, Stdio: map[string]exchange.Sender{}}
+	s.Counted = inbound.CountedHeaders(g.cfg.Auth.CredentialHeaders)
 	for _, u := range cfg.Upstreams {
 		switch {
 		case strings.HasPrefix(u.URL, "sse+") && s.SSE == nil:

@@ -18,6 +18,7 @@ type Request struct {
 	Header *wire.Header // of the request alone: it may be changed while that is sent
 	Body   []byte       // nil: none
 	Caller string       // names whose request it is; "": nobody's
+	Unsent Unsent       // what else tells that where Caller is ""
 	Begun  time.Time    // of this exchange, by who has read the clock: its wait counts from then; zero: from Send
 
 	// Renewal is what its caller bears by now, of a request that goes on for long; nil: the same.
@@ -26,6 +27,14 @@ type Request struct {
 	// Written is set by a Sender that returns an answer, and looks at the request no more: then that, its
 	// header and its body may be used again. Any other has them for good.
 	Written bool
+}
+
+// Unsent is what a caller without a name authenticates with and its request does not bear on the way upstream, as digests. The zero
+// value is nothing.
+type Unsent struct {
+	Authorization bool   // what stands there, if anything, is berth's own
+	All           string // "" is none
+	Named         string // as All, with one token like the next that names the same issuer and subject
 }
 
 // Renewal knows what a caller bears whose credentials may have changed since its request. It is used by many goroutines at once.

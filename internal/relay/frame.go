@@ -21,12 +21,13 @@ type header map[string][][]byte
 type requestLine struct {
 	Method, URL  string
 	Host, Caller []byte
+	Unsent       exchange.Unsent `json:",omitzero"`
 	Header       header
 	NoBody       bool
 }
 
 func encodeRequest(r *exchange.Request) ([]byte, error) {
-	line := requestLine{Method: r.Method, Host: []byte(r.Host), Caller: []byte(r.Caller), Header: toBytes(r.Header), NoBody: r.Body == nil}
+	line := requestLine{Method: r.Method, Host: []byte(r.Host), Caller: []byte(r.Caller), Unsent: r.Unsent, Header: toBytes(r.Header), NoBody: r.Body == nil}
 	if r.URL != nil {
 		line.URL = r.URL.String()
 	}
@@ -47,7 +48,7 @@ func decodeRequest(frame []byte) (*exchange.Request, error) {
 		body = nil
 	}
 	return &exchange.Request{
-		Method: line.Method, URL: at, Host: string(line.Host), Header: fromBytes(line.Header), Body: body, Caller: string(line.Caller),
+		Method: line.Method, URL: at, Host: string(line.Host), Header: fromBytes(line.Header), Body: body, Caller: string(line.Caller), Unsent: line.Unsent,
 	}, nil
 }
 

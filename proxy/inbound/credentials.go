@@ -83,22 +83,40 @@ var passingCookies = []string{
 
 // Credentials are what the caller authenticates with, in no order.
 func (x *Call) Credentials() []credential {
-	var all []credential
-	for _, f := range x.HTTP.Header.Fields() {
-		if !usualOfNobody[f.Usual] || slices.Contains(x.Table.CredentialHeaders, f.Name) {
-			all = append(all, inLine(x, f.Name, f.Value)...)
-		}
-	}
-	for pair := range strings.SplitSeq(x.HTTP.URL.RawQuery, "&") {
-		if pair != "" {
-			all = append(all, inPair(inQuery, pair))
-		}
-	}
+	all := credentialsIn(x.HTTP.Header, x.HTTP.URL.RawQuery, x.Table.CredentialHeaders, x.Trusted)
 	if tls := x.HTTP.TLS; tls != nil && len(tls.VerifiedChains) > 0 {
 		key := sha256.Sum256(tls.PeerCertificates[0].RawSubjectPublicKeyInfo) // which a renewal may keep
 		all = append(all, credential{place: inCertificate, value: string(key[:]), who: string(key[:]), sure: true})
 	}
 	return all
+}
+
+// credentialsIn are those in the header and query of a request. counted are more headers that are some; trusted says that whoever sent
+// it is believed about others.
+func credentialsIn(h *wire.Header, query string, counted []string, trusted bool) (all []credential) {
+	for _, f := range h.Fields() {
+		if !usualOfNobody[f.Usual] || slices.Contains(counted, f.Name) {
+			all = append(all, inLine(f.Name, f.Value, counted, trusted)...)
+		}
+	}
+	for pair := range strings.SplitSeq(query, "&") {
+		if pair != "" {
+			all = append(all, inPair(inQuery, pair))
+		}
+	}
+	return all
+}
+
+// DigestOfCredentials is equal for requests on their way upstream that bear the same credentials, in whatever order; "" is for none.
+func DigestOfCredentials(h *wire.Header, query string, counted []string) string {
+	return digestOfSet(valuesOf(credentialsIn(h, query, counted, true)))
+}
+
+func valuesOf(all []credential) (values []string) {
+	for _, c := range all {
+		values = append(values, Joined(string(c.place), c.name, c.value))
+	}
+	return values
 }
 
 // usualOfNobody are usual headers that callers do not authenticate with, unless the configuration names one.
@@ -107,16 +125,16 @@ var usualOfNobody = wire.UsualsThat(func(name string) bool {
 })
 
 // inLine are the credentials in one line of the header.
-func inLine(x *Call, name, value string) []credential {
+func inLine(name, value string, counted []string, trusted bool) []credential {
 	name, value = meantBy(name), textproto.TrimString(value)
 	switch {
-	case value == "", IsForwarding(name) && !x.Trusted:
+	case value == "", IsForwarding(name) && !trusted:
 		return nil // says nothing, or is not believed
 	case name == "Cookie":
 		return inCookies(value)
 	case slices.Contains(namingHeaders, name):
 		return []credential{{place: inHeader, name: name, value: value, who: value, sure: IsForwarding(name)}}
-	case slices.Contains(x.Table.CredentialHeaders, name), isCredential(name):
+	case slices.Contains(counted, name), isCredential(name):
 		c := credential{place: inHeader, name: name}
 		c.value, c.who = readHeader(name, value)
 		return []credential{c}
@@ -253,14 +271,14 @@ func Joined(parts ...string) string {
 
 // Digests are those of the credentials: order and repetition make no other caller of one.
 func (x *Call) Digests() upgrade.Credentials {
-	var values, names []string
-	for _, c := range x.Credentials() {
-		values = append(values, Joined(string(c.place), c.name, c.value))
+	var names []string
+	all := x.Credentials()
+	for _, c := range all {
 		if c.who != "" {
 			names = append(names, Joined(string(c.place), c.name, c.who))
 		}
 	}
-	d := upgrade.Credentials{All: digestOfSet(values), Named: digestOfSet(names)}
+	d := upgrade.Credentials{All: digestOfSet(valuesOf(all)), Named: digestOfSet(names)}
 	if authorization := x.HTTP.Header.Get("Authorization"); authorization != "" {
 		d.Authorization = seal.Digest(authorization)
 	}

@@ -13,7 +13,7 @@ func TestUsualHeadersAreNobodysUnlessSomebodySaysSo(t *testing.T) {
 		for _, trusted := range []bool{false, true} {
 			x := &Call{Table: new(Table), Trusted: trusted}
 			x.HTTP = &wire.Request{Header: wire.NewHeader(name, "v"), URL: new(url.URL)}
-			want := len(inLine(x, name, "v"))
+			want := len(inLine(name, "v", nil, trusted))
 			if want > 0 && usualOfNobody[number] {
 				t.Errorf("%s, trusted: %v: it is passed over", name, trusted)
 			}
@@ -21,7 +21,7 @@ func TestUsualHeadersAreNobodysUnlessSomebodySaysSo(t *testing.T) {
 				t.Errorf("%s, trusted: %v: got %d credentials, want %d", name, trusted, got, want)
 			}
 			x.Table = &Table{CredentialHeaders: []string{name}}
-			if want, got := len(inLine(x, name, "v")), len(x.Credentials()); got != want {
+			if want, got := len(inLine(name, "v", x.Table.CredentialHeaders, trusted)), len(x.Credentials()); got != want {
 				t.Errorf("%s, trusted: %v, named by the configuration: got %d credentials, want %d", name, trusted, got, want)
 			}
 		}

@@ -45,7 +45,10 @@ func (w Way) split(headers *wire.Header) (own upgrade.Pairs, e upgrade.Envelope)
 		}
 	}
 	n := len(all)
-	e = upgrade.Envelope{Host: w.HTTP.Host, Query: w.HTTP.URL.RawQuery, Bare: w.HTTP.URL.RawQuery == ""}
+	unsent := w.unsentToSome()
+	e = upgrade.Envelope{
+		Host: w.HTTP.Host, Query: w.HTTP.URL.RawQuery, Unsent: unsent.All, UnsentNamed: unsent.Named, Bare: w.HTTP.URL.RawQuery == "" && unsent.All == "",
+	}
 	for _, f := range fields {
 		switch {
 		case IsCallsOwn(f.Name), f.Name == inbound.HeaderOnce, f.Name == mcp.HeaderSession, f.Name == mcp.HeaderLastEvent:

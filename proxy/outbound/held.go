@@ -8,6 +8,7 @@ import (
 	"berth/internal/mcp"
 	"berth/internal/wire"
 	"berth/proxy/inbound"
+	"berth/proxy/resident"
 	"berth/routing"
 	"berth/upgrade"
 )
@@ -80,6 +81,7 @@ func (s Sender) ExchangeHeld(ctx context.Context, u *routing.Upstream, c *upgrad
 	if method == wire.MethodPost {
 		out.Body = c.Body
 	}
+	out.Unsent = exchange.Unsent{Authorization: c.Principal == "" && s.Authorization != nil, All: c.Unsent, Named: c.UnsentNamed}
 	s.Authorize(out.Header)
 	if c.Renewal != nil && s.holdsCalls(u) {
 		out.Renewal = renewed{s, c.Renewal}
@@ -174,6 +176,11 @@ func (s Sender) isMootHeld(ctx context.Context, u *routing.Upstream, c *upgrade.
 // holdsCalls reports whether calls to u are held while their clients are asked: the bridge alone does that.
 func (s Sender) holdsCalls(u *routing.Upstream) bool {
 	return s.Bridge != nil && s.Bridge.To(u) != s.Client
+}
+
+// tellsCallersApart reports whether berth keeps something of each caller's on the way to u: sessions of the bridge, or of a process.
+func (s Sender) tellsCallersApart(u *routing.Upstream) bool {
+	return resident.Is(u.URL) || s.holdsCalls(u)
 }
 
 // endHeld is upgrade.Transport.End.

@@ -27,7 +27,7 @@ func (p *Parcel) Request(w *Way, u *routing.Upstream, method string, target *url
 	}
 	w.fill(p.header)
 	p.request = exchange.Request{
-		Method: method, URL: target, Host: w.Endpoint.HostFor(u, w.HTTP.Host), Header: p.header, Body: body, Caller: w.Principal,
+		Method: method, URL: target, Host: w.Endpoint.HostFor(u, w.HTTP.Host), Header: p.header, Body: body, Caller: w.Principal, Unsent: w.unsent(u),
 	}
 	return &p.request
 }

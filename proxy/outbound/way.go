@@ -3,6 +3,7 @@ package outbound
 import (
 	"log/slog"
 	"net/url"
+	"slices"
 	"strings"
 
 	"berth/internal/exchange"
@@ -61,7 +62,7 @@ func (w Way) Beside(u *routing.Upstream) *url.URL {
 
 // Request makes the request that goes to u. body nil means none.
 func (w Way) Request(u *routing.Upstream, method string, target *url.URL, body []byte) *exchange.Request {
-	return w.named(Outgoing(method, target, w.Endpoint.HostFor(u, w.HTTP.Host), w.Headers(), body))
+	return w.named(u, Outgoing(method, target, w.Endpoint.HostFor(u, w.HTTP.Host), w.Headers(), body))
 }
 
 // OwnHeaders are the headers of Post.
@@ -83,13 +84,29 @@ func (w Way) MirrorCall(h *wire.Header, method, taskID string) {
 // Post makes a POST of berth's own to u: the caller's headers, less what they say
 // of the caller's call.
 func (w Way) Post(u *routing.Upstream, body []byte) *exchange.Request {
-	return w.named(Outgoing(wire.MethodPost, w.URL(u), w.Endpoint.HostFor(u, w.HTTP.Host), w.OwnHeaders(), body))
+	return w.named(u, Outgoing(wire.MethodPost, w.URL(u), w.Endpoint.HostFor(u, w.HTTP.Host), w.OwnHeaders(), body))
 }
 
-// named says in whose name a request is.
-func (w Way) named(out *exchange.Request) *exchange.Request {
-	out.Caller = w.Principal
+// named says in whose name a request to u is.
+func (w Way) named(u *routing.Upstream, out *exchange.Request) *exchange.Request {
+	out.Caller, out.Unsent = w.Principal, w.unsent(u)
 	return out
+}
+
+// unsent is what u does not get of what tells who calls, if berth itself tells u's callers apart.
+func (w *Way) unsent(u *routing.Upstream) exchange.Unsent {
+	if !w.HasUnsent() || !To(w.Endpoint).tellsCallersApart(u) {
+		return exchange.Unsent{}
+	}
+	return w.Unsent()
+}
+
+// unsentToSome is what some upstream would not get.
+func (w *Way) unsentToSome() exchange.Unsent {
+	if !w.HasUnsent() || !slices.ContainsFunc(w.Pool().Upstreams(), To(w.Endpoint).tellsCallersApart) {
+		return exchange.Unsent{}
+	}
+	return w.Unsent()
 }
 
 // OwnBody is the body of a request that Ask sends.

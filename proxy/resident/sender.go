@@ -41,6 +41,7 @@ type Sender struct {
 	Stdio map[string]exchange.Sender // to those that berth runs, by the path of their URLs
 
 	Pool    string
+	Counted []string       // headers that are credentials beside those whose names say so, as inbound.CountedHeaders has them
 	Mailbox *relay.Mailbox // reaches the other berths
 }
 
@@ -53,7 +54,7 @@ func (s *Sender) Send(ctx context.Context, request *exchange.Request, wait time.
 		return s.pass(ctx, berth, request, wait)
 	}
 	own := *request
-	own.Caller = callerOf(request)
+	own.Caller = s.callerOf(request)
 	if request.URL.Scheme != SchemeStdio {
 		return s.SSE.Send(ctx, &own, wait)
 	}
@@ -95,13 +96,16 @@ func (s *Sender) Close() {
 	}
 }
 
-// callerOf names whose request it is: its principal, or what usually bears credentials.
-func callerOf(request *exchange.Request) string {
+// callerOf names whose request it is: its principal, or its credentials, those that it bears no more among them.
+func (s *Sender) callerOf(request *exchange.Request) string {
 	parts := []string{request.Caller}
 	if request.Caller == "" {
-		for _, name := range []string{"Authorization", "Cookie", "X-Api-Key", "Api-Key"} {
-			parts = append(parts, request.Header.Join(name, "\x00"))
+		h := request.Header
+		if request.Unsent.Authorization {
+			h = h.Clone()
+			h.Del("Authorization")
 		}
+		parts = append(parts, inbound.DigestOfCredentials(h, request.URL.RawQuery, s.Counted), request.Unsent.All)
 	}
 	sum := sha256.Sum256([]byte(inbound.Joined(parts...)))
 	return base64.RawURLEncoding.EncodeToString(sum[:16])

@@ -70,7 +70,7 @@ func world(t *testing.T, test func(t *testing.T, a, b *berth)) {
 func start(store *storage.Store, keys *seal.Keyring, name string) *berth {
 	b := &berth{http: &server{name: name + ":http"}, sse: &server{name: name + ":sse"}, stdio: &server{name: name + ":stdio"}}
 	mailbox := relay.New(shared{store}, name, keys, slog.New(slog.DiscardHandler))
-	b.Sender = &resident.Sender{HTTP: b.http, SSE: b.sse, Stdio: map[string]exchange.Sender{"/u": b.stdio}, Pool: "p/q", Mailbox: mailbox}
+	b.Sender = &resident.Sender{HTTP: b.http, SSE: b.sse, Stdio: map[string]exchange.Sender{"/u": b.stdio}, Pool: "p/q", Counted: []string{"X-Tenant-Key"}, Mailbox: mailbox}
 	ctx, stop := context.WithCancel(context.Background())
 	done := make(chan struct{})
 	b.end = func() {
@@ -157,7 +157,7 @@ func TestABerthThatIsGoneIsASessionThatNobodyKnows(t *testing.T) {
 	})
 }
 
-// A process is its caller's: one principal, or one set of what usually bears credentials.
+// A process is its caller's: one principal, or one set of credentials.
 func TestCallersAreToldApart(t *testing.T) {
 	with := func(caller string, header ...string) *exchange.Request {
 		r := request("stdio:///u", "")
@@ -165,6 +165,11 @@ func TestCallersAreToldApart(t *testing.T) {
 		for i := 0; i < len(header); i += 2 {
 			r.Header.Add(header[i], header[i+1])
 		}
+		return r
+	}
+	replaced := func(by, what string) *exchange.Request {
+		r := with("", "Authorization", by)
+		r.Unsent = exchange.Unsent{Authorization: true, All: what}
 		return r
 	}
 	for name, tc := range map[string]struct {
@@ -180,6 +185,12 @@ func TestCallersAreToldApart(t *testing.T) {
 		"a key":                {with("", "X-Api-Key", "1"), with("", "Api-Key", "1"), false},
 		"another key":          {with("", "Api-Key", "1"), with("", "Api-Key", "2"), false},
 		"a key of X's":         {with("", "X-Api-Key", "1"), with("", "X-Api-Key", "2"), false},
+		"a counted key":        {with("", "X-Tenant-Key", "1"), with("", "X-Tenant-Key", "2"), false},
+		"a word of the proxy":  {with("", "X-Forwarded-User", "1"), with("", "X-Forwarded-User", "2"), false},
+		"a balancer's cookie":  {with("", "Cookie", "AWSALB=1; id=1"), with("", "Cookie", "id=1; AWSALB=2"), true},
+		"a trace":              {with("", "X-Datadog-Trace-Id", "1"), with("", "X-Datadog-Trace-Id", "2"), true},
+		"one token unsent":     {replaced("1", "a"), replaced("2", "a"), true},
+		"two tokens unsent":    {replaced("1", "a"), replaced("1", "b"), false},
 		"two headers":          {with("", "Cookie", "1", "Cookie", "2"), with("", "Cookie", "12"), false},
 	} {
 		world(t, func(t *testing.T, a, _ *berth) {

@@ -56,7 +56,7 @@ const maxSession = 4 << 10
 
 // OwnPost is a POST of berth's own in the name of who sends out, as that bears by now, in no session and of no version.
 func OwnPost(out *exchange.Request, body []byte) *exchange.Request {
-	own := &exchange.Request{Method: wire.MethodPost, URL: out.URL, Host: out.Host, Header: headerOf(out), Body: body, Caller: out.Caller}
+	own := &exchange.Request{Method: wire.MethodPost, URL: out.URL, Host: out.Host, Header: headerOf(out), Body: body, Caller: out.Caller, Unsent: out.Unsent}
 	outbound.MakeOwn(own.Header)
 	own.Header.Del(mcp.HeaderVersion)
 	own.Header.Del(mcp.HeaderSession)

@@ -10,12 +10,12 @@ import (
 )
 
 // CallerOf names whose request it is: by its principal, or where there is none by all that could be
-// a credential, for only the upstream knows what is.
+// a credential, for only the upstream knows what is, and by what the upstream does not get of those.
 func CallerOf(out *exchange.Request) string {
 	if out.Caller != "" {
 		return nameOf(out, out.Caller)
 	}
-	return nameOf(out, joined(out, inbound.DigestOf(out.Header, saysNothing)))
+	return nameOf(out, joined(out, inbound.DigestOf(out.Header, saysNothingIn(out)), out.Unsent.All))
 }
 
 // Names are what names the caller to whom something is given that only it may bring back: the first where it is given, any of them where
@@ -25,8 +25,8 @@ func (b *Borrower) Names() []string {
 	if b.Out.Caller != "" {
 		return []string{b.Caller}
 	}
-	named := joined(b.Out, inbound.DigestOfNamed(b.Out.Header, saysNothing))
-	former := joined(b.Out, inbound.DigestOf(b.Out.Header, isNobodys))
+	named := joined(b.Out, inbound.DigestOfNamed(b.Out.Header, saysNothingIn(b.Out)), b.Out.Unsent.Named)
+	former := joined(b.Out, inbound.DigestOf(b.Out.Header, isNobodys), "")
 	return slices.Compact([]string{nameOf(b.Out, named), nameOf(b.Out, former)})
 }
 
@@ -38,9 +38,11 @@ func (b *Borrower) About(parts ...string) (all [][]string) {
 	return all
 }
 
-// saysNothing reports whether a header says nothing of who the caller is.
-func saysNothing(name string) bool {
-	return isNobodys(name) || inbound.IsOfProgram(name) || inbound.IsOfEachRequest(name)
+// saysNothingIn tells which headers of a request say nothing of who its caller is.
+func saysNothingIn(out *exchange.Request) func(name string) bool {
+	return func(name string) bool {
+		return isNobodys(name) || inbound.IsOfProgram(name) || inbound.IsOfEachRequest(name) || out.Unsent.Authorization && name == "Authorization"
+	}
 }
 
 // isNobodys reports whether a header is of one request, or says where that had reached a berth: the next one may reach another.
@@ -48,8 +50,12 @@ func isNobodys(name string) bool {
 	return inbound.IsOfOneRequest(name) || inbound.IsOfOneCall(name) || name == "X-Forwarded-Host" || name == "X-Forwarded-Proto" || name == "X-Forwarded-Port"
 }
 
-func joined(out *exchange.Request, headers [sha256.Size]byte) string {
-	return inbound.Joined(string(headers[:]), out.URL.RawQuery)
+func joined(out *exchange.Request, headers [sha256.Size]byte, unsent string) string {
+	parts := []string{string(headers[:]), out.URL.RawQuery}
+	if unsent != "" {
+		parts = append(parts, unsent)
+	}
+	return inbound.Joined(parts...)
 }
 
 func nameOf(out *exchange.Request, who string) string {

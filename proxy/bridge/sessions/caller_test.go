@@ -67,3 +67,31 @@ func TestSessionsAreNotSharedByARefreshedToken(t *testing.T) {
 		t.Error("another program shares no session")
 	}
 }
+
+// Callers whose tokens do not reach the upstream are told apart by them all the same, and not by berth's own, which is renewed.
+func TestCallersOfTokensThatAreNotSent(t *testing.T) {
+	borrower := func(own, all, named string) *Borrower {
+		b := &Borrower{Out: &exchange.Request{
+			URL: &url.URL{}, Header: wire.NewHeader("Authorization", own), Unsent: exchange.Unsent{Authorization: true, All: all, Named: named},
+		}}
+		b.Caller = CallerOf(b.Out)
+		return b
+	}
+	alice := borrower("Bearer one", "alice's first", "alice")
+	for name, c := range map[string]struct {
+		who         *Borrower
+		shares, may bool
+	}{
+		"another of berth's own": {borrower("Bearer two", "alice's first", "alice"), true, true},
+		"a token refreshed":      {borrower("Bearer one", "alice's second", "alice"), false, true},
+		"another's":              {borrower("Bearer one", "bob's first", "bob"), false, false},
+		"none":                   {borrower("Bearer one", "", ""), false, false},
+	} {
+		if got := c.who.Caller == alice.Caller; got != c.shares {
+			t.Errorf("%s: sharing sessions is %v", name, got)
+		}
+		if got := slices.Contains(c.who.Names(), alice.Names()[0]); got != c.may {
+			t.Errorf("%s: having what was given is %v", name, got)
+		}
+	}
+}
