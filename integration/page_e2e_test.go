@@ -125,7 +125,7 @@ func TestPageWithManyTasks(t *testing.T) {
 	redis := redistest.Start(t)
 	b := startWatched(t, fleet, "--store", redis.URL())
 	client := newModernClient(t)
-	const made = 10_000
+	made := fewerInRace(10_000)
 	began := time.Now()
 	crowd(t, made, 32, func(int) { client.create(t, b.url(), 3600) })
 	t.Logf("%d tasks were made within %v", made, time.Since(began).Round(time.Millisecond))
@@ -137,6 +137,6 @@ func TestPageWithManyTasks(t *testing.T) {
 		p.settle()
 	}
 	p.show("#/tasks")
-	p.await("#total", "of 10,000 tasks")
+	p.await("#total", fmt.Sprintf("of %d,000 tasks", made/1000))
 	p.shoot("real-many")
 }

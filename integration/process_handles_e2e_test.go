@@ -12,7 +12,8 @@ import (
 // has it.
 func TestHandlesAreGoodAtTheOtherBerthAtOnce(t *testing.T) {
 	t.Parallel()
-	const rounds, tasks, clients = 40, 250, 8
+	const tasks, clients = 250, 8
+	rounds := fewerInRace(40)
 	fleet := startLocalFleet(t, nil)
 	redis := redistest.Start(t)
 	a := startWatched(t, fleet.fleet, "--store", redis.URL())

@@ -63,7 +63,7 @@ func awaitBound(t testing.TB, server *redistest.Server, n int) {
 // for it.
 func TestKnownTasksArePolledThroughALongOutage(t *testing.T) {
 	t.Parallel()
-	const outage = time.Minute
+	const outage = 30 * time.Second
 	fleet := startLocalFleet(t, nil)
 	redis := redistest.Start(t)
 	a := startWatched(t, fleet.fleet, "--store", redis.URL())

@@ -165,7 +165,7 @@ func TestCallsOfSessionsOutliveBerthsThatDieAllTheTime(t *testing.T) {
 	for _, server := range []askingServer{askingServers[0], askingServers[2]} {
 		t.Run(server.name, func(t *testing.T) {
 			t.Parallel()
-			sessionChurnThrough(t, server, 300, time.Minute, 10*time.Second)
+			sessionChurnThrough(t, server, 150, 30*time.Second, 10*time.Second)
 		})
 	}
 }
