@@ -5,7 +5,6 @@ package integration
 import (
 	"encoding/json"
 	"fmt"
-	"strings"
 	"testing"
 )
 
@@ -37,7 +36,7 @@ func TestBridgedSessionsAreOfOneCaller(t *testing.T) {
 func TestBridgedSessionsAreOfOneCallerWhoseTokenIsReplaced(t *testing.T) {
 	eachOf(t, []reach{overPlain, overStdio}, func(t *testing.T, r reach) {
 		site := r.startLegacy(t, 1)
-		site.pool = strings.Replace(site.pool, "[[pools]]", "[[pools]]\nauthorization = \"replace\"\nauthorization_value = \"Bearer own\"", 1)
+		site.keys = "authorization = \"replace\"\nauthorization_value = \"Bearer own\"\n"
 		sessionsAreOfOneCaller(t, site.start(t, "").url())
 	})
 }

@@ -39,6 +39,7 @@ type legacySite struct {
 	fleet  // none over stdio
 	runs   runLog
 	pool   string // as it stands in a configuration
+	keys   string // of the pool, which it does not say
 	bridge string // keys of [pools.bridge]
 }
 
@@ -108,7 +109,7 @@ func (s *legacySite) startWatched(t testing.TB, config string, args ...string) *
 
 func (s *legacySite) config(t testing.TB, config string) (path string) {
 	t.Helper()
-	pool := strings.Replace(s.pool, "[[pools]]\n", "[[pools]]\n[pools.bridge]\n"+s.bridge, 1)
+	pool := strings.Replace(s.pool, "[[pools]]\n", "[[pools]]\n"+s.keys+"[pools.bridge]\n"+s.bridge, 1)
 	return configFile(t, config+"\n"+pool)
 }
 
