@@ -71,3 +71,11 @@ func TestStoredCallIsTheLastVersions(t *testing.T) {
 		})
 	}
 }
+
+func TestStoredCallKeepsWhatWasNotSent(t *testing.T) {
+	want := Envelope{Host: "h", Header: Pairs{"Via", "1.1 berth"}, Unsent: "all", UnsentNamed: "named"}
+	var got Envelope
+	if err := json.Unmarshal(want.Encode(), &got); err != nil || !reflect.DeepEqual(got, want) {
+		t.Errorf("got %+v, %v, want %+v", got, err, want)
+	}
+}
