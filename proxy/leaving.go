@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"berth/internal/mcp"
+	"berth/proxy/failover"
 	"berth/routing"
 	"berth/sticky"
 )
@@ -22,9 +23,10 @@ func (s *stream) leaving() (leaves <-chan struct{}, stop func()) {
 	return left, s.onLeaving(sync.OnceFunc(func() { close(left) }))
 }
 
-// mayLeave reports whether the stream stands in a session that can be opened elsewhere.
+// mayLeave reports whether the stream stands in a session that can be opened elsewhere, as far as is known.
 func (s *stream) mayLeave() bool {
-	return s.x.Stands && (!s.x.stays || s.x.leavesLater) && s.x.Single() == nil && s.x.asCase().MayReopen()
+	c := s.x.asCase()
+	return s.x.Stands && (!s.x.stays || s.x.leavesLater) && s.x.Single() == nil && (c.MayReopen() || c.Unread())
 }
 
 // onLeaving calls leave when the session of a stream that may leave is to. It must not wait. stop must be called.
@@ -32,14 +34,52 @@ func (s *stream) onLeaving(leave func()) (stop func()) {
 	if s.x.stays {
 		return s.onceTakenOver(leave)
 	}
+	if c := s.x.asCase(); c.Unread() {
+		return s.onceRead(c, leave)
+	}
+	return s.onMove(leave)
+}
+
+// onMove calls told when sessions are to leave the upstream. It must not wait. stop must be called.
+func (s *stream) onMove(told func()) (stop func()) {
 	return s.u.OnDrain(func(mark routing.Drain) {
 		if mark.MoveSessions {
-			leave()
+			told()
 		}
 	})
 }
 
-// lookForOthers is how often a stream that leaves later looks for others.
+// onceRead is onLeaving of a stream of which only the store can say whether its session can be opened elsewhere.
+func (s *stream) onceRead(c failover.Case, leave func()) (stop func()) {
+	at := *c.At // others read the request's
+	c.At = &at
+	ctx, end := context.WithCancel(context.Background())
+	forget := s.onMove(func() { go s.leaveOnceRead(ctx, c, leave) })
+	return func() {
+		forget()
+		end()
+	}
+}
+
+func (s *stream) leaveOnceRead(ctx context.Context, c failover.Case, leave func()) {
+	tick := time.NewTicker(lookForOthers)
+	defer tick.Stop()
+	for c.ReadKept(ctx) != nil {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+		if !s.u.MovesSessions() {
+			return
+		}
+	}
+	if c.MayReopen() {
+		leave()
+	}
+}
+
+// lookForOthers is how often a stream that leaves later looks for others, and for the store.
 const lookForOthers = 2 * time.Second
 
 // onceTakenOver calls leave when sessions are to leave the upstream and another one is up, unless stop

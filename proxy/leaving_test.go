@@ -146,6 +146,25 @@ func TestStandingStreamLeavesOnceTheStoreIsBack(t *testing.T) {
 	f.eventually("a session that is elsewhere", func() bool { return f.who(f.session) != "a" })
 }
 
+// A stream that another berth has begun while it could not read of what the session can be opened anew from leaves too, once an instance
+// drains.
+func TestStandingStreamThatBeganWithoutTheStoreLeaves(t *testing.T) {
+	redis := redistest.Start(t)
+	o := func() rigOptions { return reinit(rigOptions{tcp: true, size: 2, store: openStore(t, redis.URL())}) }
+	f := newLeavingRig(t, o())
+	other := &leavingRig{rig: f.second(o()), session: f.session, ended: make(chan error, 1)}
+	redis.Stop()
+	other.standOpen()
+	f.eventually("a stream that stands at a", func() bool { return f.servers[0].Calls(http.MethodGet) == 1 })
+	redis.Cont()
+	other.drains("a")
+	other.eventually("the stream's end", func() bool { return len(other.ended) == 1 })
+	if err := <-other.ended; err != nil {
+		t.Errorf("the stream ended with %v", err)
+	}
+	other.eventually("a session that is elsewhere", func() bool { return other.who(f.session) == "b" })
+}
+
 // A session that began without a store leaves a draining instance once that is back, and is told there what its client has said.
 func TestSessionBegunWithoutAStoreLeavesOnceThatIsBack(t *testing.T) {
 	redis := redistest.Start(t)

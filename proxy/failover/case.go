@@ -29,6 +29,30 @@ func (c Case) MayReopen() bool {
 	return c.Endpoint.Reinit && c.InSession && !c.At.Binding.Kept.IsZero()
 }
 
+// Unread reports whether nobody has read what is kept of the request's session: the store could not say, and the fleet said where it is.
+func (c Case) Unread() bool {
+	return c.Endpoint.Reinit && c.InSession && c.At.Binding.Asked && c.At.Binding.Kept.IsZero()
+}
+
+// ReadKept reads for how long the session of an Unread request is kept; what the store cannot say stays unread.
+func (c Case) ReadKept(ctx context.Context) error {
+	standing, err := c.Endpoint.Router.Bindings.Reload(ctx, c.At.Key)
+	if err == nil {
+		c.At.Binding.Kept, c.At.Binding.Asked = standing.Kept, standing.Asked
+	}
+	return err
+}
+
+// read has been done with a request that MayReopen is to judge.
+func (c Case) read() Case {
+	if c.Unread() {
+		ctx, cancel := c.Recording()
+		defer cancel()
+		_ = c.ReadKept(ctx)
+	}
+	return c
+}
+
 // Pinned reports whether the request is about a task whose session could move:
 // the task does not move with it, and the end of the session is not the task's.
 func (c Case) Pinned() bool { return c.MayReopen() && c.AboutTask }

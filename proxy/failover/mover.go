@@ -56,7 +56,7 @@ func MayBeBehind(c *inbound.Call, at *routing.Decision) bool {
 // are to move. One that cannot be opened elsewhere stays.
 func (m *Mover) Leaving(c Case, u *routing.Upstream) Verdict {
 	c.leaves = true
-	v := m.elsewhere(c, u, false)
+	v := m.elsewhere(c.read(), u, false)
 	if v.Step == Refuse {
 		return Verdict{Later: v.Later}
 	}
@@ -66,7 +66,7 @@ func (m *Mover) Leaving(c Case, u *routing.Upstream) Verdict {
 // Lost judges a request that could not be sent to u, its session's upstream; nil is one that
 // is not in the pool any more.
 func (m *Mover) Lost(ctx context.Context, c Case, u *routing.Upstream) Verdict {
-	if v := m.Outdated(ctx, c); v.Step != Stay {
+	if v := m.Outdated(ctx, c.read()); v.Step != Stay {
 		return v
 	}
 	switch {
