@@ -16,7 +16,13 @@ func (r *refresher) apply(ctx context.Context, e entry) error {
 	if life <= 0 {
 		return nil
 	}
-	err := r.records.exchange(ctx, e.key, life, e.over)
+	err := r.records.exchange(ctx, e.key, life, func(standing Binding) (Binding, error) {
+		next, err := e.over(standing)
+		if e.counts == countsUntil && next.endedCounting() {
+			e.counts = countsNoMore
+		}
+		return next, err
+	})
 	switch {
 	case errors.Is(err, ErrUnknown) && r.forgotten.has(e.key):
 		return nil

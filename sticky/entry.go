@@ -32,12 +32,16 @@ func (e entry) taken(standing storage.Record) bool {
 }
 
 // over is what a refresh makes of what stands: e, or what that says with what e tells of it, where the fleet was asked
-// and the one that stands is worth more. The error is ErrOwned.
+// and the one that stands is worth more. Of a task that counts no more, as another berth has seen meanwhile, only its life is another. The
+// error is ErrOwned.
 func (e entry) over(standing Binding) (Binding, error) {
 	agrees, yields := e.agrees(standing), e.binding.yieldsTo(standing)
 	switch {
 	case !agrees && !standing.yieldsTo(e.binding), yields && !(agrees && e.binding.Asked):
 		return Binding{}, ErrOwned
+	case e.key.Kind == Task && standing.endedCounting() && !e.binding.endedCounting():
+		standing.Expires = e.binding.Expires
+		return standing, nil
 	case !yields:
 		return e.binding, nil
 	}

@@ -205,6 +205,37 @@ func TestWhatIsWrittenBackCountsAsItsRecordSays(t *testing.T) {
 	one.counts(t, "a", 1, 0)
 }
 
+// A task that has ended has done so for good, whatever another berth has seen before and writes later.
+func TestWhatCountsNoMoreStaysSo(t *testing.T) {
+	server := redistest.Start(t)
+	one, late := onRedis(t, server), newBerth(t, server.URL(), Options{Near: 1000}, 0) // which does not write yet
+	for _, id := range []string{"read", "asked", "last"} {
+		one.mustBind(t, task(id), "a", time.Hour)
+	}
+	working := Seen{At: time.Now(), Status: "working", TTL: 2 * time.Hour}
+	late.Observe(task("read"), new(late.owns(t, "a", task("read"), SourceStore)), working)
+	late.Observe(task("asked"), &Binding{Upstream: "a", Asked: true}, working)
+	late.Observe(task("last"), new(late.owns(t, "a", task("last"), SourceStore)), working)
+	for _, id := range []string{"read", "asked"} {
+		one.Observe(task(id), new(one.owns(t, "a", task(id), SourceLRU)), given())
+	}
+	realtest.Eventually(t, "two have ended", func() bool {
+		got, err := one.Owned(t.Context(), "p", "a")
+		return err == nil && got.Tasks == 1
+	})
+	late.run(t)
+	realtest.Eventually(t, "all is written", func() bool {
+		record, err := one.Reload(t.Context(), task("last"))
+		return err == nil && record.Status == "working"
+	})
+	for _, id := range []string{"read", "asked"} {
+		if record, err := one.Reload(t.Context(), task(id)); err != nil || record.Status != "completed" || record.Until != 0 || time.Until(record.Expires) < time.Hour {
+			t.Errorf("%s: the store has %+v, %v", id, record, err)
+		}
+	}
+	one.counts(t, "a", 1, 0)
+}
+
 // A task whose owner was asked for, the store being away, ends as one whose binding was read.
 func TestTheEndOfATaskThatWasAskedForIsWritten(t *testing.T) {
 	server := redistest.Start(t)
