@@ -102,7 +102,7 @@ func (b *binder) settle(ctx context.Context, e *entry, w *storage.Write, away er
 	b.rolls.owing.revive(e.key)
 	displaced := ""
 	if away == nil && !w.Done && e.displaces(w.Standing) {
-		w.Standing, w.Done, displaced, away = b.records.displace(ctx, *e, w)
+		w.Standing, w.Done, displaced, away = b.records.displace(ctx, e, w)
 	}
 	if away != nil {
 		return b.local.bind(*e, away)
@@ -110,7 +110,7 @@ func (b *binder) settle(ctx context.Context, e *entry, w *storage.Write, away er
 	if !w.Done && e.taken(w.Standing) {
 		return outcomeCollision, ErrOwned
 	}
-	if !w.Listed {
+	if !w.Listed && e.counts != countsNoMore {
 		b.rolls.add(ctx, *e)
 	}
 	if displaced != e.binding.Upstream {

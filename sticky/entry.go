@@ -64,6 +64,14 @@ func (e entry) displaces(standing storage.Record) bool {
 	return err == nil && binding.yieldsTo(e.binding)
 }
 
+// since is e as it takes the place of what stands: a task that has ended since it was bound counts no more.
+func (e entry) since(standing Binding) entry {
+	if e.key.Kind == Task && e.agrees(standing) && standing.endedCounting() && e.binding.Made <= standing.Made {
+		e.binding.Status, e.binding.Until, e.counts = standing.Status, 0, countsNoMore
+	}
+	return e
+}
+
 // agrees reports whether standing says the same of the owner as e does. A session may
 // have moved, and then more than the upstream counts; a claim is about its principal.
 func (e entry) agrees(standing Binding) bool {

@@ -14,8 +14,8 @@ func (e *entry) write(now time.Time, room []byte) storage.Write {
 }
 
 // establish writes e where nothing stands, or what yields to it, without its place in a list: then displaced is who
-// owned it. It returns the record that stands otherwise.
-func (r *records) establish(ctx context.Context, e entry) (standing storage.Record, written bool, displaced string, err error) {
+// owned it, and e is as it was written. It returns the record that stands otherwise.
+func (r *records) establish(ctx context.Context, e *entry) (standing storage.Record, written bool, displaced string, err error) {
 	w := e.write(time.Now(), nil)
 	standing, written, err = r.store.PutIfAbsent(ctx, w.Key, w.Value, w.TTL)
 	if err != nil || written || !e.displaces(standing) {
@@ -25,15 +25,19 @@ func (r *records) establish(ctx context.Context, e entry) (standing storage.Reco
 	return r.displace(ctx, e, &w)
 }
 
-// displace writes e over what w met, as long as that yields to it.
-func (r *records) displace(ctx context.Context, e entry, w *storage.Write) (standing storage.Record, written bool, displaced string, err error) {
+// displace writes e over what w met, as long as that yields to it. e is as it was written then.
+func (r *records) displace(ctx context.Context, e *entry, w *storage.Write) (standing storage.Record, written bool, displaced string, err error) {
 	standing = w.Standing
 	for range maxRevisions {
 		yields, _ := decode(standing.Value) // it was read a moment ago
-		standing, err = r.store.Swap(ctx, w.Key, standing.Version, w.Value, w.TTL)
+		next, value := e.since(yields), w.Value
+		if next.counts != e.counts {
+			value = next.binding.encode()
+		}
+		standing, err = r.store.Swap(ctx, w.Key, standing.Version, value, w.TTL)
 		switch {
 		case err == nil:
-			written, displaced = true, yields.Upstream
+			written, displaced, *e = true, yields.Upstream, next
 		case errors.Is(err, storage.ErrConflict):
 			err = nil // the next round judges what stands by now
 		case errors.Is(err, storage.ErrNotFound):

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"berth/internal/realtest"
+	"berth/internal/storage"
 	"berth/internal/storage/redistest"
 )
 
@@ -234,6 +235,32 @@ func TestWhatCountsNoMoreStaysSo(t *testing.T) {
 		}
 	}
 	one.counts(t, "a", 1, 0)
+}
+
+// A task that was made with the store away, and has ended at a berth that asked for it, has ended for the one that made it too.
+func TestWhatEndsElsewhereIsNotWrittenBackAsRunning(t *testing.T) {
+	server := redistest.Start(t)
+	maker, other := newBerth(t, server.URL(), Options{Near: 1000}, 0), onRedis(t, server)
+	made := entry{key: task("1"), binding: Binding{Upstream: "a"}}
+	maker.binder.terms.complete(&made, time.Hour, time.Now())
+	if _, err := maker.local.bind(made, storage.ErrUnavailable); err != nil {
+		t.Fatal(err)
+	}
+	learned := Binding{Upstream: "a", Asked: true}
+	if err := other.Bind(t.Context(), task("1"), learned, 0); err != nil {
+		t.Fatal(err)
+	}
+	other.Observe(task("1"), new(other.owns(t, "a", task("1"), SourceStore)), given())
+	realtest.Eventually(t, "it has ended there", func() bool {
+		record, err := other.Reload(t.Context(), task("1"))
+		return err == nil && record.Until == 0
+	})
+	maker.run(t)
+	realtest.Eventually(t, "nothing is pending or owed", maker.isEven)
+	other.counts(t, "a", 0, 0)
+	if record, err := other.Reload(t.Context(), task("1")); err != nil || record.Status != "completed" || record.Until != 0 || record.Asked {
+		t.Errorf("the store has %+v, %v", record, err)
+	}
 }
 
 // A task whose owner was asked for, the store being away, ends as one whose binding was read.

@@ -79,7 +79,8 @@ func (w *writeBack) one(ctx context.Context, e entry) error {
 		w.local.pending.settle(e)
 		return nil
 	}
-	standing, written, _, err := w.records.establish(ctx, e)
+	now := e
+	standing, written, _, err := w.records.establish(ctx, &now)
 	if err != nil {
 		return err
 	}
@@ -89,6 +90,8 @@ func (w *writeBack) one(ctx context.Context, e entry) error {
 		w.log.Warn("another berth bound the same id to another upstream first", "kind", string(e.key.Kind), "ours", e.binding.Upstream)
 		w.local.near.remove(e.key)
 		outcome = outcomeCollision
+	case now.counts == countsNoMore:
+		w.local.near.refresh(&now)
 	case written || !countsNot(standing):
 		w.rolls.add(ctx, e)
 	}
