@@ -34,8 +34,9 @@ func (s *stream) onLeaving(leave func()) (stop func()) {
 	if s.x.stays {
 		return s.onceTakenOver(leave)
 	}
-	if c := s.x.asCase(); c.Unread() {
-		return s.onceRead(c, leave)
+	if s.x.asCase().Unread() {
+		s.x.keep() // the store may be asked when the stream is over
+		return s.onceRead(s.x.asCase(), leave)
 	}
 	return s.onMove(leave)
 }
