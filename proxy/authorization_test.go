@@ -119,7 +119,7 @@ func TestBridgeIsToldWhoCallsThoughUpstreamsAreNot(t *testing.T) {
 			f.made("Authorization", token)
 			synctest.Wait()
 		}
-		if len(by.all) != 4 || by.all[0] != by.all[1] || by.all[2] != by.all[3] || by.all[0].All == "" || by.all[0].All == by.all[2].All || !by.all[0].Authorization {
+		if len(by.all) != 4 || by.all[0] != by.all[1] || by.all[2] != by.all[3] || by.all[0].Digest == "" || by.all[0].Digest == by.all[2].Digest || !by.all[0].Authorization {
 			t.Errorf("got %+v", by.all)
 		}
 	})

@@ -29,12 +29,10 @@ type Request struct {
 	Written bool
 }
 
-// Unsent is what a caller without a name authenticates with and its request does not bear on the way upstream, as digests. The zero
-// value is nothing.
+// Unsent is what a caller without a name authenticates with and its request does not bear on the way upstream. The zero value is nothing.
 type Unsent struct {
 	Authorization bool   // what stands there, if anything, is berth's own
-	All           string // "" is none
-	Named         string // as All, with one token like the next that names the same issuer and subject
+	Digest        string // of it all; "" is none
 }
 
 // Renewal knows what a caller bears whose credentials may have changed since its request. It is used by many goroutines at once.

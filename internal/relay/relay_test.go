@@ -39,7 +39,7 @@ func TestARequestIsAnsweredByAnotherBerth(t *testing.T) {
 		here := w.start(nobody)
 		asked := request()
 		asked.Host, asked.Caller = "elsewhere", "caller\xff"
-		asked.Unsent = exchange.Unsent{Authorization: true, All: "all", Named: "named"}
+		asked.Unsent = exchange.Unsent{Authorization: true, Digest: "digest"}
 		response, err := here.Pass(t.Context(), there.Name(), asked, time.Minute)
 		if err != nil {
 			t.Fatal(err)

@@ -113,7 +113,7 @@ func (b *Bridge) answer(ctx context.Context, out *exchange.Request, l *sessions.
 			open = append(open, q)
 			continue
 		}
-		err := l.Tell(ctx, out, mcp.Response(q.ID, value))
+		err := tell(ctx, out, l, mcp.Response(q.ID, value))
 		answer, refused := errors.AsType[*session.Refusal](err)
 		switch {
 		case refused && outbound.DeniesSession(answer.Status) && l.IsDenied(ctx, out):

@@ -200,6 +200,21 @@ func inCookies(line string) (all []credential) {
 	return all
 }
 
+// WithoutPassingCookies is h, or a copy, in which no cookie tells nobody apart.
+func WithoutPassingCookies(h *wire.Header) *wire.Header {
+	if !h.Has("Cookie") {
+		return h
+	}
+	own := h.Clone()
+	own.Del("Cookie")
+	for line := range h.Values("Cookie") {
+		for _, c := range inCookies(line) {
+			own.Add("Cookie", c.name+"="+c.value)
+		}
+	}
+	return own
+}
+
 func isPassing(cookie string) bool {
 	return slices.ContainsFunc(passingCookies, func(p string) bool {
 		begin, more := strings.CutSuffix(p, "*")

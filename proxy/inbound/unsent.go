@@ -1,7 +1,6 @@
 package inbound
 
 import (
-	"cmp"
 	"crypto/sha256"
 	"net/textproto"
 
@@ -18,19 +17,18 @@ func (x *Call) isCertified() bool { return x.HTTP.TLS != nil && len(x.HTTP.TLS.V
 // Unsent is what a caller without principal authenticates with that upstreams do not get: its certificate, and what stands in
 // Authorization where the endpoint sends something else.
 func (x *Call) Unsent() (u exchange.Unsent) {
-	var all, named []string
+	var all []string
 	if x.Endpoint.Authorization != nil {
 		u.Authorization = true
 		for line := range x.HTTP.Header.Values("Authorization") {
-			line = textproto.TrimString(line)
-			canonical, _ := read(line)
-			all, named = append(all, canonical), append(named, cmp.Or(subject(line), canonical))
+			canonical, _ := read(textproto.TrimString(line)) // whom it names nobody verifies
+			all = append(all, canonical)
 		}
 	}
 	if x.isCertified() {
 		key := sha256.Sum256(x.HTTP.TLS.PeerCertificates[0].RawSubjectPublicKeyInfo)
-		all, named = append(all, string(key[:])), append(named, string(key[:]))
+		all = append(all, string(key[:]))
 	}
-	u.All, u.Named = digestOfSet(all), digestOfSet(named)
+	u.Digest = digestOfSet(all)
 	return u
 }

@@ -29,25 +29,25 @@ func jwtOf(claims string) string {
 func TestUnsentTellsCallersApart(t *testing.T) {
 	alice := presenting("", "Authorization", jwtOf(`{"iss":"i","sub":"alice","exp":1}`), "X-Other", "1").Unsent()
 	for name, c := range map[string]struct {
-		x         *Call
-		all, name bool
+		x    *Call
+		same bool
 	}{
-		"the same":             {presenting("", "X-Other", "2", "Authorization", jwtOf(`{"iss":"i","sub":"alice","exp":1}`)), true, true},
-		"a token refreshed":    {presenting("", "Authorization", jwtOf(`{"iss":"i","sub":"alice","exp":2}`)), false, true},
-		"another's token":      {presenting("", "Authorization", jwtOf(`{"iss":"i","sub":"bob","exp":1}`)), false, false},
-		"nothing":              {presenting(""), false, false},
-		"a certificate beside": {presenting("key", "Authorization", jwtOf(`{"iss":"i","sub":"alice","exp":1}`)), false, false},
+		"the same":             {presenting("", "X-Other", "2", "Authorization", jwtOf(`{"iss":"i","sub":"alice","exp":1}`)), true},
+		"a token refreshed":    {presenting("", "Authorization", jwtOf(`{"iss":"i","sub":"alice","exp":2}`)), false},
+		"another's token":      {presenting("", "Authorization", jwtOf(`{"iss":"i","sub":"bob","exp":1}`)), false},
+		"nothing":              {presenting(""), false},
+		"a certificate beside": {presenting("key", "Authorization", jwtOf(`{"iss":"i","sub":"alice","exp":1}`)), false},
 	} {
 		got := c.x.Unsent()
-		if (got.All == alice.All) != c.all || (got.Named == alice.Named) != c.name || !got.Authorization {
+		if (got.Digest == alice.Digest) != c.same || !got.Authorization {
 			t.Errorf("%s: got %+v beside %+v", name, got, alice)
 		}
 	}
-	if one, other := presenting("one").Unsent(), presenting("two").Unsent(); one.All == other.All || one.Named == other.Named {
+	if one, other := presenting("one").Unsent(), presenting("two").Unsent(); one == other {
 		t.Errorf("two certificates: got %+v and %+v", one, other)
 	}
 	user, other := presenting("", "Authorization", "Basic dTpwYXNz").Unsent(), presenting("", "Authorization", "Basic dTpvdGhlcg==").Unsent() // of one name
-	if user.All == other.All || user.Named == other.Named {
+	if user == other {
 		t.Errorf("two passwords: got %+v and %+v", user, other)
 	}
 	if got := presenting("").Unsent(); got != (exchange.Unsent{Authorization: true}) {
@@ -69,7 +69,7 @@ func TestNothingIsUnsentWhereItIsForwarded(t *testing.T) {
 		t.Error("Authorization is sent")
 	}
 	x = presenting("key")
-	if x.Endpoint = new(Endpoint); !x.HasUnsent() || x.Unsent().All == "" || x.Unsent().Authorization {
+	if x.Endpoint = new(Endpoint); !x.HasUnsent() || x.Unsent().Digest == "" || x.Unsent().Authorization {
 		t.Errorf("a certificate is not sent: got %+v", x.Unsent())
 	}
 }

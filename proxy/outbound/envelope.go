@@ -47,7 +47,7 @@ func (w Way) split(headers *wire.Header) (own upgrade.Pairs, e upgrade.Envelope)
 	n := len(all)
 	unsent := w.unsentToSome()
 	e = upgrade.Envelope{
-		Host: w.HTTP.Host, Query: w.HTTP.URL.RawQuery, Unsent: unsent.All, UnsentNamed: unsent.Named, Bare: w.HTTP.URL.RawQuery == "" && unsent.All == "",
+		Host: w.HTTP.Host, Query: w.HTTP.URL.RawQuery, Unsent: unsent.Digest, Bare: w.HTTP.URL.RawQuery == "" && unsent.Digest == "",
 	}
 	for _, f := range fields {
 		switch {

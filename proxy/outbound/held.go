@@ -81,7 +81,7 @@ func (s Sender) ExchangeHeld(ctx context.Context, u *routing.Upstream, c *upgrad
 	if method == wire.MethodPost {
 		out.Body = c.Body
 	}
-	out.Unsent = exchange.Unsent{Authorization: c.Principal == "" && s.Authorization != nil, All: c.Unsent, Named: c.UnsentNamed}
+	out.Unsent = exchange.Unsent{Authorization: c.Principal == "" && s.Authorization != nil, Digest: c.Unsent}
 	s.Authorize(out.Header)
 	if c.Renewal != nil && s.holdsCalls(u) {
 		out.Renewal = renewed{s, c.Renewal}

@@ -96,16 +96,20 @@ func (s *Sender) Close() {
 	}
 }
 
-// callerOf names whose request it is: its principal, or its credentials, those that it bears no more among them.
+// callerOf names whose request it is: its principal, or its credentials, those that it bears no more among them. Without a principal
+// whoever has the name of a session is in it, as credentials may be renewed in mid-session: then it is "".
 func (s *Sender) callerOf(request *exchange.Request) string {
 	parts := []string{request.Caller}
 	if request.Caller == "" {
+		if request.Header.Has(mcp.HeaderSession) {
+			return ""
+		}
 		h := request.Header
 		if request.Unsent.Authorization {
 			h = h.Clone()
 			h.Del("Authorization")
 		}
-		parts = append(parts, inbound.DigestOfCredentials(h, request.URL.RawQuery, s.Counted), request.Unsent.All)
+		parts = append(parts, inbound.DigestOfCredentials(h, request.URL.RawQuery, s.Counted), request.Unsent.Digest)
 	}
 	sum := sha256.Sum256([]byte(inbound.Joined(parts...)))
 	return base64.RawURLEncoding.EncodeToString(sum[:16])

@@ -169,7 +169,7 @@ func TestCallersAreToldApart(t *testing.T) {
 	}
 	replaced := func(by, what string) *exchange.Request {
 		r := with("", "Authorization", by)
-		r.Unsent = exchange.Unsent{Authorization: true, All: what}
+		r.Unsent = exchange.Unsent{Authorization: true, Digest: what}
 		return r
 	}
 	for name, tc := range map[string]struct {
@@ -205,6 +205,21 @@ func TestCallersAreToldApart(t *testing.T) {
 			}
 		})
 	}
+}
+
+// In a session a principal is looked at, and no credentials: they may be renewed.
+func TestASessionOutlivesItsCallersCredentials(t *testing.T) {
+	world(t, func(t *testing.T, a, _ *berth) {
+		r := request("stdio:///u", "a~1")
+		r.Header.Set("Authorization", "Bearer new")
+		a.say(t, r)
+		r = request("stdio:///u", "a~1")
+		r.Caller = "p"
+		a.say(t, r)
+		if got := a.stdio.callers; got[0] != "" || got[1] == "" {
+			t.Errorf("in the names of %q", got)
+		}
+	})
 }
 
 // What was passed on is what was sent.

@@ -39,6 +39,11 @@ type Refusal struct {
 // Error says for logs what was answered.
 func (r *Refusal) Error() string { return fmt.Sprintf("HTTP %d, code %d", r.Status, r.Code) }
 
+// OfCredentials words a refusal of the caller's credentials; nil is none.
+func (r *Refusal) OfCredentials() *mcp.Error {
+	return outbound.CredentialsRefused(&wire.Response{Status: r.Status, Header: r.Header})
+}
+
 // say sends a message, which has a step's time, and reads the answer, which must be neither an
 // HTTP nor a JSON-RPC error. The first answer hands out the session.
 func (s *Session) say(ctx context.Context, message []byte) (mcp.Answer, error) {

@@ -41,9 +41,7 @@ type Envelope struct {
 	Host   string // Host header of the client's request
 	Query  string // of its URL
 	Header Pairs  // beside Call.Own
-
-	// Unsent and UnsentNamed are those of exchange.Unsent.
-	Unsent, UnsentNamed string
+	Unsent string // digest of exchange.Unsent
 
 	// Bare says that nothing in it could be a credential, so that it may be stored as it is.
 	Bare bool
@@ -76,5 +74,5 @@ const spareHeaders = 2
 
 // Size is how many bytes a call keeps.
 func (c *Call) Size() int64 {
-	return int64(len(c.Body) + len(c.Session) + len(c.Host) + len(c.Query) + len(c.Unsent) + len(c.UnsentNamed) + c.Own.size() + c.Header.size())
+	return int64(len(c.Body) + len(c.Session) + len(c.Host) + len(c.Query) + len(c.Unsent) + c.Own.size() + c.Header.size())
 }

@@ -5,7 +5,7 @@ type PackedCall struct {
 	Body        []byte
 	own, header Pairs
 	host, query string
-	unsent      [2]string
+	unsent      string
 	session     string
 	Bare        bool
 }
@@ -15,12 +15,12 @@ func Pack(c *Call) PackedCall {
 	all := make(Pairs, 0, len(c.Own)+len(c.Header))
 	all = append(append(all, c.Own...), c.Header...)
 	n := len(c.Own)
-	return PackedCall{c.Body, all[:n:n], all[n:], c.Host, c.Query, [2]string{c.Unsent, c.UnsentNamed}, c.Session, c.Bare}
+	return PackedCall{c.Body, all[:n:n], all[n:], c.Host, c.Query, c.Unsent, c.Session, c.Bare}
 }
 
 // Unpack returns the call as it is sent.
 func (p *PackedCall) Unpack() *Call {
 	return &Call{Body: p.Body, Own: p.own, Session: p.session, Envelope: Envelope{
-		Host: p.host, Query: p.query, Header: p.header, Unsent: p.unsent[0], UnsentNamed: p.unsent[1], Bare: p.Bare,
+		Host: p.host, Query: p.query, Header: p.header, Unsent: p.unsent, Bare: p.Bare,
 	}}
 }

@@ -52,14 +52,13 @@ func (e *Envelope) write(w *writer) {
 	*w = mcp.AppendString(*w, e.Query)
 	w.pairs("Header", e.Header)
 	w.text("Unsent", e.Unsent)
-	w.text("UnsentNamed", e.UnsentNamed)
 	w.name("Bare")
 	*w = append(strconv.AppendBool(*w, e.Bare), '}')
 }
 
 func (e *Envelope) room() int {
 	const names = 64
-	return names + len(e.Unsent) + len(e.UnsentNamed) + len(e.Host) + len(e.Query) + e.Header.room()
+	return names + len(e.Unsent) + len(e.Host) + len(e.Query) + e.Header.room()
 }
 
 // room is about how long they are, written.

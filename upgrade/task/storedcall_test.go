@@ -73,7 +73,7 @@ func TestStoredCallIsTheLastVersions(t *testing.T) {
 }
 
 func TestStoredCallKeepsWhatWasNotSent(t *testing.T) {
-	want := Envelope{Host: "h", Header: Pairs{"Via", "1.1 berth"}, Unsent: "all", UnsentNamed: "named"}
+	want := Envelope{Host: "h", Header: Pairs{"Via", "1.1 berth"}, Unsent: "digest"}
 	var got Envelope
 	if err := json.Unmarshal(want.Encode(), &got); err != nil || !reflect.DeepEqual(got, want) {
 		t.Errorf("got %+v, %v, want %+v", got, err, want)

@@ -146,9 +146,7 @@ func (t *Task) request(ctx context.Context, method string) (message []byte, err 
 		t.l.ForgetTask(t.core)
 		return nil, mcp.ErrUnknownTask
 	case wire.RefusesCredentials(answer.Status):
-		worded := fault.Refused(answer.Status, "the server does not take these credentials")
-		worded.Challenge = answer.Header.Get("Www-Authenticate")
-		return nil, worded
+		return nil, answer.OfCredentials()
 	case answer.Status == wire.StatusTooManyRequests, answer.Status == wire.StatusServiceUnavailable:
 		return nil, fault.Unavailable(mcp.ReasonOverloaded, "the server does not answer now")
 	}

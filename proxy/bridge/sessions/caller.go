@@ -15,7 +15,8 @@ func CallerOf(out *exchange.Request) string {
 	if out.Caller != "" {
 		return nameOf(out, out.Caller)
 	}
-	return nameOf(out, joined(out, inbound.DigestOf(out.Header, saysNothingIn(out)), out.Unsent.All))
+	h := inbound.WithoutPassingCookies(out.Header)
+	return nameOf(out, joined(out, inbound.DigestOf(h, saysNothingIn(out)), out.Unsent.Digest))
 }
 
 // Names are what names the caller to whom something is given that only it may bring back: the first where it is given, any of them where
@@ -25,7 +26,8 @@ func (b *Borrower) Names() []string {
 	if b.Out.Caller != "" {
 		return []string{b.Caller}
 	}
-	named := joined(b.Out, inbound.DigestOfNamed(b.Out.Header, saysNothingIn(b.Out)), b.Out.Unsent.Named)
+	h := inbound.WithoutPassingCookies(b.Out.Header)
+	named := joined(b.Out, inbound.DigestOfNamed(h, saysNothingIn(b.Out)), b.Out.Unsent.Digest)
 	former := joined(b.Out, inbound.DigestOf(b.Out.Header, isNobodys), "")
 	return slices.Compact([]string{nameOf(b.Out, named), nameOf(b.Out, former)})
 }

@@ -31,6 +31,8 @@ func TestNamesOfACaller(t *testing.T) {
 		"the same":              {[]string{"Authorization", token(`{"iss":"i","sub":"s","exp":1}`), "User-Agent", "one", "X-Tenant", "t"}, true},
 		"another program":       {[]string{"Authorization", token(`{"iss":"i","sub":"s","exp":1}`), "User-Agent", "two", "Accept-Language", "lv", "Origin", "https://a", "Sec-Fetch-Mode", "cors", "X-Tenant", "t"}, true},
 		"another trace":         {[]string{"Authorization", token(`{"iss":"i","sub":"s","exp":1}`), "X-Tenant", "t", "X-Datadog-Trace-Id", "1", "Sentry-Trace", "2", "X-Amz-Cf-Id", "3", "Dpop", "4"}, true},
+		"a balancer's cookie":   {[]string{"Authorization", token(`{"iss":"i","sub":"s","exp":1}`), "X-Tenant", "t", "Cookie", "AWSALB=1; _ga=2"}, true},
+		"another cookie":        {[]string{"Authorization", token(`{"iss":"i","sub":"s","exp":1}`), "X-Tenant", "t", "Cookie", "id=1"}, false},
 		"a refreshed token":     {[]string{"Authorization", token(`{"iss":"i","sub":"s","exp":2}`), "X-Tenant", "t"}, true},
 		"another subject":       {[]string{"Authorization", token(`{"iss":"i","sub":"x","exp":1}`), "X-Tenant", "t"}, false},
 		"another issuer":        {[]string{"Authorization", token(`{"iss":"x","sub":"s","exp":1}`), "X-Tenant", "t"}, false},
@@ -70,27 +72,26 @@ func TestSessionsAreNotSharedByARefreshedToken(t *testing.T) {
 
 // Callers whose tokens do not reach the upstream are told apart by them all the same, and not by berth's own, which is renewed.
 func TestCallersOfTokensThatAreNotSent(t *testing.T) {
-	borrower := func(own, all, named string) *Borrower {
+	borrower := func(own, digest string) *Borrower {
 		b := &Borrower{Out: &exchange.Request{
-			URL: &url.URL{}, Header: wire.NewHeader("Authorization", own), Unsent: exchange.Unsent{Authorization: true, All: all, Named: named},
+			URL: &url.URL{}, Header: wire.NewHeader("Authorization", own), Unsent: exchange.Unsent{Authorization: true, Digest: digest},
 		}}
 		b.Caller = CallerOf(b.Out)
 		return b
 	}
-	alice := borrower("Bearer one", "alice's first", "alice")
+	alice := borrower("Bearer one", "alice's")
 	for name, c := range map[string]struct {
-		who         *Borrower
-		shares, may bool
+		who  *Borrower
+		same bool
 	}{
-		"another of berth's own": {borrower("Bearer two", "alice's first", "alice"), true, true},
-		"a token refreshed":      {borrower("Bearer one", "alice's second", "alice"), false, true},
-		"another's":              {borrower("Bearer one", "bob's first", "bob"), false, false},
-		"none":                   {borrower("Bearer one", "", ""), false, false},
+		"another of berth's own": {borrower("Bearer two", "alice's"), true},
+		"another's":              {borrower("Bearer one", "bob's"), false},
+		"none":                   {borrower("Bearer one", ""), false},
 	} {
-		if got := c.who.Caller == alice.Caller; got != c.shares {
+		if got := c.who.Caller == alice.Caller; got != c.same {
 			t.Errorf("%s: sharing sessions is %v", name, got)
 		}
-		if got := slices.Contains(c.who.Names(), alice.Names()[0]); got != c.may {
+		if got := slices.Contains(c.who.Names(), alice.Names()[0]); got != c.same {
 			t.Errorf("%s: having what was given is %v", name, got)
 		}
 	}

@@ -9,7 +9,6 @@ import (
 	"berth/internal/mcp"
 	"berth/internal/wire"
 	"berth/proxy/bridge/legacy"
-	"berth/proxy/fault"
 	"berth/proxy/outbound"
 	"berth/proxy/resident"
 	"berth/proxy/session"
@@ -89,8 +88,7 @@ func notOpened(at *legacy.Upstream, err error) error {
 	case resident.Is(at.URL) && answer.Object != nil: // berth's own words, with the end of what a process said
 		worded = asWorded(answer)
 	case wire.RefusesCredentials(answer.Status):
-		worded = fault.Refused(answer.Status, "the server does not take these credentials")
-		worded.Challenge = answer.Header.Get("Www-Authenticate")
+		worded = answer.OfCredentials()
 	case answer.Status == wire.StatusTooManyRequests, answer.Status == wire.StatusServiceUnavailable:
 		worded = busy(answer, "the server opens no session now")
 	}
