@@ -74,7 +74,12 @@ func (f *fleet) serveUndrain(ctx context.Context, r *http.Request) (any, error) 
 	if err := read(r, &struct{}{}); err != nil {
 		return nil, err
 	}
-	return f.mark(ctx, r, routing.Drain{})
+	told, err := f.mark(ctx, r, routing.Drain{})
+	if u, ok := told.(api.Upstream); err == nil && ok && u.Draining {
+		return nil, &admin.Fault{Status: http.StatusConflict, Code: "drains_by_file", Message: fmt.Sprintf("%s/%s bears no mark, and drains all the same: "+
+			"the file says drain = true, or it has left that, or its source, and drains until it owns nothing", u.Pool, u.Name)}
+	}
+	return told, err
 }
 
 // An order that the store does not take is given again for a while: a deploy would end for want of one answer in time.
