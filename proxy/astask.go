@@ -42,6 +42,9 @@ func (x *request) becomeCoreTask() error {
 	case err != nil:
 		return err
 	case call == nil:
+		if err := x.chargeLate(); err != nil {
+			return err
+		}
 		return x.deliver()
 	}
 	if done, err := x.leaveLost(); done {
@@ -49,6 +52,15 @@ func (x *request) becomeCoreTask() error {
 	}
 	x.bodyKept = true
 	return x.asTask().CreateCore(x.ctx, call)
+}
+
+// chargeLate counts, once, a call whose charge was put off and that stays plain.
+func (x *request) chargeLate() error {
+	if x.charged || len(x.Charges) == 0 || !x.p.tasks.PutsOffCharge(x.Call) {
+		return nil
+	}
+	x.charged = true
+	return x.p.gate.Charge(x.ctx, x.Call)
 }
 
 // leaveLost takes the request away from where its session is not any more, as far as that

@@ -154,11 +154,15 @@ func (e *explaining) rates(ctx context.Context) error {
 		if alone {
 			said += "; by what this berth alone has counted: the store is away"
 		}
-		if err != nil {
+		switch later := e.x.p.tasks.PutsOffCharge(e.x.Call); {
+		case err != nil && later:
+			e.step("rate", "refused", said+"; not where its Idempotency-Key has its task")
+		case err != nil:
 			e.step("rate", "refused", said)
 			return err
+		default:
+			e.step("rate", "room", said)
 		}
-		e.step("rate", "room", said)
 	}
 	return nil
 }

@@ -111,7 +111,7 @@ func (p *Proxy) complete(before *Proxy) {
 		faceBefore = before.tasks
 		p.sessions.Succeed(before.sessions)
 	}
-	p.tasks = tasks.New(tasks.Face{Tasks: o.Tasks, Rules: o.Rules, Poller: p.watching, Callers: p.access, Releasing: p.end.releasing}, faceBefore)
+	p.tasks = tasks.New(tasks.Face{Tasks: o.Tasks, Rules: o.Rules, Poller: p.watching, Callers: p.access, Releasing: p.end.releasing, Charge: p.gate.Charge}, faceBefore)
 	p.lists = tasklist.New(own.Reader, o.Rules, o.Keys, p.gate)
 	p.keeper = func(c *inbound.Call) admission.Keeper {
 		if p.tasks.Upgradable(c) || p.tasks.AsksTask(c) {

@@ -144,3 +144,55 @@ func TestRulesHoldWhileTheStoreIsAway(t *testing.T) {
 		t.Error("a request that no rule concerns asked the store")
 	}
 }
+
+// rated lets the tool "work" be called twice, and once more an hour.
+func rated() rigOptions {
+	return rigOptions{endpoint: func(ep *proxy.Endpoint) {
+		ep.Rates = []inbound.RateRule{{Limit: limit.NewShared("work", 1.0/3600, 2, nil), Tools: []upgrade.Glob{"work"}, Per: inbound.PerPool}}
+	}}
+}
+
+// Who repeats a call under its key is given the task that there is, whatever has been used up: nothing is made.
+func TestARepetitionIsNoCallOfItsTool(t *testing.T) {
+	t.Parallel()
+	extension := newUpgraded(t, rated(), nil)
+	extension.answers(sayResult(done))
+	core := newPlain(t, rated(), nil, sayNothing)
+	for era, f := range map[string]struct {
+		call func(...string) reply
+		id   func(reply) string
+	}{
+		"2026-07-28": {extension.callTool, extension.taskOf},
+		"2025-11-25": {func(h ...string) reply { return core.callAsTask(`{}`, h...) }, func(r reply) string { return core.coreHandle(r).TaskID }},
+	} {
+		first := f.id(f.call("Idempotency-Key", "k"))
+		again := func(what string) {
+			t.Helper()
+			for range 3 {
+				if id := f.id(f.call("Idempotency-Key", "k")); id != first {
+					t.Errorf("%s: %s: got %s, want %s", era, what, id, first)
+				}
+			}
+		}
+		again("there is room for one")
+		f.id(f.call("Idempotency-Key", "another"))
+		again("there is no room")
+		f.call("Idempotency-Key", "a third").limited(t, era+": a call of another name")
+		f.call("Idempotency-Key", "a third").limited(t, era+": and again")
+		f.call().limited(t, era+": one without")
+	}
+}
+
+// A call under a key that stays plain counts as any.
+func TestAKeyOfAPlainCallSavesNothing(t *testing.T) {
+	t.Parallel()
+	f := newUpgraded(t, rated(), nil)
+	f.plainServer("2025-06-18", `{"tools":{}}`, `[{"name":"work"}]`, sayResult(plainResult))
+	f.greet()
+	for range 2 {
+		if r := f.callAsTask(`{}`, "Idempotency-Key", "k"); r.status != http.StatusOK {
+			t.Fatalf("got %v", r)
+		}
+	}
+	f.callAsTask(`{}`, "Idempotency-Key", "k").limited(t, "the third call")
+}

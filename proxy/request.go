@@ -62,6 +62,7 @@ type request struct {
 	relayed bool   // the answer was passed on, whole
 	kept    bool   // somebody may have something of the request for longer than it lasts
 
+	charged  bool // by rules about tools, late
 	answered bool // by berth itself, whole, about a task of its own
 	bodyKept bool // such a task may have the body for longer than the request lasts
 }
@@ -97,7 +98,7 @@ func (x *request) serve() error {
 	if err := x.seat.Place(x.Call, x.p.keeper); err != nil {
 		return err
 	}
-	if len(x.Charges) > 0 {
+	if len(x.Charges) > 0 && !x.p.tasks.PutsOffCharge(x.Call) {
 		if err := x.p.gate.Charge(x.HTTP.Context(), x.Call); err != nil {
 			return err
 		}

@@ -159,7 +159,7 @@ func TestCallWithAKeyThatIsToBeSentAtOnceGoesOn(t *testing.T) {
 		time.Sleep(2 * testLease)
 		c := creation(rule(nil), "call result")
 		c.AtOnce = true
-		h, _, err := berths[0].Maker.CreateOnce(t.Context(), c, "k")
+		h, _, err := berths[0].Maker.CreateOnce(t.Context(), c, "k", nil)
 		if err != nil {
 			t.Fatal(err)
 		}

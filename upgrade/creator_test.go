@@ -22,7 +22,7 @@ func TestKeyOfAnEarlierBerthNamesItsTask(t *testing.T) {
 			defer earlier.Discard()
 			c := c
 			c.Credentials = Credentials{All: "all " + authorization, Authorization: authorization}
-			held, view, err := b.Maker.CreateOnce(t.Context(), c, "k")
+			held, view, err := b.Maker.CreateOnce(t.Context(), c, "k", nil)
 			if err != nil {
 				t.Fatal(err)
 			}

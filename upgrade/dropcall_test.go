@@ -139,16 +139,16 @@ func TestCallOfAnOrphanGoes(t *testing.T) {
 func TestKeyOfAnEndedTaskTellsCallsApart(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := startBerths(t, 1, settings{}, newTool())[0]
-		h, _, err := b.Maker.CreateOnce(t.Context(), creation(rule(nil), "call result"), "key")
+		h, _, err := b.Maker.CreateOnce(t.Context(), creation(rule(nil), "call result"), "key", nil)
 		if err != nil {
 			t.Fatal(err)
 		}
 		h.Start(nil)
 		synctest.Wait()
-		if _, earlier, err := b.Maker.CreateOnce(t.Context(), creation(rule(nil), "call result"), "key"); err != nil || earlier.ID != h.ID {
+		if _, earlier, err := b.Maker.CreateOnce(t.Context(), creation(rule(nil), "call result"), "key", nil); err != nil || earlier.ID != h.ID {
 			t.Errorf("the repetition is task %s (%v), want %s", earlier.ID, err, h.ID)
 		}
-		if _, _, err := b.Maker.CreateOnce(t.Context(), creation(rule(nil), "another result"), "key"); !errors.Is(err, ErrKeyReused) {
+		if _, _, err := b.Maker.CreateOnce(t.Context(), creation(rule(nil), "another result"), "key", nil); !errors.Is(err, ErrKeyReused) {
 			t.Errorf("another call under the key: got %v, want ErrKeyReused", err)
 		}
 	})

@@ -39,9 +39,9 @@ func (m *Maker) once(ctx context.Context, c *task.Creation, key string) (task.On
 
 // CreateOnce is Create for a call that bears an idempotency key. If the same call was made
 // under the key before, held is nil and earlier is its task as it stands, without an
-// outcome or a place in a queue. Errors are Create's, ErrKeyReused and ErrUnsettled. With
-// any of them nothing was made by this call.
-func (m *Maker) CreateOnce(ctx context.Context, c task.Creation, key string) (held *runner.Held, earlier View, err error) {
+// outcome or a place in a queue. Before a task is made admit is asked, once; nil: nobody is. Errors are its own, Create's,
+// ErrKeyReused and ErrUnsettled. With any of them nothing was made by this call.
+func (m *Maker) CreateOnce(ctx context.Context, c task.Creation, key string, admit func(context.Context) error) (held *runner.Held, earlier View, err error) {
 	defer func() { m.runner.Metrics.Tried(ctx, err) }()
 	limit, cancel := context.WithTimeout(ctx, settleTime+c.Withhold)
 	defer cancel()
@@ -58,6 +58,12 @@ func (m *Maker) CreateOnce(ctx context.Context, c task.Creation, key string) (he
 		case errors.Is(err, storage.ErrNotFound):
 			if err := m.ledger.Epoch.MissKey(limit); !errors.Is(err, ledger.ErrUnknown) {
 				return nil, View{}, ledger.Unavailable(err)
+			}
+			if admit != nil {
+				if err := admit(limit); err != nil {
+					return nil, View{}, err
+				}
+				admit = nil
 			}
 			held, err := m.create(ctx, c, once)
 			if !errors.Is(err, ledger.ErrKeyTaken) {

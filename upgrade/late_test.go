@@ -62,7 +62,7 @@ func callUnderKey(t *testing.T, berths []*berth, n int) {
 			return
 		}
 		b := berths[(n+attempt)%len(berths)]
-		h, earlier, err := b.Maker.CreateOnce(context.Background(), c, fmt.Sprint("key-", n))
+		h, earlier, err := b.Maker.CreateOnce(context.Background(), c, fmt.Sprint("key-", n), nil)
 		switch {
 		case err != nil:
 			time.Sleep(time.Second)
@@ -132,7 +132,7 @@ func TestBeatsGoOnWhileACreationThatWasUnknownRuns(t *testing.T) {
 			return err == nil && strings.Contains(string(key.Value), "recorded")
 		}
 		b.line.muteOne(recorded)
-		if _, _, err := b.Maker.CreateOnce(t.Context(), c, "k"); !errors.Is(err, storage.ErrUnavailable) {
+		if _, _, err := b.Maker.CreateOnce(t.Context(), c, "k", nil); !errors.Is(err, storage.ErrUnavailable) {
 			t.Fatalf("got %v, want ErrUnavailable", err)
 		}
 		b.line.muteOne(nil)

@@ -43,7 +43,7 @@ func TestHeldCallKeepsNoHeadersOfItsRequest(t *testing.T) {
 			return false
 		})
 		b.line.muteOne(func() bool { return last })
-		if _, _, err := b.Maker.CreateOnce(t.Context(), c, "key"); err == nil {
+		if _, _, err := b.Maker.CreateOnce(t.Context(), c, "key", nil); err == nil {
 			t.Fatal("made, without an answer of the store")
 		}
 		over()

@@ -104,7 +104,7 @@ func TestUnsentCallOfADeadHolder(t *testing.T) {
 				create := berths[0].Maker.Create
 				if c.key != "" {
 					create = func(ctx context.Context, call Creation) (*Held, error) {
-						h, _, err := berths[0].Maker.CreateOnce(ctx, call, c.key)
+						h, _, err := berths[0].Maker.CreateOnce(ctx, call, c.key, nil)
 						return h, err
 					}
 				}

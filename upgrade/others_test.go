@@ -61,7 +61,7 @@ func TestKeyOfARunningTaskIsNotFreeAfterAFlush(t *testing.T) {
 		up, at := newTool(), newCell(memory(t))
 		berths := startBerths(t, 2, settings{at: at}, up)
 		time.Sleep(2 * testLease)
-		held, _, err := berths[0].Maker.CreateOnce(t.Context(), creation(rule(nil), "call hang"), "key")
+		held, _, err := berths[0].Maker.CreateOnce(t.Context(), creation(rule(nil), "call hang"), "key", nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -71,7 +71,7 @@ func TestKeyOfARunningTaskIsNotFreeAfterAFlush(t *testing.T) {
 		at.Store(memory(t))
 		for again := range 40 {
 			b := berths[again%2]
-			other, earlier, err := b.Maker.CreateOnce(t.Context(), creation(rule(nil), "call hang"), "key")
+			other, earlier, err := b.Maker.CreateOnce(t.Context(), creation(rule(nil), "call hang"), "key", nil)
 			switch {
 			case errors.Is(err, storage.ErrUnavailable), errors.Is(err, ErrUnsettled), errors.Is(err, ledger.ErrUnknown):
 			case err != nil:
@@ -83,11 +83,11 @@ func TestKeyOfARunningTaskIsNotFreeAfterAFlush(t *testing.T) {
 			}
 			time.Sleep(100 * time.Millisecond)
 		}
-		if _, earlier, err := berths[1].Maker.CreateOnce(t.Context(), creation(rule(nil), "call hang"), "key"); err != nil || earlier.ID != id {
+		if _, earlier, err := berths[1].Maker.CreateOnce(t.Context(), creation(rule(nil), "call hang"), "key", nil); err != nil || earlier.ID != id {
 			t.Errorf("in the end: %+v, %v", earlier.Task, err)
 		}
 		time.Sleep(2 * testLease)
-		if held, _, err := berths[1].Maker.CreateOnce(t.Context(), creation(rule(nil), "new result"), "another"); err != nil || held == nil {
+		if held, _, err := berths[1].Maker.CreateOnce(t.Context(), creation(rule(nil), "new result"), "another", nil); err != nil || held == nil {
 			t.Errorf("another key: %v", err)
 		} else {
 			held.Discard()
@@ -112,7 +112,7 @@ func TestKeysAreDoubtedOnlyWhereAnotherServerCame(t *testing.T) {
 					}
 					b.line.mend()
 					synctest.Wait()
-					held, _, err := b.Maker.CreateOnce(t.Context(), creation(rule(nil), "new result"), fmt.Sprint("key-", n))
+					held, _, err := b.Maker.CreateOnce(t.Context(), creation(rule(nil), "new result"), fmt.Sprint("key-", n), nil)
 					if comes != errors.Is(err, storage.ErrUnavailable) || !comes && err != nil {
 						t.Errorf("after outage %d: %v", n, err)
 					}
@@ -121,7 +121,7 @@ func TestKeysAreDoubtedOnlyWhereAnotherServerCame(t *testing.T) {
 					}
 				}
 				time.Sleep(2 * testLease)
-				held, _, err := b.Maker.CreateOnce(t.Context(), creation(rule(nil), "new result"), "later")
+				held, _, err := b.Maker.CreateOnce(t.Context(), creation(rule(nil), "new result"), "later", nil)
 				if err != nil {
 					t.Fatalf("once nothing is in doubt: %v", err)
 				}

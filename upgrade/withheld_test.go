@@ -20,7 +20,7 @@ func TestHolderDiesWhileItsTaskIsWithheld(t *testing.T) {
 		time.Sleep(2 * testLease) // until what the store does not know is unknown
 		c := creation(rule(nil), "once hang")
 		c.Withhold = 100 * time.Millisecond
-		h, _, err := b.Maker.CreateOnce(t.Context(), c, "key")
+		h, _, err := b.Maker.CreateOnce(t.Context(), c, "key", nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -30,11 +30,11 @@ func TestHolderDiesWhileItsTaskIsWithheld(t *testing.T) {
 			t.Errorf("the task is %+v, want it sent and withheld", v.Task)
 		}
 		b.kill()
-		if _, _, err := other.Maker.CreateOnce(context.Background(), c, "key"); err == nil {
+		if _, _, err := other.Maker.CreateOnce(context.Background(), c, "key", nil); err == nil {
 			t.Error("repeated while nobody knows, and not refused")
 		}
 		time.Sleep(4 * testLease)
-		again, earlier, err := other.Maker.CreateOnce(context.Background(), c, "key")
+		again, earlier, err := other.Maker.CreateOnce(context.Background(), c, "key", nil)
 		if err != nil || again != nil || earlier.ID != h.ID || earlier.State != Failed {
 			t.Errorf("repeated: %+v, %v", earlier.Task, err)
 		}
@@ -53,13 +53,13 @@ func TestTaskIsNotWithheldForEver(t *testing.T) {
 		b := startBerths(t, 1, settings{}, newTool())[0]
 		c := creation(rule(nil), "once hang")
 		c.Withhold = 100 * time.Millisecond
-		h, _, err := b.Maker.CreateOnce(t.Context(), c, "key")
+		h, _, err := b.Maker.CreateOnce(t.Context(), c, "key", nil)
 		if err != nil {
 			t.Fatal(err)
 		}
 		h.Start(nil)
 		time.Sleep(c.Withhold + withheldSpare + 10*time.Second)
-		if _, earlier, err := b.Maker.CreateOnce(t.Context(), c, "key"); err != nil || earlier.ID != h.ID {
+		if _, earlier, err := b.Maker.CreateOnce(t.Context(), c, "key", nil); err != nil || earlier.ID != h.ID {
 			t.Errorf("repeated: %+v, %v", earlier.Task, err)
 		}
 	})

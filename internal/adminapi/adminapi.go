@@ -51,12 +51,12 @@ func New(o Options) *API {
 	f := newFleet(&o)
 	parts := [][]admin.Route{
 		f.routes(), (&troubles{o.Troubles}).routes(), (&settings{limits: o.Limits, config: o.Config, level: o.Level, log: o.Log}).routes(),
-		(&explanations{decisions: o.Decisions, proxy: o.Proxy}).routes(),
+		(&explanations{decisions: o.Decisions, proxy: o.Proxy, pools: o.Pools}).routes(),
 	}
 	if o.Work.Bindings != nil {
 		ts := newTasks(&o)
 		f.count = ts.count
-		parts = append(parts, ts.routes(), newSessions(&o).routes(), (&subscriptions{o.Work.Subscriptions}).routes(), newQueues(&o).routes())
+		parts = append(parts, ts.routes(), newSessions(&o).routes(), (&subscriptions{o.Work.Subscriptions, o.Pools}).routes(), newQueues(&o).routes())
 	}
 	return &API{slices.Concat(parts...)}
 }

@@ -3,12 +3,16 @@ package adminapi
 import (
 	"context"
 	"net/http"
+	"slices"
+	"strconv"
+	"strings"
 
 	"berth/internal/admin"
 	"berth/internal/api"
 	"berth/internal/seal"
 	"berth/proxy"
 	"berth/proxy/audit"
+	"berth/routing"
 )
 
 const decisionsTold = 100 // unless another number is asked for
@@ -17,6 +21,7 @@ const decisionsTold = 100 // unless another number is asked for
 type explanations struct {
 	decisions *audit.Decisions
 	proxy     func() *proxy.Proxy
+	pools     func() []*routing.Pool
 }
 
 func (e *explanations) routes() []admin.Route {
@@ -34,9 +39,16 @@ func (e *explanations) serveDecisions(_ context.Context, r *http.Request) (any, 
 	}
 	query := r.URL.Query()
 	id, pool, outcome := query.Get("id"), query.Get("pool"), query.Get("outcome")
+	if outcome != "" && !slices.Contains(audit.Outcomes, outcome) {
+		return nil, badRequest("no request ends as " + strconv.Quote(outcome) + "; outcomes are " + strings.Join(audit.Outcomes, ", "))
+	}
 	session := seal.Digest(id)
-	return api.Decisions{Decisions: e.decisions.Last(most, func(d *api.Decision) bool {
+	told := e.decisions.Last(most, func(d *api.Decision) bool {
 		return (id == "" || id == d.ID || id == d.Session || session == d.Session) &&
 			is(pool, d.Pool) && is(outcome, d.Outcome)
-	})}, nil
+	})
+	if len(told) == 0 {
+		err = checkNamed(e.pools(), place{pool: pool}, told, func(d api.Decision) place { return place{pool: d.Pool} })
+	}
+	return api.Decisions{Decisions: told}, err
 }

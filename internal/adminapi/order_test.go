@@ -57,3 +57,22 @@ func TestAnUndrainThatTheStoreDoesNotConfirmIsDone(t *testing.T) {
 		t.Errorf("once more: %d %q, want 404", status, code)
 	}
 }
+
+// An instance that drains by the file, or has left it, goes on to drain: its undrain takes off a mark, and is not done.
+func TestAnUndrainOfWhatDrainsByTheFileIsRefused(t *testing.T) {
+	r := newRig(t)
+	r.pool.Replace([]*routing.Upstream{{Name: "a", URL: &url.URL{Scheme: "http", Host: "a"}, Draining: true}})
+	var told api.Upstream
+	r.must("POST", "/v1/upstreams/p/a/drain", "{}", &told)
+	if told.By != "operator" {
+		t.Errorf("drained: told %+v", told)
+	}
+	for range 2 {
+		if status, code := r.refused("POST", "/v1/upstreams/p/a/undrain", "{}", &told); status != 409 || code != "drains_by_file" {
+			t.Errorf("undrained: %d %q, want 409", status, code)
+		}
+	}
+	if r.must("GET", "/v1/upstreams/p/a", "", &told); told.By != "file" {
+		t.Errorf("afterwards: told %+v", told)
+	}
+}

@@ -61,8 +61,10 @@ func (s *sessions) serveSessions(ctx context.Context, r *http.Request) (any, err
 	if told.Sessions, told.Page, err = pageOf(r, matching, placeOfSession); err != nil {
 		return nil, err
 	}
-	told.Partial = seen.missing(s.outages, seen.value.partial)
-	return told, nil
+	if told.Partial = seen.missing(s.outages, seen.value.partial); told.Partial == "" {
+		err = checkNamed(s.pools(), place{q.Get("pool"), q.Get("upstream")}, seen.value.all, func(one *api.Session) place { return place{one.Pool, one.Upstream} })
+	}
+	return told, err
 }
 
 func placeOfSession(s *api.Session) placed { return placed{s.Made, s.Pool, s.ID} }

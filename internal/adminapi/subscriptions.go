@@ -6,11 +6,13 @@ import (
 
 	"berth/internal/admin"
 	"berth/internal/api"
+	"berth/routing"
 )
 
 // subscriptions tell of streams that stand at this berth.
 type subscriptions struct {
 	standing func() []api.Subscription // nil: none are told of
+	pools    func() []*routing.Pool
 }
 
 func (s *subscriptions) routes() []admin.Route {
@@ -22,7 +24,7 @@ func (s *subscriptions) serveSubscriptions(_ context.Context, r *http.Request) (
 	if s.standing != nil {
 		all = s.standing()
 	}
-	place := func(s *api.Subscription) placed { return placed{s.Since, s.Pool, s.ID} }
+	placedAt := func(s *api.Subscription) placed { return placed{s.Since, s.Pool, s.ID} }
 	q := r.URL.Query()
 	var matching []*api.Subscription
 	for i := range all {
@@ -30,9 +32,11 @@ func (s *subscriptions) serveSubscriptions(_ context.Context, r *http.Request) (
 			matching = append(matching, one)
 		}
 	}
-	inOrder(matching, place)
+	inOrder(matching, placedAt)
 	told := api.Subscriptions{}
 	var err error
-	told.Subscriptions, told.Page, err = pageOf(r, matching, place)
+	if told.Subscriptions, told.Page, err = pageOf(r, matching, placedAt); err == nil {
+		err = checkNamed(s.pools(), place{pool: q.Get("pool")}, all, func(one api.Subscription) place { return place{pool: one.Pool} })
+	}
 	return told, err
 }

@@ -68,8 +68,10 @@ func (ts *tasks) serveTasks(ctx context.Context, r *http.Request) (any, error) {
 	if told.Tasks, told.Page, err = pageOf(r, matching, placeOfTask); err != nil {
 		return nil, err
 	}
-	told.Partial = seen.missing(ts.outages, seen.value.partial)
-	return told, nil
+	if told.Partial = seen.missing(ts.outages, seen.value.partial); told.Partial == "" {
+		err = checkNamed(ts.pools(), place{wanted.pool, wanted.upstream}, seen.value.all, func(t *api.Task) place { return place{t.Pool, t.Upstream} })
+	}
+	return told, err
 }
 
 func placeOfTask(t *api.Task) placed { return placed{t.Made, t.Pool, t.ID} }

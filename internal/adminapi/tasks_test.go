@@ -55,7 +55,6 @@ func TestTasksAreFilteredAndPaged(t *testing.T) {
 			"id=" + ids["waits"]:             {ids["waits"]},
 			"holder=" + r.tasks.Holder():     {ids["runs"], ids["runs too"], ids["waits"]},
 			"caller=gdZ5JVHt-K7PNPOd&pool=q": nil,
-			"pool=none":                      nil,
 		} {
 			var told api.Tasks
 			r.must("GET", "/v1/tasks?"+query, "", &told)
@@ -94,6 +93,27 @@ func TestTasksAreFilteredAndPaged(t *testing.T) {
 		for _, bad := range []string{"state=working&older=soon", "tool=[", "kind=other", "state=running", "state=queued,", "limit=-1", "cursor=no"} {
 			if status, code := r.refused("GET", "/v1/tasks?"+bad, "", nil); status != http.StatusBadRequest || code != "bad_request" {
 				t.Errorf("%s: %d %s", bad, status, code)
+			}
+		}
+	})
+}
+
+// A question about what there is none of is no empty list. What has left and still owns something, or what a list names, is there.
+func TestAPoolOrUpstreamThatThereIsNoneOfIsUnknown(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newWorkRig(t, "memory:", nil)
+		fill(r)
+		upgraded := r.hand(r.rule, "ann", "hang")
+		synctest.Wait()
+		for query, want := range map[string]int{
+			"tasks?pool=none": 404, "tasks?upstream=none": 404, "tasks?pool=q&upstream=none": 404, "tasks?pool=none&upstream=a": 404,
+			"tasks?pool=q": 200, "tasks?upstream=b": 200, "tasks?pool=q&upstream=a&id=" + upgraded: 200,
+			"sessions?pool=none": 404, "sessions?upstream=none": 404, "sessions?pool=q&upstream=a": 200,
+			"decisions?pool=none": 404, "decisions?outcome=banana": 400, "decisions?pool=p&outcome=client_gone": 200,
+			"subscriptions?pool=none": 404, "subscriptions?pool=q": 200,
+		} {
+			if status, _ := r.refused("GET", "/v1/"+query, "", new(any)); status != want {
+				t.Errorf("%s: got %d, want %d", query, status, want)
 			}
 		}
 	})

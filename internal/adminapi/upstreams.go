@@ -7,7 +7,6 @@ import (
 	"net/http"
 	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	"berth/internal/admin"
@@ -56,7 +55,7 @@ func (f *fleet) tell(ctx context.Context, pool, name string, most int) (any, err
 			return told, nil
 		}
 	}
-	return nil, f.unknownUpstream(pool, name)
+	return nil, unknown(f.pools(), place{pool, name})
 }
 
 func (f *fleet) serveDrain(ctx context.Context, r *http.Request) (any, error) {
@@ -75,7 +74,12 @@ func (f *fleet) serveUndrain(ctx context.Context, r *http.Request) (any, error) 
 	if err := read(r, &struct{}{}); err != nil {
 		return nil, err
 	}
-	return f.mark(ctx, r, routing.Drain{})
+	told, err := f.mark(ctx, r, routing.Drain{})
+	if u, ok := told.(api.Upstream); err == nil && ok && u.Draining {
+		return nil, &admin.Fault{Status: http.StatusConflict, Code: "drains_by_file", Message: fmt.Sprintf("%s/%s bears no mark, and drains all the same: "+
+			"the file says drain = true, or it has left that, or its source, and drains until it owns nothing", u.Pool, u.Name)}
+	}
+	return told, err
 }
 
 // An order that the store does not take is given again for a while: a deploy would end for want of one answer in time.
@@ -127,38 +131,7 @@ func (f *fleet) has(pool string) bool {
 // drainFault is what an operator is told of an error about an upstream.
 func (f *fleet) drainFault(err error, pool, name string) error {
 	if errors.Is(err, drain.ErrUnknown) {
-		return f.unknownUpstream(pool, name)
+		return unknown(f.pools(), place{pool, name})
 	}
 	return f.outages.fault(err)
-}
-
-// unknownUpstream says which there are.
-func (f *fleet) unknownUpstream(pool, name string) error {
-	var pools, upstreams []string
-	for _, p := range f.pools() {
-		pools = append(pools, p.Name())
-		if p.Name() == pool {
-			for _, u := range p.Upstreams() {
-				upstreams = append(upstreams, u.Name)
-			}
-		}
-	}
-	if !f.has(pool) {
-		return admin.NotFound(fmt.Sprintf("there is no pool %s; %s", pool, thereAre(pools)))
-	}
-	return admin.NotFound(fmt.Sprintf("there is no upstream %s/%s; in pool %s %s", pool, name, pool, thereAre(upstreams)))
-}
-
-const namesTold = 20
-
-// thereAre lists names, not too many.
-func thereAre(names []string) string {
-	if len(names) == 0 {
-		return "there is none"
-	}
-	rest := ""
-	if more := len(names) - namesTold; more > 0 {
-		names, rest = names[:namesTold], fmt.Sprintf(" and %d more", more)
-	}
-	return "there are " + strings.Join(names, ", ") + rest
 }

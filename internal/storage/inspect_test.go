@@ -1,6 +1,9 @@
 package storage_test
 
 import (
+	"bufio"
+	"fmt"
+	"net"
 	"os"
 	"path/filepath"
 	"strings"
@@ -50,6 +53,38 @@ func TestInspectFindsWhatKeepsAServerAway(t *testing.T) {
 	inspected(t, server.URL(), storage.Options{}, "NOAUTH")
 	server.Kill()
 	inspected(t, "redis://:"+canary+"@"+server.Addr, storage.Options{}, "refused")
+}
+
+// A server that turns connections away says why, and that is what is told.
+func TestWhatAFullServerSaysIsTold(t *testing.T) {
+	t.Parallel()
+	const full = "max number of clients "
+	server := redistest.Start(t)
+	guarded := "redis://:" + canary + "@" + server.Addr
+	s := open(t, server.URL(), storage.Options{})
+	fill(t, server)
+	inspected(t, server.URL(), storage.Options{}, "ping: refused: ERR "+full)
+	inspected(t, guarded, storage.Options{}, "ping: refused: ERR "+full)
+	if _, err := s.Get(t.Context(), "k"); err == nil || !strings.Contains(err.Error(), full) {
+		t.Errorf("got %v, want %q", err, full)
+	}
+	cluster := redistest.StartCluster(t, 3, 0)
+	fill(t, cluster.Nodes[1])
+	inspected(t, cluster.URL(), storage.Options{}, "warning: "+cluster.Nodes[1].Addr+" does not answer: ERR "+full, "ping: refused: ERR "+full)
+}
+
+// fill has a server take no more clients.
+func fill(t *testing.T, server *redistest.Server) {
+	t.Helper()
+	client, err := net.Dial("tcp", server.Addr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { client.Close() })
+	fmt.Fprint(client, "CONFIG SET maxclients 1\r\n")
+	if said, err := bufio.NewReader(client).ReadString('\n'); err != nil || said != "+OK\r\n" {
+		t.Fatalf("the server said %q, %v", said, err)
+	}
 }
 
 // A user who may do less than berth does is found out, and one who may do just that

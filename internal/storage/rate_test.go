@@ -3,6 +3,8 @@ package storage_test
 import (
 	"context"
 	"errors"
+	"fmt"
+	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -72,6 +74,45 @@ func TestARateThatHasChangedBeginsWithAFullBurst(t *testing.T) {
 	}
 	if wait, err := s.RateWait(t.Context(), "k", loose, 10); wait == 0 || err != nil {
 		t.Errorf("what was taken at the other one: told to wait %v, %v", wait, err)
+	}
+}
+
+// A clock of the server's that goes back holds nobody back: what was owed is owed, and is earned back from then on.
+func TestARateOutlivesAClockThatGoesBack(t *testing.T) {
+	t.Parallel()
+	server := redistest.Start(t)
+	s := open(t, server.URL(), storage.Options{})
+	options, err := redis.ParseURL(server.URL())
+	if err != nil {
+		t.Fatal(err)
+	}
+	client := redis.NewClient(options)
+	defer client.Close()
+	rate := storage.Rate{Count: 1, Period: time.Hour, Burst: 20}
+	if _, err := s.TakeRate(t.Context(), "k", rate, 5); err != nil {
+		t.Fatal(err)
+	}
+	key := client.Keys(t.Context(), "*").Val()[0]
+	written := func() (at time.Time, owed string) {
+		t.Helper()
+		moment, owed, _ := strings.Cut(client.Get(t.Context(), key).Val(), " ")
+		us, err := strconv.ParseInt(moment, 10, 64)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return time.UnixMicro(us), owed
+	}
+	at, owed := written()
+	client.Set(t.Context(), key, fmt.Sprintf("%d %s", at.Add(100*time.Hour).UnixMicro(), owed), 0) // as if the clock were back by that
+
+	if wait, err := s.TakeRate(t.Context(), "k", rate, 16); err != nil || wait > time.Hour || wait < 59*time.Minute {
+		t.Errorf("16 of 15 that are left: told to wait %v, %v, want an hour", wait, err)
+	}
+	if again, _ := written(); again.Sub(client.Time(t.Context()).Val()) > 0 {
+		t.Errorf("the clock's own time is not known after a refusal: nothing is earned back until %v", again)
+	}
+	if wait, err := s.TakeRate(t.Context(), "k", rate, 15); err != nil || wait != 0 {
+		t.Errorf("15 of 15 that are left: told to wait %v, %v", wait, err)
 	}
 }
 

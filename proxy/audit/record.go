@@ -77,11 +77,16 @@ type end struct {
 }
 
 const (
-	outcomeOK      = "ok"
-	outcomeCut     = "cut"
-	outcomeRefused = "refused"
-	outcomeFailed  = "failed"
+	outcomeOK            = "ok"
+	outcomeUpstreamError = "upstream_error"
+	outcomeRefused       = "refused"
+	outcomeFailed        = "failed"
+	outcomeClientGone    = "client_gone"
+	outcomeCut           = "cut"
 )
+
+// Outcomes are the words for how requests end.
+var Outcomes = []string{outcomeOK, outcomeUpstreamError, outcomeRefused, outcomeFailed, outcomeClientGone, outcomeCut}
 
 // failures are berth's or an upstream's, whatever status they are told with.
 var failures = []error{fault.BadUpstream, fault.Collision, fault.ErrNobodyLeft, fault.AnswerTooLarge}
@@ -91,13 +96,13 @@ func (r *Record) outcome() string {
 	left := r.Err != nil && r.call.HTTP.Context().Err() != nil
 	switch {
 	case r.Err == nil && r.Meant >= 500:
-		return "upstream_error"
+		return outcomeUpstreamError
 	case r.Err == nil:
 		return outcomeOK
 	case left && r.Cutting:
 		return outcomeCut
 	case left, errors.Is(r.Err, fault.ErrClientGone):
-		return "client_gone"
+		return outcomeClientGone
 	case r.Meant >= 500, slices.ContainsFunc(failures, func(e error) bool { return errors.Is(r.Err, e) }):
 		return outcomeFailed
 	}

@@ -239,7 +239,7 @@ func (a *astray) Send(ctx context.Context, request *exchange.Request, wait time.
 
 // A round goes to the upstream that has asked, wherever it was routed to: while the store is away nobody knows better than the state.
 func TestARoundGoesToTheUpstreamThatHasAsked(t *testing.T) {
-	for name, of := range map[string]kind{"with event ids": {}, "without": {plain: true}} {
+	for name, of := range bothKinds {
 		t.Run(name, func(t *testing.T) {
 			bridged(t, tool(of, func(k *running) { k.ends(k.ask()) }), nil, func(r *rig) {
 				way := &astray{Sender: r.client}

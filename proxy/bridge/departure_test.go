@@ -73,7 +73,7 @@ func requestID(cancelled string) string {
 
 // In a later round its connection may have broken: it has five seconds to come back.
 func TestAHangUpInALaterRoundWaits(t *testing.T) {
-	for name, of := range map[string]kind{"with event ids": {}, "without": {plain: true}} {
+	for name, of := range bothKinds {
 		t.Run(name, func(t *testing.T) {
 			u := tool(of, func(k *running) {
 				answer := k.ask()
@@ -114,7 +114,7 @@ func TestAHangUpInALaterRoundWaits(t *testing.T) {
 
 // A client that never comes back has its questions cancelled, and its call.
 func TestAClientDoesNotComeBack(t *testing.T) {
-	for name, of := range map[string]kind{"with event ids": {}, "without": {plain: true}} {
+	for name, of := range bothKinds {
 		t.Run(name, func(t *testing.T) {
 			u := tool(of, func(k *running) {
 				form, _, a := k.question("elicitation/create", formAsk)
@@ -166,7 +166,7 @@ func TestAnOldRoundAskedForAgainLeavesTheClockRunning(t *testing.T) {
 
 // A client that is gone while more questions are waited for loses none of them.
 func TestAHangUpWhileARoundIsCollected(t *testing.T) {
-	for name, of := range map[string]kind{"with event ids": {}, "without": {plain: true}} {
+	for name, of := range bothKinds {
 		t.Run(name, func(t *testing.T) {
 			u := tool(of, func(k *running) { k.ends(k.ask(), k.ask()) })
 			bridged(t, u, nil, func(r *rig) {
@@ -190,7 +190,7 @@ func TestAHangUpWhileARoundIsCollected(t *testing.T) {
 
 // What is asked on the session's own stream while the client is gone waits for it to come back.
 func TestAQuestionThatIsAskedMeanwhileWaits(t *testing.T) {
-	for name, of := range map[string]kind{"with event ids": {}, "without": {plain: true}} {
+	for name, of := range bothKinds {
 		t.Run(name, func(t *testing.T) {
 			u := tool(of, func(k *running) {
 				first := k.ask()

@@ -17,7 +17,7 @@ func (r *rig) givesUp(round got, a asking) (status int) {
 
 // A call that waits for its client ends at once when that gives it up: the server is told, and its session is free.
 func TestACallThatIsGivenUpWhileItsClientIsAsked(t *testing.T) {
-	for name, of := range map[string]kind{"with event ids": {}, "without": {plain: true}} {
+	for name, of := range bothKinds {
 		t.Run(name, func(t *testing.T) {
 			bridged(t, tool(of, func(k *running) { k.ends(k.ask()) }), func(o *Options) { o.Sessions = 1 }, func(r *rig) {
 				first := r.do(asking{name: "asks", caller: "ann"})
@@ -48,7 +48,7 @@ func TestACallThatIsGivenUpWhileItsClientIsAsked(t *testing.T) {
 
 // So does one whose client has answered, and has left the round that goes on: it is not waited for then.
 func TestACallThatIsGivenUpInALaterRound(t *testing.T) {
-	for name, of := range map[string]kind{"with event ids": {}, "without": {plain: true}} {
+	for name, of := range bothKinds {
 		t.Run(name, func(t *testing.T) {
 			u := tool(of, func(k *running) {
 				k.ask()
@@ -70,7 +70,7 @@ func TestACallThatIsGivenUpInALaterRound(t *testing.T) {
 
 // Any berth gives up a call that another one has asked for.
 func TestACallIsGivenUpAtAnotherBerth(t *testing.T) {
-	for name, of := range map[string]kind{"with event ids": {}, "without": {plain: true}} {
+	for name, of := range bothKinds {
 		t.Run(name, func(t *testing.T) {
 			bridged(t, tool(of, func(k *running) { k.ends(k.ask()) }), nil, func(r *rig) {
 				_, a, b, _ := r.join(time.Minute)

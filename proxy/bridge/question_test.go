@@ -19,7 +19,7 @@ func (r *rig) ran() int { return len(r.sent("tools/call")) }
 // What the server asks ends the request, its client's answer reaches the call that asked, and the
 // tool runs once.
 func TestAQuestionIsAnsweredInMidCall(t *testing.T) {
-	for name, of := range map[string]kind{"with event ids": {}, "without": {plain: true}} {
+	for name, of := range bothKinds {
 		t.Run(name, func(t *testing.T) {
 			u := tool(of, func(k *running) { k.ends(k.ask()) })
 			bridged(t, u, nil, func(r *rig) {
@@ -46,7 +46,7 @@ func TestAQuestionIsAnsweredInMidCall(t *testing.T) {
 
 // A round is what is open: what is asked at the same time, and what of that has no answer yet.
 func TestSeveralQuestionsAreOneRound(t *testing.T) {
-	for name, of := range map[string]kind{"with event ids": {}, "without": {plain: true}} {
+	for name, of := range bothKinds {
 		t.Run(name, func(t *testing.T) {
 			u := tool(of, func(k *running) {
 				form, _, a := k.question("elicitation/create", formAsk)
@@ -183,7 +183,7 @@ func TestWhatAClientDidNotDeclareIsRefused(t *testing.T) {
 
 // It is named if the call fails in a later round.
 func TestWhatWasNotDeclaredIsNamedInALaterRound(t *testing.T) {
-	for name, of := range map[string]kind{"with event ids": {}, "without": {plain: true}} {
+	for name, of := range bothKinds {
 		t.Run(name, func(t *testing.T) {
 			u := tool(of, func(k *running) {
 				text, _, answer := k.question("sampling/createMessage", sampleAsk)
@@ -209,7 +209,7 @@ func TestWhatWasNotDeclaredIsNamedInALaterRound(t *testing.T) {
 
 // Who asks once more what a round has come to gets the same, and nothing happens twice.
 func TestARoundIsAnsweredTwice(t *testing.T) {
-	for name, of := range map[string]kind{"with event ids": {}, "without": {plain: true}} {
+	for name, of := range bothKinds {
 		t.Run(name, func(t *testing.T) {
 			u := tool(of, func(k *running) { k.ends(k.ask(), k.ask()) })
 			bridged(t, u, nil, func(r *rig) {
@@ -349,7 +349,7 @@ func TestWhatIsNoQuestionIsNotShown(t *testing.T) {
 
 // What answers no question is told to who brings it, and to nobody else: the question stays open.
 func TestWhatIsNoAnswerIsRefused(t *testing.T) {
-	for name, of := range map[string]kind{"with event ids": {}, "without": {plain: true}} {
+	for name, of := range bothKinds {
 		t.Run(name, func(t *testing.T) {
 			u := tool(of, func(k *running) { k.ends(k.ask()) })
 			bridged(t, u, nil, func(r *rig) {

@@ -36,6 +36,13 @@ func (f *Face) AsksTask(call *inbound.Call) bool {
 	return f.Tasks != nil && c != nil && c.AsksTask() && !c.MakesTask() && f.Rules.In(call.PoolName())
 }
 
+// PutsOffCharge reports whether the request is counted by rules about tools when it makes something new, and not before: a call that
+// may have its task already, by the name that its client gave it.
+func (f *Face) PutsOffCharge(call *inbound.Call) bool {
+	key, err := call.OnceKey()
+	return err == nil && key != "" && (f.Upgradable(call) || f.AsksTask(call))
+}
+
 // Owns reports whether the request is about a task of berth's own making, by a method
 // that such tasks have. What any other method asks is not told by whose the task is, nor by
 // whether there is one: it goes the way of an id that nobody knows. It fails while nobody

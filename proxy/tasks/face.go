@@ -1,11 +1,14 @@
 package tasks
 
 import (
+	"context"
+
 	"berth/internal/exchange"
 	"berth/internal/wire"
 	"berth/proxy/access"
 	"berth/proxy/admission"
 	"berth/proxy/audit"
+	"berth/proxy/inbound"
 	"berth/proxy/outbound"
 	"berth/proxy/reply"
 	"berth/proxy/taskwatch"
@@ -24,6 +27,9 @@ type Face struct {
 	Poller    *taskwatch.Poller
 	Callers   *access.Checker
 	Releasing <-chan struct{} // closed when those who wait for the end of a task are released
+
+	// Charge counts a call whose charge is put off, before a task is made of it.
+	Charge func(context.Context, *inbound.Call) error
 
 	deliveries *deliveries
 }

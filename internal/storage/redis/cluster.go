@@ -27,6 +27,7 @@ func newClusterEngine(r *single, o *redis.UniversalOptions, wait waiter) *cluste
 	options.DisableRoutingPolicies = true
 	cluster := redis.NewClusterClient(options)
 	cluster.OnNewNode(wait.follow)
+	cluster.OnNewNode(func(node *redis.Client) { node.AddHook(greeting{}) })
 	r.client = cluster
 	// The driver keeps its map for a minute unless a server contradicts it. A dead one does not.
 	r.relocate = func() { cluster.ReloadState(context.Background()) }

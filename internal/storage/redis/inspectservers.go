@@ -41,6 +41,7 @@ func (i *inspection) askNamed(ctx context.Context, address string) error {
 	if i.named.IsClusterMode {
 		node := redis.NewClient(options.Simple())
 		defer node.Close()
+		node.AddHook(greeting{})
 		return node.Ping(ctx).Err()
 	}
 	options.Username, options.Password, options.DB = options.SentinelUsername, options.SentinelPassword, 0

@@ -7,69 +7,57 @@ import (
 
 	"berth/internal/storage/engine"
 
-	"github.com/go-redis/redis_rate/v10"
 	"github.com/redis/go-redis/v9"
 )
 
-// RateKey is the key at which the library counts what is taken of key at a rate.
-func RateKey(key string, rate engine.Rate) string { return "rate:" + counted(key, rate) }
+// rateScript is GCRA, and answers in how many microseconds there is room for so many, 0: there is now. Its arguments are the rate's
+// period in microseconds, its count and burst, how many there are, and whether they are counted.
+//
+// A key says when it was written, and what was owed then, both in microseconds. A moment alone, at which nothing is owed any more, would
+// be further away once the clock went back (a step, a fail-over to a server whose clock is behind).
+const rateScript = `
+local period, count, burst, n = tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3]), tonumber(ARGV[4])
+local time = redis.call('TIME')
+local now = time[1] * 1000000 + time[2]
+local at, owed = string.match(redis.call('GET', KEYS[1]) or '', '^(%S+) (%S+)$')
+at, owed = tonumber(at or now), tonumber(owed or 0)
+owed = math.max(owed - math.max(now - at, 0), 0)
 
-func (r *single) TakeRate(ctx context.Context, key string, rate engine.Rate, n int) (wait time.Duration, err error) {
-	result, err := r.allow(ctx, counted(key, rate), boundFor(rate, n), n)
-	if err == nil && result.Allowed == 0 {
-		wait = max(result.RetryAfter, time.Millisecond)
-	}
-	return wait, err
+local each = period / count
+local wait = owed + (n - burst) * each
+local taken = wait < 1 and ARGV[5] == '1'
+if taken then
+  owed = owed + n * each
+end
+if taken or now < at then
+  redis.call('SET', KEYS[1], string.format('%.0f %.3f', now, owed), 'PX', string.format('%.0f', owed / 1000 + 1))
+end
+return math.ceil(math.max(wait, 0))
+`
+
+var rateProgram = newProgram(rateScript)
+
+// RateKey is the key at which what is taken of key at a rate is counted: what is owed at one says something else at another.
+func RateKey(key string, rate engine.Rate) string {
+	return fmt.Sprintf("rate:%s:%d/%s/%d", key, rate.Count, rate.Period, rate.Burst)
 }
 
-// RateWait counts zero times: the script writes a key that stands as it stands, and tells when nothing of its
-// burst is used.
+func (r *single) TakeRate(ctx context.Context, key string, rate engine.Rate, n int) (time.Duration, error) {
+	return r.rate(ctx, RateKey(key, rate), rate, n, 1)
+}
+
 func (r *single) RateWait(ctx context.Context, key string, rate engine.Rate, n int) (time.Duration, error) {
-	bound := boundFor(rate, n)
-	result, err := r.allow(ctx, counted(key, rate), bound, 0)
-	if err != nil {
-		return 0, err
-	}
-	spare := float64(bound.Burst-n) * float64(bound.Period) / float64(bound.Rate) // may be more than a Duration holds
-	if spare >= float64(result.ResetAfter) {
-		return 0, nil
-	}
-	return result.ResetAfter - time.Duration(spare), nil
+	return r.rate(ctx, RateKey(key, rate), rate, n, 0)
 }
 
-func (r *single) allow(ctx context.Context, key string, bound redis_rate.Limit, n int) (result *redis_rate.Result, err error) {
-	limiter := redis_rate.NewLimiter(prefixed{r.client, r.prefix})
-	err = r.ask(ctx, engine.OpRate, func(ctx context.Context) (err error) {
-		result, err = limiter.AllowN(ctx, key, bound, n)
-		return err
+// rate has the script count, or not. Where n is more than a burst there is room for it when nothing of that is used.
+func (r *single) rate(ctx context.Context, key string, rate engine.Rate, n, counts int) (time.Duration, error) {
+	var wait *redis.IntCmd
+	err := r.ask(ctx, engine.OpRate, func(ctx context.Context) error {
+		return rateProgram.run(func(by, program any) error {
+			wait = redis.NewIntCmd(ctx, by, program, 1, r.prefix+key, rate.Period.Microseconds(), rate.Count, max(n, rate.Burst), n, counts)
+			return r.client.Process(ctx, once{wait})
+		})
 	})
-	return result, err
-}
-
-// counted is where a key is counted at a rate: what is owed at one is told as a time, which says something else at another.
-func counted(key string, rate engine.Rate) string {
-	return fmt.Sprintf("%s:%d/%s/%d", key, rate.Count, rate.Period, rate.Burst)
-}
-
-// boundFor is the rate as the library has it. Where a burst is as long as n, there is room for n when nothing of it
-// is used.
-func boundFor(r engine.Rate, n int) redis_rate.Limit {
-	return redis_rate.Limit{Rate: r.Count, Period: r.Period, Burst: max(n, r.Burst)}
-}
-
-// prefixed puts the store's own prefix before the keys of scripts: what berth may touch is told by it. Each
-// script of the library's has one key, so that any node of a cluster can run it.
-type prefixed struct {
-	redis.UniversalClient
-	prefix string
-}
-
-// Eval implements redis.Scripter.
-func (p prefixed) Eval(ctx context.Context, script string, keys []string, args ...any) *redis.Cmd {
-	return p.UniversalClient.Eval(ctx, script, []string{p.prefix + keys[0]}, args...)
-}
-
-// EvalSha implements redis.Scripter.
-func (p prefixed) EvalSha(ctx context.Context, digest string, keys []string, args ...any) *redis.Cmd {
-	return p.UniversalClient.EvalSha(ctx, digest, []string{p.prefix + keys[0]}, args...)
+	return time.Duration(wait.Val()) * time.Microsecond, err
 }

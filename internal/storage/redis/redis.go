@@ -10,7 +10,7 @@
 //	link.go, linkunix.go, linkother.go, tap.go  the connections that those have
 //	request.go, response.go     a command, and its answer, as they are sent (RESP2)
 //	waiter.go                   WAIT, for replicas
-//	reply.go                    what an error means
+//	reply.go, greeting.go       what an error means, and a connection that is turned away
 //	policy.go, server.go        what servers tell of themselves
 //	inspect.go, inspectservers.go  what a store on them would meet
 package redis
@@ -73,6 +73,7 @@ func New(t *Servers, opts Options) (e engine.Engine, alone, together int) {
 	}
 	client := singleClient(bounded)
 	wait.follow(client)
+	client.AddHook(greeting{})
 	on.client = client
 	lanes := lanesOf(bounded.PoolSize)
 	if lanes > 0 {

@@ -35,7 +35,8 @@ var replies = []reply{
 	{code: "NOAUTH", reason: engine.ReasonAuth},
 	{code: "WRONGPASS", reason: engine.ReasonAuth},
 	{code: "BUSY", reason: engine.ReasonTimeout},
-	{code: "ERR max number of clients reached", reason: engine.ReasonRefused},
+	{code: "ERR max number of clients", reason: engine.ReasonRefused},
+	{code: "DENIED", reason: engine.ReasonRefused}, // in protected mode
 }
 
 // fail words a driver's error as Engine promises. Only the caller's ctx can tell one who left from

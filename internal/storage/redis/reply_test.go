@@ -41,6 +41,8 @@ func TestWhatADriversErrorMeans(t *testing.T) {
 		{errorAnswer("NOPERM this user has no permissions to run the 'pttl' command"), engine.ReasonAuth, true},
 		{errorAnswer("ERR The user executing the script can't run this command or subcommand script: 5b1c, on @user_script:20."), engine.ReasonAuth, true},
 		{errorAnswer("ERR Error running script (call to f_5b1c): @user_script:20: @user_script: 20: The user executing the script can't access at least one of the keys mentioned in the command "), engine.ReasonAuth, true},
+		{errorAnswer("ERR max number of clients + cluster connections reached"), engine.ReasonRefused, false},
+		{errorAnswer("DENIED Redis is running in protected mode because protected mode is enabled"), engine.ReasonRefused, false},
 		{errMalformed, engine.ReasonOther, true},
 		{redis.ErrPoolTimeout, engine.ReasonBusy, true},
 		{context.DeadlineExceeded, engine.ReasonTimeout, false},
