@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"berth/internal/config"
+	"berth/internal/identity"
 	"berth/internal/reload"
 	"berth/internal/series"
 	"berth/internal/systemd"
@@ -89,6 +90,9 @@ func (l *reloader) reload(ctx context.Context, by string) (change config.Change,
 	l.manager.Reloading()
 	seen := fileDigest(l.file)
 	next, source, err := l.load()
+	if err == nil {
+		err = l.fetchKeys(ctx, next.Auth)
+	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.closed {
@@ -100,6 +104,23 @@ func (l *reloader) reload(ctx context.Context, by string) (change config.Change,
 	}
 	l.note(by, change, err)
 	return change, err
+}
+
+// fetchKeys fails where keys of tokens are to come from another URL than now, and do not.
+func (l *reloader) fetchKeys(ctx context.Context, next config.Auth) error {
+	if next.Principal != config.PrincipalJWT || !next.JWT.JWKSIsURL() {
+		return nil
+	}
+	now := l.site.now.Load().cfg.Auth
+	if now.Principal == config.PrincipalJWT && now.JWT.JWKS == next.JWT.JWKS {
+		return nil
+	}
+	fetcher := identity.NewKeyFetcher(identity.FetcherOptions{URL: next.JWT.JWKS})
+	defer fetcher.Close()
+	if _, err := fetcher.Usable(ctx, next.JWT.Algorithms); err != nil {
+		return l.faultOf(at("auth.jwt.jwks", err))
+	}
+	return nil
 }
 
 // apply makes a generation of what was read and uses that. The caller has the lock.

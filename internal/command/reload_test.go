@@ -3,6 +3,9 @@ package command
 import (
 	"context"
 	"errors"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
 	"path/filepath"
 	"testing"
 	"testing/synctest"
@@ -35,4 +38,29 @@ func TestAReadingThatHangsIsNotWaitedFor(t *testing.T) {
 			t.Errorf("the reading: %v, want %v", err, errDraining)
 		}
 	})
+}
+
+// Keys that cannot be fetched from another place than before leave all as it was.
+func TestReloadIsRefusedWithoutTheKeysOfItsTokens(t *testing.T) {
+	issuer := httptest.NewServer(http.NotFoundHandler())
+	defer issuer.Close()
+	auth := config.Auth{Principal: config.PrincipalJWT, JWT: config.JWT{JWKS: issuer.URL + "/typo", Algorithms: []string{"ES256"}}}
+	for _, before := range []config.Auth{{}, {Principal: config.PrincipalJWT, JWT: config.JWT{JWKS: issuer.URL}}} {
+		s := &site{observers: observers{log: slog.New(slog.DiscardHandler)}}
+		inUse := &generation{cfg: config.Config{Auth: before}}
+		s.now.Store(inUse)
+		l := newReloader(reading{file: filepath.Join(t.TempDir(), "config.toml"), load: func() (config.Config, *config.Source, error) {
+			return config.Config{Auth: auth}, nil, nil
+		}}, nil, s, nil)
+		_, err := l.reload(t.Context(), "operator")
+		if faults, ok := errors.AsType[config.Faults](err); !ok || faults[0].Key != "auth.jwt.jwks" {
+			t.Errorf("from %q: %v, want a fault of auth.jwt.jwks", before.JWT.JWKS, err)
+		}
+		if s.now.Load() != inUse {
+			t.Error("what was in use is not any more")
+		}
+		if err := l.fetchKeys(t.Context(), before); err != nil {
+			t.Errorf("from %q: the place of before is asked: %v", before.JWT.JWKS, err)
+		}
+	}
 }

@@ -133,6 +133,20 @@ func (v *validator) jwt(c *Config) {
 	if u, err := url.Parse(j.Resource); err == nil && len(u.Path) > 1 && len(c.Pools) > 1 {
 		v.fault("auth.jwt.resource", "must have no path where there are several pools: each pool's own is appended")
 	}
+	if len(j.Audience) == 0 {
+		v.resources(c.Pools)
+	}
+}
+
+// resources demands that each pool is another resource: a token for one is no token for another.
+func (v *validator) resources(pools []Pool) {
+	paths := map[string]string{}
+	for _, p := range pools {
+		if other, ok := paths[p.Path]; ok {
+			v.fault("auth.jwt.resource", "is the same of pools %s and %s, which have one path: give each its own", other, p.Name)
+		}
+		paths[p.Path] = p.Name
+	}
 }
 
 func (v *validator) jwks(j JWT) {

@@ -77,6 +77,12 @@ func TestValidateRefuses(t *testing.T) {
 			p := twin(c)
 			p.Name, p.Path = "other", "/other"
 		}},
+		{"one resource of two hosts", "auth.jwt.resource", func(c *Config) {
+			byTokens(c).Auth.JWT.Resource = "https://berth.example"
+			c.Pools[0].Hosts = []string{"a.example"}
+			p := twin(c)
+			p.Name, p.Hosts = "other", []string{"b.example"}
+		}},
 		{"authorization server", "auth.jwt.authorization_servers[0]", func(c *Config) { byTokens(c).Auth.JWT.AuthorizationServers = []string{"x"} }},
 		{"scope", "auth.jwt.scopes[0]", func(c *Config) { byTokens(c).Auth.JWT.Scopes = []string{`a"b`} }},
 		{"authorization", "pools[0].authorization", func(c *Config) { c.Pools[0].Authorization = "drop" }},
