@@ -73,5 +73,15 @@ func (c *client) Flush() error {
 	return c.control.Flush()
 }
 
-func (c *client) SetReadDeadline(t time.Time) error  { return c.control.SetReadDeadline(t) }
-func (c *client) SetWriteDeadline(t time.Time) error { return c.control.SetWriteDeadline(t) }
+func (c *client) SetReadDeadline(t time.Time) error { return c.deadline(t, c.control.SetReadDeadline) }
+func (c *client) SetWriteDeadline(t time.Time) error {
+	return c.deadline(t, c.control.SetWriteDeadline)
+}
+
+// deadline sets none behind a stream's end: where its connection ends as well nothing would stop the timer.
+func (c *client) deadline(t time.Time, set func(time.Time) error) error {
+	if err := c.request.Context().Err(); err != nil {
+		return err
+	}
+	return set(t)
+}

@@ -63,8 +63,8 @@ func TestAStreamThatIsResetIsForgotten(t *testing.T) {
 		t.Fatal("a request that was given up: got an answer")
 	}
 	<-served
+	server.CloseClientConnections()
 	realtest.Eventually(t, "nothing holds the connection", func() bool {
-		client.CloseIdleConnections() // the client's end may still be at its reset
 		runtime.GC()
 		return conns[0].Value() == nil
 	})
