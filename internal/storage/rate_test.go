@@ -21,7 +21,8 @@ import (
 func TestRateIsOneForAllWhoShareAStore(t *testing.T) {
 	t.Parallel()
 	for what, url := range map[string]string{"one server": redistest.Start(t).URL(), "a cluster": redistest.StartCluster(t, 3, 0).URL()} {
-		stores := []*storage.Store{open(t, url, storage.Options{}), open(t, url, storage.Options{})}
+		patient := storage.Options{Timeout: time.Minute} // what is in time is not looked at here
+		stores := []*storage.Store{open(t, url, patient), open(t, url, patient)}
 		rate := storage.Rate{Count: 1, Period: time.Hour, Burst: 20}
 		var allowed, refused atomic.Int64
 		var asking sync.WaitGroup
