@@ -48,7 +48,7 @@ func (e *explanations) serveDecisions(_ context.Context, r *http.Request) (any, 
 			is(pool, d.Pool) && is(outcome, d.Outcome)
 	})
 	if len(told) == 0 {
-		err = checkNamed(e.pools(), place{pool: pool}, told, func(d api.Decision) place { return place{pool: d.Pool} })
+		err = checkNamed[api.Decision](e.pools(), place{pool: pool}, nil, nil)
 	}
 	return api.Decisions{Decisions: told}, err
 }

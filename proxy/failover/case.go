@@ -43,14 +43,13 @@ func (c Case) ReadKept(ctx context.Context) error {
 	return err
 }
 
-// read has been done with a request that MayReopen is to judge.
-func (c Case) read() Case {
+// read reads what is kept of the session of an Unread request, before MayReopen is to judge it.
+func (c Case) read() {
 	if c.Unread() {
 		ctx, cancel := c.Recording()
 		defer cancel()
 		_ = c.ReadKept(ctx)
 	}
-	return c
 }
 
 // Pinned reports whether the request is about a task whose session could move:

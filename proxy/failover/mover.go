@@ -56,7 +56,8 @@ func MayBeBehind(c *inbound.Call, at *routing.Decision) bool {
 // are to move. One that cannot be opened elsewhere stays.
 func (m *Mover) Leaving(c Case, u *routing.Upstream) Verdict {
 	c.leaves = true
-	v := m.elsewhere(c.read(), u, false)
+	c.read()
+	v := m.elsewhere(c, u, false)
 	if v.Step == Refuse {
 		return Verdict{Later: v.Later}
 	}
@@ -66,7 +67,8 @@ func (m *Mover) Leaving(c Case, u *routing.Upstream) Verdict {
 // Lost judges a request that could not be sent to u, its session's upstream; nil is one that
 // is not in the pool any more.
 func (m *Mover) Lost(ctx context.Context, c Case, u *routing.Upstream) Verdict {
-	if v := m.Outdated(ctx, c.read()); v.Step != Stay {
+	c.read()
+	if v := m.Outdated(ctx, c); v.Step != Stay {
 		return v
 	}
 	switch {

@@ -84,11 +84,20 @@ var passingCookies = []string{
 // Credentials are what the caller authenticates with, in no order.
 func (x *Call) Credentials() []credential {
 	all := credentialsIn(x.HTTP.Header, x.HTTP.URL.RawQuery, x.Table.CredentialHeaders, x.Trusted)
-	if tls := x.HTTP.TLS; tls != nil && len(tls.VerifiedChains) > 0 {
-		key := sha256.Sum256(tls.PeerCertificates[0].RawSubjectPublicKeyInfo) // which a renewal may keep
-		all = append(all, credential{place: inCertificate, value: string(key[:]), who: string(key[:]), sure: true})
+	if x.isCertified() {
+		key := x.certifiedKey()
+		all = append(all, credential{place: inCertificate, value: key, who: key, sure: true})
 	}
 	return all
+}
+
+// isCertified reports whether the caller has a certificate that was verified.
+func (x *Call) isCertified() bool { return x.HTTP.TLS != nil && len(x.HTTP.TLS.VerifiedChains) > 0 }
+
+// certifiedKey is a digest of the key in the caller's certificate, which a renewal may keep.
+func (x *Call) certifiedKey() string {
+	key := sha256.Sum256(x.HTTP.TLS.PeerCertificates[0].RawSubjectPublicKeyInfo)
+	return string(key[:])
 }
 
 // credentialsIn are those in the header and query of a request. counted are more headers that are some; trusted says that whoever sent

@@ -46,19 +46,11 @@ func DigestOfNamed(h *wire.Header, without func(name string) bool) [sha256.Size]
 		if !isCredential(meantBy(f.Name)) {
 			continue
 		}
-		if who := subject(f.Value); who != "" {
+		if _, who := read(f.Value); strings.HasPrefix(who, Joined(jwtName)) {
 			fields[i] = &wire.Field{Name: f.Name, Value: who}
 		}
 	}
 	return digestOf(fields)
-}
-
-// subject is whom the token in a value names by issuer and subject, "" if that is none or names nobody so.
-func subject(value string) string {
-	if _, who := read(value); strings.HasPrefix(who, Joined(jwtName)) {
-		return who
-	}
-	return ""
 }
 
 // digestOf is that of fields in order.

@@ -1,7 +1,6 @@
 package inbound
 
 import (
-	"crypto/sha256"
 	"net/textproto"
 
 	"berth/internal/exchange"
@@ -11,8 +10,6 @@ import (
 func (x *Call) HasUnsent() bool {
 	return x.Principal == "" && (x.Endpoint.Authorization != nil || x.isCertified())
 }
-
-func (x *Call) isCertified() bool { return x.HTTP.TLS != nil && len(x.HTTP.TLS.VerifiedChains) > 0 }
 
 // Unsent is what a caller without principal authenticates with that upstreams do not get: its certificate, and what stands in
 // Authorization where the endpoint sends something else.
@@ -26,8 +23,7 @@ func (x *Call) Unsent() (u exchange.Unsent) {
 		}
 	}
 	if x.isCertified() {
-		key := sha256.Sum256(x.HTTP.TLS.PeerCertificates[0].RawSubjectPublicKeyInfo)
-		all = append(all, string(key[:]))
+		all = append(all, x.certifiedKey())
 	}
 	u.Digest = digestOfSet(all)
 	return u
