@@ -79,6 +79,7 @@ func expires(u *upstream, token string) *upstream {
 
 func breaksOff(k *running) {
 	k.progress(1)
+	time.Sleep(time.Second) // its stream is read by now
 	k.breakOff()
 	time.Sleep(5 * time.Second)
 }
