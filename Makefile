@@ -15,7 +15,7 @@ test: setup ## unit tests, the stores on real Redis, the conformance suite with 
 
 e2e: setup ## what `make test` leaves out: real clients against real servers through berth, and what may fail in between; what is shipped; at most 40 minutes
 	@status=0; \
-	integration/setup/e2e.sh -race -shuffle=on -timeout=50m || status=1; \
+	integration/setup/e2e.sh -race -shuffle=on -parallel=3 -timeout=50m || status=1; \
 	$(MAKE) --no-print-directory shipped || status=1; \
 	exit $$status
 

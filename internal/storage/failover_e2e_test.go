@@ -94,12 +94,13 @@ func (l *load) lost(t *testing.T) []string {
 	t.Helper()
 	var lost []string
 	for _, key := range l.acked {
-		_, err := l.store.Get(t.Context(), key)
-		switch {
-		case errors.Is(err, storage.ErrNotFound):
+		var err error
+		eventually(t, "the store says whether it has "+key, func() bool {
+			_, err = l.store.Get(t.Context(), key)
+			return err == nil || errors.Is(err, storage.ErrNotFound)
+		})
+		if err != nil {
 			lost = append(lost, key)
-		case err != nil:
-			t.Errorf("Get %s: %v", key, err)
 		}
 	}
 	return lost
