@@ -6,7 +6,7 @@
 //	classify       inbound/ (body, envelope, routing headers), inbound/plan.go (what concerns the request)
 //	plan           forward.go (who serves the request), access/ (may it know of the task)
 //	route          route.go, affinity.go (calls that stay together); package routing decides
-//	send           owned.go (to the owner), eras.go (unbound), headers.go, linger.go and lingering.go; outbound/ (in whose name; health)
+//	send           owned.go (to the owner), eras.go (unbound), headers.go, linger.go and lingering/; outbound/ (in whose name; health)
 //	observe        relay.go (JSON), events.go (streams), observe.go, answersize.go, owed.go, resumable.go
 //	record         record/ (tasks, sessions, values), draft/ (ids that clients make)
 //	release        reply/ (body, events, keep-alive), earlystream.go

@@ -2,7 +2,6 @@ package proxy
 
 import (
 	"context"
-	"errors"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -69,6 +68,3 @@ func isClosed(c <-chan struct{}) bool {
 		return false
 	}
 }
-
-// errCut ends an exchange that berth's own end leaves no time for.
-var errCut = errors.New("proxy: cut at the end of the time to drain")

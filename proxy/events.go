@@ -233,7 +233,7 @@ func (s *stream) noteEvent(id string) {
 	if s.x.Alias != "" {
 		id = s.x.way().Tag() + id
 	}
-	s.x.reads.tell(id)
+	s.x.reads.Tell(id)
 }
 
 // refuse puts an error in the place of an event.

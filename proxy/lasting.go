@@ -3,6 +3,7 @@ package proxy
 import (
 	"berth/proxy/admission"
 	"berth/proxy/failover"
+	"berth/proxy/lingering"
 	"berth/proxy/polls"
 	"berth/proxy/standing"
 )
@@ -16,7 +17,7 @@ type lasting struct {
 	polls     *polls.Shared
 	mover     failover.Mover
 	standing  standing.Streams
-	lingering lingering
+	lingering *lingering.Exchanges
 }
 
 func newLasting(first *Proxy) *lasting {
@@ -26,6 +27,8 @@ func newLasting(first *Proxy) *lasting {
 		end:   newEnd(),
 		stale: polls.NewStaleCache(remembers.Entry, remembers.Total),
 		polls: polls.NewShared(first.log),
+
+		lingering: lingering.New(first.options.Notices),
 	}
 	l.mover.Count = first.audit.Moved
 	return l

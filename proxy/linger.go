@@ -8,6 +8,8 @@ import (
 	"berth/internal/mcp"
 	"berth/internal/wire"
 	"berth/proxy/inbound"
+	"berth/proxy/lingering"
+	"berth/routing"
 )
 
 const defaultLinger = 5 * time.Minute // Timeouts.Linger where that is 0
@@ -16,7 +18,7 @@ const defaultLinger = 5 * time.Minute // Timeouts.Linger where that is 0
 // departure cancels the request there (2026-07-28, "Cancellation"). In the legacy
 // era it does not (2025-11-25, "Sending Messages"): the answer, which may bear a
 // task's id, is read to its end, for a bounded time.
-func (p *Proxy) detach(c *inbound.Call) (ctx context.Context, reads *readOn, end func()) {
+func (p *Proxy) detach(c *inbound.Call) (ctx context.Context, reads *lingering.Exchange, end func()) {
 	if c.Era() == mcp.EraModern || c.HTTP.Method != wire.MethodPost {
 		return c.HTTP.Context(), nil, endsByItself
 	}
@@ -26,16 +28,16 @@ func (p *Proxy) detach(c *inbound.Call) (ctx context.Context, reads *readOn, end
 func endsByItself() {}
 
 // lingers is detach of what is read on.
-func (p *Proxy) lingers(c *inbound.Call) (ctx context.Context, reads *readOn, end func()) {
+func (p *Proxy) lingers(c *inbound.Call) (ctx context.Context, reads *lingering.Exchange, end func()) {
 	ctx, cancel := context.WithCancelCause(context.WithoutCancel(c.HTTP.Context()))
-	r := &readOn{in: clientSessionOf(c), end: cancel, ctx: ctx}
+	x := lingering.Begin(ctx, clientSessionOf(c), cancel)
 	linger := cmp.Or(c.Endpoint.Timeouts.Linger, defaultLinger)
-	stop := context.AfterFunc(c.HTTP.Context(), func() { p.lingering.read(r, linger, p.end.cutting) })
-	return ctx, r, func() {
+	stop := context.AfterFunc(c.HTTP.Context(), func() { p.lingering.Read(x, linger, p.end.cutting) })
+	return ctx, x, func() {
 		left := !stop()
 		cancel(nil)
 		if left {
-			p.lingering.close(r)
+			p.lingering.Close(x)
 		}
 	}
 }
@@ -43,18 +45,53 @@ func (p *Proxy) lingers(c *inbound.Call) (ctx context.Context, reads *readOn, en
 // takeOver ends the reading of an answer that is read on where its client goes on with the stream: servers give a stream to one reader
 // at a time, and refuse the next one (409).
 func (p *Proxy) takeOver(c *inbound.Call) {
-	if c.HTTP.Method != wire.MethodGet || c.Session == "" || c.Era() == mcp.EraModern || !c.HTTP.Header.Has(mcp.HeaderLastEvent) {
+	if !resumes(c) {
 		return
 	}
 	ctx := c.HTTP.Context()
-	if !p.lingering.end(ctx, clientSessionOf(c), c.HTTP.Header.Get(mcp.HeaderLastEvent)) {
+	if !p.lingering.End(ctx, clientSessionOf(c), c.HTTP.Header.Get(mcp.HeaderLastEvent)) {
 		return
 	}
+	pause(ctx, aMoment)
+}
+
+// takeOverElsewhere is takeOver of what another berth reads on, for which the upstream refused the request. It sends that again, until the
+// upstream has seen that the reader left; where nobody does, its refusal stands.
+func takeOverElsewhere(x *request, u *routing.Upstream, refusal *wire.Response) (*wire.Response, error) {
+	if !x.p.lingering.EndElsewhere(x.ctx, clientSessionOf(x.Call), x.HTTP.Header.Get(mcp.HeaderLastEvent)) {
+		return refusal, nil
+	}
+	response := refusal
+	for wait := aMoment; wait <= manyMoments && response.Status == wire.StatusConflict; wait *= 2 {
+		pause(x.ctx, wait)
+		_ = response.Body.Close()
+		next, err := x.sendAgain(u, time.Time{})
+		if err != nil {
+			return nil, err
+		}
+		response = next
+	}
+	return response, nil
+}
+
+func pause(ctx context.Context, d time.Duration) {
 	select {
-	case <-time.After(aMoment):
+	case <-time.After(d):
 	case <-ctx.Done():
 	}
 }
 
-// aMoment is what a server may take to see that a reader has left.
-const aMoment = 20 * time.Millisecond
+// resumes reports whether a client goes on with a stream of its session.
+func resumes(c *inbound.Call) bool {
+	return c.HTTP.Method == wire.MethodGet && c.Session != "" && c.Era() != mcp.EraModern && c.HTTP.Header.Has(mcp.HeaderLastEvent)
+}
+
+func clientSessionOf(c *inbound.Call) lingering.Session {
+	return lingering.Session{Path: c.Endpoint.Path, Principal: c.Principal, ID: c.Session}
+}
+
+// What a server may take to see that a reader has left: that of this berth, that of another one for the last time.
+const (
+	aMoment     = 20 * time.Millisecond
+	manyMoments = 32 * aMoment
+)

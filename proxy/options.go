@@ -9,6 +9,7 @@ import (
 	"berth/internal/trouble"
 	"berth/proxy/audit"
 	"berth/proxy/inbound"
+	"berth/proxy/lingering"
 	"berth/upgrade"
 
 	"go.opentelemetry.io/otel/metric"
@@ -28,6 +29,7 @@ type Options struct {
 	LastSeen          LastSeen
 	Rules             upgrade.Rules        // which tools' calls become tasks; none: no tool's
 	Keys              *seal.Keyring        // seals what clients carry; required where tasks are listed over a pool
+	Notices           lingering.Notices    // by which berths that share a store tell each other of clients that went elsewhere; nil: there are no others
 	Logger            *slog.Logger         // nil: discarded
 	AccessLog         *slog.Logger         // nil: no access records
 	Decisions         *audit.Decisions     // remembers the last requests; nil: nobody does

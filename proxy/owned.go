@@ -7,6 +7,7 @@ import (
 
 	"berth/internal/exchange"
 	"berth/internal/mcp"
+	"berth/internal/wire"
 	"berth/proxy/failover"
 	"berth/proxy/fault"
 	"berth/proxy/inbound"
@@ -55,6 +56,9 @@ func (x *request) forwardOwned(u *routing.Upstream) error {
 		x.change = x.p.polls.Change(x.Call)
 	}
 	response, err := x.sendAgain(u, began)
+	if err == nil && response.Status == wire.StatusConflict && resumes(x.Call) {
+		response, err = takeOverElsewhere(x, u, response)
+	}
 	if err != nil {
 		lease.Release() // the request may go elsewhere
 		x.change.Done()

@@ -11,6 +11,7 @@ import (
 	"berth/proxy/draft"
 	"berth/proxy/fault"
 	"berth/proxy/inbound"
+	"berth/proxy/lingering"
 	"berth/proxy/polls"
 	"berth/proxy/record"
 	"berth/proxy/reply"
@@ -27,9 +28,9 @@ type request struct {
 
 	seat     admission.Seat // what it holds of the limits
 	decision routing.Decision
-	ctx      context.Context // of the upstream's side; set by forward
-	reads    *readOn         // what is read on if the client leaves; nil: nothing
-	left     string          // name of the lost upstream that one of them was bound to
+	ctx      context.Context     // of the upstream's side; set by forward
+	reads    *lingering.Exchange // what is read on if the client leaves; nil: nothing
+	left     string              // name of the lost upstream that one of them was bound to
 
 	made draft.Tasks // those whose ids the client makes
 

@@ -103,6 +103,9 @@ func (g *generation) drop() { g.site.parts.drop(g.taken) }
 func (g *generation) proxyOptions() proxy.Options {
 	s := g.site
 	o := proxyOptions(g.cfg, g.faces, s.loopback, s.observers)
+	if s.store.Shared() {
+		o.Notices = s.store
+	}
 	o.Keys, o.Rules, o.Tasks, o.Decisions = s.keys, upgradeRules(g.cfg), s.tasks.Load(), s.decisions
 	return o
 }

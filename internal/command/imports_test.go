@@ -148,7 +148,7 @@ var layers = [][]string{
 	{"internal/config", "proxy/fault"},
 	{"proxy/inbound"},
 	{"proxy/resident"},
-	{"proxy/admission", "proxy/audit", "proxy/draft", "proxy/outbound", "proxy/reply", "proxy/standing", "proxy/taskwatch"},
+	{"proxy/admission", "proxy/audit", "proxy/draft", "proxy/lingering", "proxy/outbound", "proxy/reply", "proxy/standing", "proxy/taskwatch"},
 	{"proxy/access", "proxy/announce", "proxy/polls", "proxy/session", "proxy/tasklist"},
 	{"proxy/bridge/legacy"},
 	{"proxy/bridge/flow", "proxy/bridge/rounds"},
