@@ -139,7 +139,7 @@ func unreachable(c failover.Case, u *routing.Upstream, failed *exchange.SendErro
 	switch {
 	case failed != nil && (failed.Starved || failed.Garbled):
 		return failed
-	case c.Session != "" && !c.Pinned() && isLost(c.Endpoint, u, failed):
+	case !sent && c.Session != "" && !c.Pinned() && isLost(c.Endpoint, u, failed):
 		return routing.ErrUnknownSession
 	case !sent:
 		return fault.OwnerSilent
