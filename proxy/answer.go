@@ -15,6 +15,9 @@ import (
 // fail answers the client with what the ladder says of err. After headers are out
 // an answer can only be broken off, unless they are an early stream's.
 func (x *request) fail(err error) {
+	if x.ctx != nil && isCancelled(x.ctx) {
+		err = fault.Cancelled
+	}
 	x.rec.Err = err
 	answer := x.Word(err)
 	if answer == nil || !x.out.MayAnswer() {

@@ -30,15 +30,13 @@ func endsByItself() {}
 // lingers is detach of what is read on.
 func (p *Proxy) lingers(c *inbound.Call) (ctx context.Context, reads *lingering.Exchange, end func()) {
 	ctx, cancel := context.WithCancelCause(context.WithoutCancel(c.HTTP.Context()))
-	x := lingering.Begin(ctx, clientSessionOf(c), cancel)
+	x := p.lingering.Begin(ctx, clientSessionOf(c), string(c.ID), cancel)
 	linger := cmp.Or(c.Endpoint.Timeouts.Linger, defaultLinger)
 	stop := context.AfterFunc(c.HTTP.Context(), func() { p.lingering.Read(x, linger, p.end.cutting) })
 	return ctx, x, func() {
-		left := !stop()
+		stop()
 		cancel(nil)
-		if left {
-			p.lingering.Close(x)
-		}
+		p.lingering.Close(x)
 	}
 }
 
@@ -73,6 +71,24 @@ func takeOverElsewhere(x *request, u *routing.Upstream, refusal *wire.Response) 
 	}
 	return response, nil
 }
+
+// heedCancellation has a request end that its client has cancelled, once the upstream has taken the word of that.
+func (p *Proxy) heedCancellation(ctx context.Context, c *inbound.Call, status int) {
+	if c.Session == "" || c.Era() == mcp.EraModern || status/100 != 2 {
+		return
+	}
+	if one := c.Single(); one == nil || one.Method != mcp.MethodCancelled {
+		return
+	}
+	if id := mcp.CancelledID(c.Body); id != nil && len(id) <= mostID {
+		p.lingering.Cancel(ctx, clientSessionOf(c), string(id))
+	}
+}
+
+const mostID = 256 // bytes of a request's id
+
+// isCancelled reports whether a request ended because its client had cancelled it.
+func isCancelled(ctx context.Context) bool { return context.Cause(ctx) == lingering.ErrCancelled }
 
 func pause(ctx context.Context, d time.Duration) {
 	select {

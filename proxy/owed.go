@@ -53,6 +53,10 @@ func (s *stream) isAwaited() bool { return !s.x.owed.isPaid() && !s.gone }
 // breakOff ends the stream, which its upstream has ended, or has broken off with err. A client
 // that is owed a response is told so in its place.
 func (s *stream) breakOff(err error) error {
+	if isCancelled(s.x.ctx) && s.isAwaited() {
+		s.refuseAll(fault.Cancelled)
+		return nil
+	}
 	broken := !errors.Is(err, io.EOF)
 	if broken && s.isAwaited() && s.resumes != "" && !couldResume(s.x.ctx, s.x.way(), s.u, s.resumes) {
 		s.resumes = ""

@@ -64,6 +64,7 @@ func (x *request) forwardOwned(u *routing.Upstream) error {
 		x.change.Done()
 		return x.ownerFailed(u, err)
 	}
+	x.p.heedCancellation(x.ctx, x.Call, response.Status)
 	if outbound.DeniesSession(response.Status) {
 		if v := x.p.mover.Denied(x.ctx, x.asCase(), u, response.Status); v.Step != failover.Stay {
 			lease.Release()

@@ -93,6 +93,10 @@ var (
 	StreamShutdown = Broken(mcp.ReasonShutdown, "this berth ends before the response came")
 )
 
+// Cancelled answers a request that its client has cancelled, and its server did not answer. The client is told though it need not be: to
+// some a stream that ends without the response is broken, and they resume it.
+var Cancelled = errors.Join(Lost(mcp.ReasonGivenUp, "its client has cancelled the request; the tool may have run"), ErrClientGone)
+
 // What a request to berth as the server of a task lacks.
 var (
 	ContentType  = Refused(wire.StatusUnsupportedMediaType, "the body is not declared as application/json")

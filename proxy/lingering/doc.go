@@ -1,6 +1,7 @@
-// Package lingering keeps the exchanges of the legacy era whose client has left: their answers are read on, for a bounded time, until the
-// client resumes the stream, at this berth or at another one.
+// Package lingering knows the requests in sessions of the legacy era that are under way. One whose client has left is read on, for a
+// bounded time, until the client resumes the stream; one that its client has cancelled ends soon. Clients may do so at another berth.
 //
 //	exchanges.go  which there are, and how each ends
+//	cancel.go     those that are cancelled
 //	notices.go    what berths tell each other
 package lingering

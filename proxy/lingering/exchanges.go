@@ -1,6 +1,7 @@
 package lingering
 
 import (
+	"container/list"
 	"context"
 	"errors"
 	"slices"
@@ -8,27 +9,27 @@ import (
 	"time"
 )
 
-// Exchanges are those that are read on without a client, by the session that they are in.
+// Exchanges are requests in sessions of the legacy era that are under way, and those that are read on without a client.
 type Exchanges struct {
 	notices Notices // nil: no other berth has the sessions
+	hearing sync.Once
 
 	mu    sync.Mutex // guards the fields below
-	count int
-	by    map[Session][]*Exchange
-	deaf  context.CancelFunc // ends the hearing of other berths; nil: nobody hears
+	count int        // of those that are read on
+	all   list.List  // of *Exchange that are in a session
 }
 
-// New returns exchanges that clients of other berths may take over as well, which notices tell of; nil: there are no other berths.
-func New(notices Notices) *Exchanges {
-	return &Exchanges{notices: notices, by: map[Session][]*Exchange{}}
-}
+// New returns exchanges that clients of other berths may take over or cancel as well, which notices tell of; nil: there are no other
+// berths.
+func New(notices Notices) *Exchanges { return &Exchanges{notices: notices} }
 
 // Session names a session as its client does.
 type Session struct{ Path, Principal, ID string }
 
-// Exchange is a request whose answer is read on.
+// Exchange is a request whose answer is read on if its client leaves.
 type Exchange struct {
 	in  Session
+	id  string          // the request's, raw; "": it has none
 	ctx context.Context // of the upstream's side
 	end context.CancelCauseFunc
 
@@ -37,13 +38,25 @@ type Exchange struct {
 	next int        // where the next one goes once there are so many
 
 	// Exchanges.mu guards these.
-	closed bool
-	over   chan struct{} // closed with that; nil: it was closed before
+	at   *list.Element // nil: it is in no session, or over
+	left bool          // its client has left
+	over chan struct{} // closed when the upstream's side has ended; nil: nobody waits for that
 }
 
-// Begin returns an exchange in a session, whose ID is "" if there is none. end ends the upstream's side, which ctx is of.
-func Begin(ctx context.Context, in Session, end context.CancelCauseFunc) *Exchange {
-	return &Exchange{in: in, ctx: ctx, end: end}
+// Begin begins an exchange in a session, whose ID is "" if there is none. id is the request's, raw; end ends the upstream's side, which
+// ctx is of. Close must be called.
+func (l *Exchanges) Begin(ctx context.Context, in Session, id string, end context.CancelCauseFunc) *Exchange {
+	x := &Exchange{in: in, id: id, ctx: ctx, end: end}
+	if in.ID == "" {
+		return x
+	}
+	if l.notices != nil {
+		l.hearing.Do(func() { go l.hear() })
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	x.at = l.all.PushBack(x)
+	return x
 }
 
 // mostTold is how many events a client may have missed of those that it was given, so that its stream is found still.
@@ -69,16 +82,18 @@ func (x *Exchange) hasTold(id string) bool {
 
 const most = 4096 // exchanges read on without a client
 
-// What ends an exchange that is read on.
+// What ends an exchange before its answer.
 var (
+	ErrCancelled = errors.New("proxy: its client has cancelled it")
+
 	errLong    = errors.New("proxy: read on without a client for long enough")
 	errResumed = errors.New("proxy: its client goes on with the stream")
 	errCut     = errors.New("proxy: cut at the end of the time to drain")
 )
 
-// Read lets an exchange be read on for at most so long, or until cut is closed.
+// Read lets an exchange be read on, whose client has left, for at most so long, or until cut is closed.
 func (l *Exchanges) Read(x *Exchange, long time.Duration, cut <-chan struct{}) {
-	if !l.add(x) {
+	if !l.leave(x) {
 		x.end(errLong)
 		return
 	}
@@ -89,79 +104,66 @@ func (l *Exchanges) Read(x *Exchange, long time.Duration, cut <-chan struct{}) {
 		x.end(errCut)
 	}
 	timer.Stop()
-	l.remove(x)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.count--
 }
 
-// add notes an exchange, unless there are too many.
-func (l *Exchanges) add(x *Exchange) bool {
+// leave notes that the client of an exchange has left, unless there are too many.
+func (l *Exchanges) leave(x *Exchange) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.count == most {
 		return false
 	}
 	l.count++
-	if x.in.ID == "" || x.closed {
-		return true
-	}
-	x.over = make(chan struct{})
-	l.by[x.in] = append(l.by[x.in], x)
-	if l.deaf == nil && l.notices != nil {
-		l.deaf = l.hear()
-	}
+	x.left = true
 	return true
-}
-
-func (l *Exchanges) remove(x *Exchange) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.count--
-	if left := slices.DeleteFunc(l.by[x.in], func(other *Exchange) bool { return other == x }); len(left) > 0 {
-		l.by[x.in] = left
-	} else {
-		delete(l.by, x.in)
-	}
-	if len(l.by) == 0 && l.deaf != nil {
-		l.deaf()
-		l.deaf = nil
-	}
 }
 
 // Close notes that the upstream's side of an exchange has ended.
 func (l *Exchanges) Close(x *Exchange) {
+	if x.in.ID == "" {
+		return
+	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if x.closed = true; x.over != nil {
+	l.all.Remove(x.at)
+	x.at = nil
+	if x.over != nil {
 		close(x.over)
 	}
 }
 
-// End ends the exchange of a session whose client was given this event, and waits for that as long as ctx lasts. It reports whether there
-// was one at this berth.
+// End ends the exchange of a session whose client has left and was given this event, and waits for that as long as ctx lasts. It reports
+// whether there was one at this berth.
 func (l *Exchanges) End(ctx context.Context, in Session, event string) bool {
-	x := l.find(in, event)
+	over := make(chan struct{})
+	x := l.find(func(x *Exchange) bool { return x.left && x.in == in && x.hasTold(event) }, over)
 	if x == nil {
 		return false
 	}
 	x.end(errResumed)
 	select {
-	case <-x.over:
+	case <-over:
 	case <-ctx.Done():
 	}
 	return true
 }
 
-// find returns the exchange of a session whose client was given this event; nil: there is none.
-func (l *Exchanges) find(in Session, event string) *Exchange {
+// find returns an exchange that is meant; nil: there is none. over, if not nil, is closed when that has ended.
+func (l *Exchanges) find(meant func(*Exchange) bool, over chan struct{}) *Exchange {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return which(l.by[in], event)
-}
-
-func which(of []*Exchange, told string) *Exchange {
-	for _, x := range of {
-		if x.hasTold(told) {
-			return x
+	for e := l.all.Front(); e != nil; e = e.Next() {
+		x := e.Value.(*Exchange)
+		if !meant(x) {
+			continue
 		}
+		if over != nil && x.over == nil {
+			x.over = over
+		}
+		return x
 	}
 	return nil
 }

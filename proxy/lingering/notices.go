@@ -15,37 +15,39 @@ type Notices interface {
 	Watch(ctx context.Context, topic string, received func(message string)) error
 }
 
-const topic = "resumed" // where berths tell each other whose client resumes a stream
+const topic = "exchanges" // where berths tell each other what clients do at another one than their request is at
+
+// What a client does.
+const (
+	resumed   = "resumed"   // the stream in which it was given the event with this id
+	cancelled = "cancelled" // the request with this id
+)
+
+// word is what a berth tells the others.
+type word struct{ what, session, id string }
+
+func (w word) String() string { return w.what + " " + w.session + " " + w.id }
 
 // EndElsewhere has the other berths end what End ends at this one. It reports whether they were told, and does not wait for them.
 func (l *Exchanges) EndElsewhere(ctx context.Context, in Session, event string) bool {
-	return l.notices != nil && l.notices.Notify(ctx, topic, in.digest()+" "+event) == nil
+	return l.notices != nil && l.notices.Notify(ctx, topic, word{resumed, in.digest(), event}.String()) == nil
 }
 
-// hear ends, until deaf is called, the exchanges that clients of other berths take over.
-func (l *Exchanges) hear() (deaf context.CancelFunc) {
-	ctx, deaf := context.WithCancel(context.Background())
-	go func() {
-		_ = l.notices.Watch(ctx, topic, func(message string) { // it ends with ctx
-			session, event, _ := strings.Cut(message, " ")
-			if x := l.findBy(session, event); x != nil {
+// hear heeds what other berths tell, until the store is closed.
+func (l *Exchanges) hear() {
+	_ = l.notices.Watch(context.Background(), topic, func(message string) {
+		what, rest, _ := strings.Cut(message, " ")
+		session, id, _ := strings.Cut(rest, " ")
+		meant := func(in Session) bool { return in.digest() == session }
+		switch what {
+		case cancelled:
+			l.cancel(id, meant)
+		case resumed:
+			if x := l.find(func(x *Exchange) bool { return x.left && x.hasTold(id) && meant(x.in) }, nil); x != nil {
 				x.end(errResumed)
 			}
-		})
-	}()
-	return deaf
-}
-
-// findBy is find of a session that is told by its digest.
-func (l *Exchanges) findBy(digest, event string) *Exchange {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	for in, of := range l.by {
-		if in.digest() == digest {
-			return which(of, event)
 		}
-	}
-	return nil
+	})
 }
 
 // digest names a session to other berths. The ids themselves let who has them in, and are not told.
