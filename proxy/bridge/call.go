@@ -94,7 +94,7 @@ func (c *call) begin(ctx context.Context) (*wire.Response, error) {
 		}
 		if again && response.ask == nil && outbound.DeniesSession(response.Status) && l.IsDenied(ctx, c.who.Out) {
 			response.close(l)
-			l.GiveBack(true)
+			l.Deny()
 			continue
 		}
 		return c.follow(ctx, l, response)

@@ -309,6 +309,36 @@ func holdsUp8s(k *running) {
 	}
 }
 
+// A server that was started anew has forgotten all sessions: none of those before is tried in place of another one.
+func TestNoSessionOfBeforeARestartIsTriedInPlaceOfAnother(t *testing.T) {
+	u := tool(kind{}, func(k *running) {
+		time.Sleep(time.Second)
+		where(k)
+	})
+	bridged(t, u, nil, func(r *rig) {
+		for _, caller := range []string{"alice", "bob"} {
+			done := make(chan got)
+			for range 4 {
+				go func() { done <- r.do(asking{name: "asks", caller: caller}) }()
+			}
+			for range 4 {
+				<-done
+			}
+		}
+		r.forget()
+		for _, caller := range []string{"alice", "bob"} {
+			for range 4 {
+				if g := r.do(asking{name: "asks", caller: caller}); g.status != 200 {
+					t.Errorf("%s got %d %s", caller, g.status, g.text)
+				}
+			}
+		}
+		if n := r.b.has().sessions; n != 2 {
+			t.Errorf("%d sessions are open", n)
+		}
+	})
+}
+
 // A session that is lost is ended once its last call is over, and lent to nobody meanwhile.
 func TestALostSessionIsEndedWithItsLastUse(t *testing.T) {
 	u := tool(kind{}, where)

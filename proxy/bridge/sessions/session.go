@@ -79,6 +79,15 @@ func (l *Session) GiveBack(lost bool) {
 	}
 }
 
+// Deny ends a use of the session, which the upstream knows no more. It may have been started anew: what else stands on the shelf is as old,
+// and takes no new call.
+func (l *Session) Deny() {
+	l.pool.mu.Lock()
+	l.shelf.endThose(func(other *Session) bool { return other != l })
+	l.pool.mu.Unlock()
+	l.GiveBack(true)
+}
+
 // Lose takes a session off its shelf that the upstream knows no more.
 func (l *Session) Lose() {
 	l.pool.mu.Lock()

@@ -54,12 +54,15 @@ func (s *shelf) fit(alone bool) *Session {
 }
 
 // retire has sessions that are to be given nothing new end, at once or with their last use; nil has none. The caller holds Pool.mu.
-func (s *shelf) retire() {
+func (s *shelf) retire() { s.endThose(func(l *Session) bool { return l.At.Retires(l.ID) }) }
+
+// endThose has sessions that are meant end, at once or with their last use; nil has none. The caller holds Pool.mu.
+func (s *shelf) endThose(meant func(*Session) bool) {
 	if s == nil {
 		return
 	}
 	for _, l := range slices.Backward(s.loans) { // removing one moves those behind it
-		if l.At == nil || l.leaves || !l.At.Retires(l.ID) { // or it is being opened
+		if l.At == nil || l.leaves || !meant(l) { // or it is being opened
 			continue
 		}
 		l.leaves = true
