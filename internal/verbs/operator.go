@@ -47,6 +47,9 @@ type operator struct {
 }
 
 func newOperator(c *cli.Context) (*operator, error) {
+	if err := checkTimes(c); err != nil {
+		return nil, err
+	}
 	token := ""
 	if path := c.String("admin-token-file"); path != "" {
 		text, err := os.ReadFile(path)
@@ -60,6 +63,20 @@ func newOperator(c *cli.Context) (*operator, error) {
 	}
 	o := &operator{client: admin.NewClient(c.String("admin"), token), out: c.App.Writer, json: c.Bool("json")}
 	return o, o.secure(c)
+}
+
+// checkTimes refuses flags that are no time. To wait for 0 s is to look once.
+func checkTimes(c *cli.Context) error {
+	for _, flag := range c.Command.Flags {
+		f, ok := flag.(*cli.DurationFlag)
+		if !ok || !c.IsSet(f.Name) {
+			continue
+		}
+		if d := c.Duration(f.Name); d < 0 || d == 0 && f.Name != "timeout" {
+			return Misused("%s: --%s %v: it must be more than 0", c.Command.HelpName, f.Name, d)
+		}
+	}
+	return nil
 }
 
 // secure has the operator trust, and show, what the flags name.
