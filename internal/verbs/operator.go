@@ -13,6 +13,7 @@ import (
 	"unicode"
 
 	"berth/internal/admin"
+	"berth/internal/filetext"
 
 	"github.com/urfave/cli/v2"
 )
@@ -56,7 +57,7 @@ func newOperator(c *cli.Context) (*operator, error) {
 		if err != nil {
 			return nil, cli.Exit(fmt.Errorf("%s: --admin-token-file: %w", c.Command.HelpName, err), codeFailed)
 		}
-		token = strings.TrimSpace(string(text))
+		token = filetext.Word(text)
 		if strings.ContainsFunc(token, unicode.IsControl) {
 			return nil, cli.Exit(fmt.Errorf("%s: --admin-token-file: %s holds more than a token", c.Command.HelpName, path), codeFailed)
 		}
@@ -94,12 +95,16 @@ func (o *operator) secure(c *cli.Context) error {
 		if err != nil {
 			return cli.Exit(fmt.Errorf("%s: --admin-ca: %w", c.Command.HelpName, err), codeFailed)
 		}
-		if config.RootCAs = x509.NewCertPool(); !config.RootCAs.AppendCertsFromPEM(text) {
+		if config.RootCAs = x509.NewCertPool(); !config.RootCAs.AppendCertsFromPEM(filetext.Of(text)) {
 			return cli.Exit(fmt.Errorf("%s: --admin-ca: %s holds no certificate", c.Command.HelpName, ca), codeFailed)
 		}
 	}
 	if pair != "" {
-		shown, err := tls.LoadX509KeyPair(pair, pair)
+		text, err := os.ReadFile(pair)
+		if err != nil {
+			return cli.Exit(fmt.Errorf("%s: --admin-cert: %w", c.Command.HelpName, err), codeFailed)
+		}
+		shown, err := tls.X509KeyPair(filetext.Of(text), filetext.Of(text))
 		if err != nil {
 			return cli.Exit(fmt.Errorf("%s: --admin-cert: %w", c.Command.HelpName, err), codeFailed)
 		}
