@@ -258,7 +258,7 @@ func TestSessionInWhichACoreTaskIsAskedFor(t *testing.T) {
 				t.Errorf("after a day and a half of polls %q is bound to %q", s, got)
 			}
 		}
-		if _, held, err := f.tasks.Sessions.End(t.Context(), upgrade.SessionKey("p", "", session), ""); !held || err != nil {
+		if _, held, err := f.tasks.Sessions.End(t.Context(), upgrade.SessionKey("p", "", session), "", nil); !held || err != nil {
 			t.Fatalf("got %v, %v", held, err)
 		}
 		for _, method := range []string{"tasks/get", "tasks/result", "tasks/cancel"} {

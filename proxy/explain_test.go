@@ -107,6 +107,7 @@ func TestWhatIsExplainedIsWhatHappens(t *testing.T) {
 		options rigOptions
 		rule    func(*upgrade.Rule) // not nil: calls become tasks
 		request func(f *rig) *http.Request
+		asSent  bool // its caller is whom its headers name
 		want    string
 	}{
 		"a call for anybody":             {request: func(f *rig) *http.Request { return greet(f) }, want: "forward"},
@@ -128,6 +129,22 @@ func TestWhatIsExplainedIsWhatHappens(t *testing.T) {
 		}, want: "refuse"},
 		"a poll that is another principal's": {options: rigOptions{principals: true}, request: func(f *rig) *http.Request {
 			return f.modernRequest(f.t.Context(), "tasks/get", "x", byID("x"), userHeader, "bob")
+		}, want: "refuse"},
+		"a poll with its principal's credential": {options: rigOptions{principals: true}, asSent: true, request: func(f *rig) *http.Request {
+			id := f.do(f.modernRequest(f.t.Context(), "tools/call", "slow_compute", slowCompute(60), userHeader, "alice")).parsed().Result.TaskID
+			return f.modernRequest(f.t.Context(), "tasks/get", id, byID(id), userHeader, "alice")
+		}, want: "forward"},
+		"a poll with another's credential": {options: rigOptions{principals: true}, asSent: true, request: func(f *rig) *http.Request {
+			id := f.do(f.modernRequest(f.t.Context(), "tools/call", "slow_compute", slowCompute(60), userHeader, "alice")).parsed().Result.TaskID
+			return f.modernRequest(f.t.Context(), "tasks/get", id, byID(id), userHeader, "bob")
+		}, want: "refuse"},
+		"a repetition under its key that no rate counts": {options: ratedOnce(), rule: func(*upgrade.Rule) {}, request: func(f *rig) *http.Request {
+			madeOf(f, greet(f, "Idempotency-Key", "k"))
+			return greet(f, "Idempotency-Key", "k")
+		}, want: "answer"},
+		"the same without its key": {options: ratedOnce(), rule: func(*upgrade.Rule) {}, request: func(f *rig) *http.Request {
+			madeOf(f, greet(f, "Idempotency-Key", "k"))
+			return greet(f)
 		}, want: "refuse"},
 		"headers that contradict":          {request: func(f *rig) *http.Request { return greet(f, "Mcp-Name", "other") }, want: "refuse"},
 		"no JSON":                          {request: func(f *rig) *http.Request { return post(f, "{") }, want: "refuse"},
@@ -167,7 +184,7 @@ func TestWhatIsExplainedIsWhatHappens(t *testing.T) {
 			}
 			req := c.request(f)
 			var caller *string
-			if c.options.principals {
+			if c.options.principals && !c.asSent {
 				caller = new("bob")
 			}
 			told := f.explains(req, caller)

@@ -18,7 +18,7 @@ func TestSessionEndsWithACreationThatFailed(t *testing.T) {
 			t.Fatal("a task was made though the store has not answered")
 		}
 		berths[0].line.muteOne(nil)
-		if _, held, err := berths[1].Sessions.End(t.Context(), clientsKey(), behindKey()); err != nil || !held {
+		if _, held, err := berths[1].Sessions.End(t.Context(), clientsKey(), behindKey(), nil); err != nil || !held {
 			t.Fatalf("the session's end: held %v, %v, want it to wait for the call", held, err)
 		}
 		time.Sleep(10 * time.Minute)

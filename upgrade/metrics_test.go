@@ -93,7 +93,7 @@ func TestQuestionsAndEndsOfSessionsAreCounted(t *testing.T) {
 		b.Sessions.Settle(t.Context(), id, []byte("0"))
 		call.say(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}`)
 		soon()
-		if _, held, err := b.Sessions.End(t.Context(), clientsKey(), behindKey()); !held || err != nil {
+		if _, held, err := b.Sessions.End(t.Context(), clientsKey(), behindKey(), nil); !held || err != nil {
 			t.Fatalf("held %v, %v", held, err)
 		}
 		call.ask("3")

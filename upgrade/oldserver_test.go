@@ -24,6 +24,7 @@ type oldServer struct {
 	calls    []*oldCall
 	posted   []string // notifications and responses
 	ended    []string // sessions
+	endedBy  []string // with which Authorization
 	resumed  int
 	denied   bool                 // it does not know the session
 	stands   bool                 // it takes the old connection of a stream for standing
@@ -74,7 +75,9 @@ func (s *oldServer) line(b *berth) Transport {
 			return err
 		},
 		End: func(_ context.Context, _ *routing.Upstream, c *Call) error {
-			err := s.note(b, func() { s.ended = append(s.ended, c.Session) })
+			err := s.note(b, func() {
+				s.ended, s.endedBy = append(s.ended, c.Session), append(s.endedBy, c.Headers().Get("Authorization"))
+			})
 			if err == nil && s.ending != nil {
 				s.ending(c.Session)
 			}

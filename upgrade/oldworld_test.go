@@ -182,7 +182,7 @@ func (w *world) end(b *berth, n int) {
 	s.ended = true
 	flushes, tasks := w.lost, slices.Clone(w.tasks)
 	w.mu.Unlock()
-	asks, held, err := b.Sessions.End(context.Background(), s.key(), s.behind())
+	asks, held, err := b.Sessions.End(context.Background(), s.key(), s.behind(), nil)
 	switch {
 	case held:
 		w.mu.Lock()

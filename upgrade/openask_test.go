@@ -18,7 +18,7 @@ func TestOpenAsksOfAnEndedSessionAreRefused(t *testing.T) {
 		soon()
 		old.call(t, 0).ask("0")
 		soon()
-		if _, held, err := berths[1].Sessions.End(t.Context(), clientsKey(), behindKey()); !held || err != nil {
+		if _, held, err := berths[1].Sessions.End(t.Context(), clientsKey(), behindKey(), nil); !held || err != nil {
 			t.Fatalf("ended: %v, %v", held, err)
 		}
 		time.Sleep(testLease)

@@ -51,7 +51,7 @@ func TestCallThatQueuesForItsSessionsInstanceIsOneOfIt(t *testing.T) {
 // The end of a session waits for its calls, which cannot ask any more.
 func TestSessionEndsWithItsLastCall(t *testing.T) {
 	oldWorld(t, nil, func(t *testing.T, berths []*berth, old *oldServer) {
-		if _, held, err := berths[1].Sessions.End(t.Context(), clientsKey(), behindKey()); held || err != nil {
+		if _, held, err := berths[1].Sessions.End(t.Context(), clientsKey(), behindKey(), nil); held || err != nil {
 			t.Fatalf("an idle session: %v, %v", held, err)
 		}
 		ids := []string{berths[0].handCore(t, rule(nil), 0), berths[1].handCore(t, rule(nil), 0)}
@@ -59,7 +59,7 @@ func TestSessionEndsWithItsLastCall(t *testing.T) {
 		first, second := old.call(t, 0), old.call(t, 1)
 		first.ask("0")
 		soon()
-		asks, held, err := berths[1].Sessions.End(t.Context(), clientsKey(), behindKey())
+		asks, held, err := berths[1].Sessions.End(t.Context(), clientsKey(), behindKey(), nil)
 		if err != nil || !held || len(asks) != 1 || string(asks[0].ID) != "0" {
 			t.Fatalf("got %v, %v, %v", asks, held, err)
 		}
@@ -90,13 +90,31 @@ func TestSessionEndsWithItsLastCall(t *testing.T) {
 	})
 }
 
+// It ends with what its client's DELETE bore: what the calls were made with may have expired.
+func TestSessionEndsWithTheNewestCredentials(t *testing.T) {
+	oldWorld(t, nil, func(t *testing.T, berths []*berth, old *oldServer) {
+		berths[0].handCore(t, rule(nil), 0)
+		soon()
+		if _, held, err := berths[0].Sessions.End(t.Context(), clientsKey(), behindKey(), &Envelope{Header: Pairs{"Authorization", "Bearer of the end"}}); !held || err != nil {
+			t.Fatal(err)
+		}
+		old.call(t, 0).answer(`{}`)
+		soon()
+		old.mu.Lock()
+		defer old.mu.Unlock()
+		if !slices.Equal(old.ended, []string{"the upstream's"}) || !slices.Equal(old.endedBy, []string{"Bearer of the end"}) {
+			t.Errorf("ended %v with %q", old.ended, old.endedBy)
+		}
+	})
+}
+
 // A session whose last call is lost with its holder ends, too.
 func TestSessionOfALostCallEnds(t *testing.T) {
 	oldWorld(t, nil, func(t *testing.T, berths []*berth, old *oldServer) {
 		old.nameless = true
 		berths[0].handCore(t, rule(nil), 0)
 		soon()
-		if _, held, err := berths[1].Sessions.End(t.Context(), clientsKey(), behindKey()); !held || err != nil {
+		if _, held, err := berths[1].Sessions.End(t.Context(), clientsKey(), behindKey(), nil); !held || err != nil {
 			t.Fatal(err)
 		}
 		berths[0].kill()

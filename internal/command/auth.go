@@ -49,9 +49,9 @@ func newKeys(cfg config.JWT, o observers) (keys, life, error) {
 	return f, life{run: f.Run}, nil
 }
 
-// at returns what tells who calls a pool, and what clients without a token are told; nil for
+// at returns what tells who calls one of these pools, and what clients without a token are told; nil for
 // neither.
-func (c *callers) at(pool config.Pool) (proxy.Identifier, *proxy.Resource, error) {
+func (c *callers) at(pool config.Pool, pools []config.Pool) (proxy.Identifier, *proxy.Resource, error) {
 	if name, ok := c.auth.Header(); ok {
 		return identity.Header(name), nil, nil
 	}
@@ -59,14 +59,14 @@ func (c *callers) at(pool config.Pool) (proxy.Identifier, *proxy.Resource, error
 	case config.PrincipalCert:
 		return identity.Cert{}, nil, nil
 	case config.PrincipalJWT:
-		return c.tokens(pool)
+		return c.tokens(pool, pools)
 	}
 	return nil, nil, nil
 }
 
-func (c *callers) tokens(pool config.Pool) (proxy.Identifier, *proxy.Resource, error) {
+func (c *callers) tokens(pool config.Pool, pools []config.Pool) (proxy.Identifier, *proxy.Resource, error) {
 	cfg := c.auth.JWT
-	target, err := url.Parse(cfg.ResourceOf(pool))
+	target, err := url.Parse(cfg.ResourceOf(pool, pools))
 	if err != nil {
 		return nil, nil, fmt.Errorf("auth.jwt.resource: %w", err)
 	}

@@ -26,6 +26,7 @@ func (s *site) newFirstServer(cfg config.Config) door {
 		return newServer(cfg, s, s.log)
 	}
 	o := ownOptions(cfg, s, s.log)
+	o.Refused = s.badHeads.refused
 	if s.certs != nil && !cfg.TLS.HTTP2 { // else hands were shaken before
 		o.HandshakeEnded = s.certs.HandshakeEnded
 	}

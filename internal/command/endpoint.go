@@ -58,7 +58,7 @@ func (g *generation) newEndpoint(cfg config.Pool) (*proxy.Endpoint, error) {
 	if err := g.addBridge(ep, cfg.Bridge); err != nil {
 		return ep, err
 	}
-	if ep.Identifier, ep.Resource, err = g.callers.at(cfg); err != nil {
+	if ep.Identifier, ep.Resource, err = g.callers.at(cfg, g.cfg.Pools); err != nil {
 		return ep, err
 	}
 	if ep.Rates, err = g.newRates(cfg.Name); err != nil {

@@ -2,6 +2,7 @@ package command
 
 import (
 	"reflect"
+	"strings"
 	"testing"
 
 	"berth/internal/config"
@@ -44,6 +45,31 @@ func TestPrincipalsAreWiredWhole(t *testing.T) {
 		}
 		if (ep.Resource != nil) != (principal == config.PrincipalJWT) {
 			t.Errorf("%s: got resource %v", principal, ep.Resource)
+		}
+	}
+}
+
+// Pools of one path are told apart by their hosts, and so are their resources.
+func TestEachPoolOfAPathIsAResourceOfItsOwn(t *testing.T) {
+	auth := config.Default().Auth
+	auth.Principal, auth.JWT.Issuer, auth.JWT.JWKS, auth.JWT.Resource = config.PrincipalJWT, "https://issuer.test", "https://issuer.test/keys", "https://berth.test"
+	g := generationOf(auth)
+	var err error
+	if g.callers, err = g.newCallers(auth); err != nil {
+		t.Fatal(err)
+	}
+	for _, host := range []string{"a.test", "b.test"} {
+		pool := config.DefaultPool()
+		pool.Name, pool.Hosts, pool.Upstreams = host, []string{host}, []config.Upstream{{URL: "http://127.0.0.1:9/mcp"}}
+		g.cfg.Pools = append(g.cfg.Pools, pool)
+	}
+	for _, pool := range g.cfg.Pools {
+		ep, err := g.newEndpoint(pool)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if told := string(ep.Resource.Document); !strings.Contains(told, `"resource":"https://`+pool.Name+pool.Path+`"`) {
+			t.Errorf("%s: told %s", pool.Name, told)
 		}
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"berth/internal/filetext"
 	"berth/internal/probe"
 
 	"github.com/urfave/cli/v2"
@@ -135,7 +136,7 @@ func readHeaders(flag string, given ...string) (http.Header, error) {
 			if err != nil {
 				return nil, fmt.Errorf("%s: %w", flag, err)
 			}
-			lines = strings.Split(string(text), "\n")
+			lines = strings.Split(string(filetext.Of(text)), "\n")
 		}
 		for _, line := range lines {
 			if err := addHeader(header, line); err != nil {

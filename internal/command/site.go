@@ -58,6 +58,7 @@ type site struct {
 	decisions  *proxy.Decisions
 	parts      *parts   // what generations share
 	kept       []string // keys of the parts that are the site's own
+	badHeads   *badHeads
 	now        atomic.Pointer[generation]
 
 	generations atomic.Int64        // that serve somebody
@@ -83,6 +84,7 @@ func newSite(store *storage.Store, cfg config.Config, o observers) (*site, error
 	})}
 	s.mailbox = relay.New(store, "", keys, o.log)
 	store.OnRecover(s.mailbox.Recovered)
+	s.badHeads = newBadHeads(o.meter, func() *slog.Logger { return accessLog(s.now.Load().cfg.Log, o) })
 	s.drains = s.newDrains()
 	s.board = s.newBoard()
 	s.certs, err = openCerts(cfg.TLS, o)

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"net/netip"
 	"net/url"
 	"slices"
 	"strings"
@@ -58,14 +59,29 @@ var jwtAlgorithms = []string{
 // JWKSIsURL tells a URL from a path.
 func (j JWT) JWKSIsURL() bool { return strings.Contains(j.JWKS, "://") }
 
-// ResourceOf returns the URL that clients know a pool by (2026-07-28, authorization, "Canonical
-// Server URI").
-func (j JWT) ResourceOf(p Pool) string {
+// ResourceOf returns the URL that clients know one of these pools by (2026-07-28, authorization, "Canonical
+// Server URI"): at its host, where it has one and others have its path.
+func (j JWT) ResourceOf(p Pool, pools []Pool) string {
 	u, err := url.Parse(j.Resource)
 	if err != nil || u.Path != "" && u.Path != "/" {
 		return j.Resource
 	}
-	return strings.TrimSuffix(strings.TrimSuffix(j.Resource, "/")+p.Path, "/")
+	base := strings.TrimSuffix(j.Resource, "/")
+	if len(p.Hosts) == 1 && slices.ContainsFunc(pools, func(other Pool) bool { return other.Path == p.Path && !slices.Equal(other.Hosts, p.Hosts) }) {
+		base = u.Scheme + "://" + atPort(strings.ToLower(p.Hosts[0]), u.Port())
+	}
+	return strings.TrimSuffix(base+p.Path, "/")
+}
+
+// atPort is a host as URLs name it, at a port; "" is the scheme's.
+func atPort(host, port string) string {
+	if address, err := netip.ParseAddr(host); err == nil && address.Is6() {
+		host = "[" + host + "]"
+	}
+	if port == "" {
+		return host
+	}
+	return host + ":" + port
 }
 
 func (v *validator) auth(c *Config) {
@@ -132,20 +148,20 @@ func (v *validator) jwt(c *Config) {
 	v.url("auth.jwt.resource", j.Resource)
 	if u, err := url.Parse(j.Resource); err == nil && len(u.Path) > 1 && len(c.Pools) > 1 {
 		v.fault("auth.jwt.resource", "must have no path where there are several pools: each pool's own is appended")
-	}
-	if len(j.Audience) == 0 {
-		v.resources(c.Pools)
+	} else if len(j.Audience) == 0 {
+		v.resources(j, c.Pools)
 	}
 }
 
 // resources demands that each pool is another resource: a token for one is no token for another.
-func (v *validator) resources(pools []Pool) {
-	paths := map[string]string{}
+func (v *validator) resources(j JWT, pools []Pool) {
+	taken := map[string]string{}
 	for _, p := range pools {
-		if other, ok := paths[p.Path]; ok {
-			v.fault("auth.jwt.resource", "is the same of pools %s and %s, which have one path: give each its own", other, p.Name)
+		resource := j.ResourceOf(p, pools)
+		if other, ok := taken[resource]; ok {
+			v.fault("auth.jwt.resource", "is the same of pools %s and %s, which have one path: give each its own, or one of hosts", other, p.Name)
 		}
-		paths[p.Path] = p.Name
+		taken[resource] = p.Name
 	}
 }
 

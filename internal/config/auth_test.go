@@ -26,6 +26,13 @@ func TestTokensNeedIssuerKeysAndResource(t *testing.T) {
 }
 
 func TestResourceOfAPool(t *testing.T) {
+	byHost := func(hosts ...string) Pool { return Pool{Path: "/mcp", Hosts: hosts} }
+	pools := []Pool{byHost("A.example"), byHost("b.example", "c.example"), byHost("::1"), byHost(), {Path: "/other", Hosts: []string{"d.example"}}}
+	for i, want := range []string{"https://a.example:8443/mcp", "https://h:8443/mcp", "https://[::1]:8443/mcp", "https://h:8443/mcp", "https://h:8443/other"} {
+		if got := (JWT{Resource: "https://h:8443"}).ResourceOf(pools[i], pools); got != want {
+			t.Errorf("%v: got %s, want %s", pools[i].Hosts, got, want)
+		}
+	}
 	for _, c := range []struct{ resource, path, want string }{
 		{"https://h", "/mcp", "https://h/mcp"},
 		{"https://h/", "/mcp", "https://h/mcp"},
@@ -33,7 +40,7 @@ func TestResourceOfAPool(t *testing.T) {
 		{"https://h/", "/", "https://h"},
 		{"https://h/tools/mcp", "/mcp", "https://h/tools/mcp"},
 	} {
-		if got := (JWT{Resource: c.resource}).ResourceOf(Pool{Path: c.path}); got != c.want {
+		if got := (JWT{Resource: c.resource}).ResourceOf(Pool{Path: c.path}, nil); got != c.want {
 			t.Errorf("%s of %s: got %s, want %s", c.resource, c.path, got, c.want)
 		}
 	}

@@ -44,6 +44,7 @@ func findLines(text string) lineMap {
 	return f.found
 }
 
+// withoutBOM is text as the TOML parser reads it.
 func withoutBOM(text string) string {
 	for _, mark := range []string{"\xff\xfe", "\xfe\xff", "\xef\xbb\xbf"} {
 		if rest, ok := strings.CutPrefix(text, mark); ok {

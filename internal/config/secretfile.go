@@ -8,6 +8,7 @@ import (
 	"os"
 	"strings"
 
+	"berth/internal/filetext"
 	"berth/internal/seal"
 	"berth/internal/storage"
 )
@@ -109,5 +110,5 @@ func readSecretFile(key, path string, limit int64) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("config: reading %s: %w", key, err)
 	}
-	return strings.TrimSpace(string(data)), nil
+	return filetext.Word(data), nil
 }

@@ -79,9 +79,9 @@ func TestValidateRefuses(t *testing.T) {
 		}},
 		{"one resource of two hosts", "auth.jwt.resource", func(c *Config) {
 			byTokens(c).Auth.JWT.Resource = "https://berth.example"
-			c.Pools[0].Hosts = []string{"a.example"}
+			c.Pools[0].Hosts = []string{"a.example", "a2.example"}
 			p := twin(c)
-			p.Name, p.Hosts = "other", []string{"b.example"}
+			p.Name, p.Hosts = "other", []string{"b.example", "b2.example"}
 		}},
 		{"authorization server", "auth.jwt.authorization_servers[0]", func(c *Config) { byTokens(c).Auth.JWT.AuthorizationServers = []string{"x"} }},
 		{"scope", "auth.jwt.scopes[0]", func(c *Config) { byTokens(c).Auth.JWT.Scopes = []string{`a"b`} }},
@@ -255,6 +255,12 @@ func TestValidateAccepts(t *testing.T) {
 		{"redis", func(c *Config) { c.Store.URL = "redis://u:p@h:6379/0" }},
 		{"rediss", func(c *Config) { c.Store.URL = "rediss://h" }},
 		{"principal", func(c *Config) { c.Auth.Principal = "header:X-User" }},
+		{"a resource of each of two hosts", func(c *Config) {
+			byTokens(c)
+			c.Pools[0].Hosts = []string{"a.example"}
+			p := twin(c)
+			p.Name, p.Hosts = "other", []string{"b.example"}
+		}},
 		{"TLS", func(c *Config) { c.TLS.Cert, c.TLS.Key, c.TLS.MinVersion = "c", "k", "1.3" }},
 		{"client certificates that name nobody", func(c *Config) {
 			c.TLS.Cert, c.TLS.Key, c.TLS.ClientCA, c.TLS.ClientAuth = "c", "k", "a", "optional"

@@ -8,6 +8,8 @@ import (
 	"io"
 	"os"
 	"time"
+
+	"berth/internal/filetext"
 )
 
 const (
@@ -73,7 +75,7 @@ func (f *File) read() reading {
 	case len(content) > maxFile:
 		return reading{refused: errors.New("is larger than 1 MiB")}
 	}
-	return reading{content: content}
+	return reading{content: filetext.Of(content)}
 }
 
 func (f *File) judge(now reading) ([]Instance, error) {

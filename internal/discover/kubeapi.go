@@ -14,6 +14,8 @@ import (
 	"os"
 	"strings"
 	"time"
+
+	"berth/internal/filetext"
 )
 
 const (
@@ -80,7 +82,7 @@ func (k *Kubernetes) authorities() (*x509.CertPool, error) {
 		return nil, err
 	}
 	pool := x509.NewCertPool()
-	if !pool.AppendCertsFromPEM(pem) {
+	if !pool.AppendCertsFromPEM(filetext.Of(pem)) {
 		return nil, fmt.Errorf("%s holds no certificate", k.o.CAFile)
 	}
 	return pool, nil
@@ -150,7 +152,7 @@ func readSmall(path string) (string, error) {
 	if err == nil && len(content) > maxKubeToken {
 		err = fmt.Errorf("%s is larger than %d bytes", path, maxKubeToken)
 	}
-	text := strings.TrimSpace(string(content))
+	text := filetext.Word(content)
 	if err == nil && (text == "" || strings.ContainsAny(text, "\r\n")) {
 		err = fmt.Errorf("%s must hold one line", path)
 	}

@@ -22,6 +22,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"berth/internal/filetext"
 	"berth/internal/series"
 
 	"go.opentelemetry.io/otel/attribute"
@@ -176,7 +177,7 @@ func read(path string) ([]byte, error) {
 	if err == nil && len(content) > MaxFile {
 		err = fmt.Errorf("%s is larger than %d bytes", path, MaxFile)
 	}
-	return content, err
+	return filetext.Of(content), err
 }
 
 // digest tells one reading from another without keeping it: a key is among what is read.

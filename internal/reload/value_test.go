@@ -142,3 +142,12 @@ func TestUnusableFilesDoNotOpen(t *testing.T) {
 		t.Errorf("got %v, want an error that names key and file", err)
 	}
 }
+
+// Some editors put a byte order mark before a certificate, a key or a token.
+func TestAByteOrderMarkIsNotRead(t *testing.T) {
+	s := newSource(t, "\ufeffa", "b\ufeff")
+	v, err := s.open()
+	if err != nil || v.Get() != "a+b\ufeff" {
+		t.Errorf("read %q, %v", v.Get(), err)
+	}
+}

@@ -68,13 +68,12 @@ func watchFlags(more ...cli.Flag) []cli.Flag {
 
 // repeat does what a verb does once, or again and again.
 func (o *operator) repeat(c *cli.Context, once func(ctx context.Context) error) error {
-	every := c.Duration("watch")
-	if every <= 0 {
+	if !c.IsSet("watch") {
 		return once(c.Context)
 	}
 	ctx, cancel := context.WithTimeout(c.Context, c.Duration("for"))
 	defer cancel()
-	tick := time.NewTicker(max(every, 100*time.Millisecond))
+	tick := time.NewTicker(max(c.Duration("watch"), 100*time.Millisecond))
 	defer tick.Stop()
 	for {
 		if err := once(ctx); err != nil && ctx.Err() == nil && !isPassing(err) {

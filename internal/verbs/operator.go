@@ -13,6 +13,7 @@ import (
 	"unicode"
 
 	"berth/internal/admin"
+	"berth/internal/filetext"
 
 	"github.com/urfave/cli/v2"
 )
@@ -47,19 +48,36 @@ type operator struct {
 }
 
 func newOperator(c *cli.Context) (*operator, error) {
+	if err := checkTimes(c); err != nil {
+		return nil, err
+	}
 	token := ""
 	if path := c.String("admin-token-file"); path != "" {
 		text, err := os.ReadFile(path)
 		if err != nil {
 			return nil, cli.Exit(fmt.Errorf("%s: --admin-token-file: %w", c.Command.HelpName, err), codeFailed)
 		}
-		token = strings.TrimSpace(string(text))
+		token = filetext.Word(text)
 		if strings.ContainsFunc(token, unicode.IsControl) {
 			return nil, cli.Exit(fmt.Errorf("%s: --admin-token-file: %s holds more than a token", c.Command.HelpName, path), codeFailed)
 		}
 	}
 	o := &operator{client: admin.NewClient(c.String("admin"), token), out: c.App.Writer, json: c.Bool("json")}
 	return o, o.secure(c)
+}
+
+// checkTimes refuses flags that are no time. To wait for 0 s is to look once.
+func checkTimes(c *cli.Context) error {
+	for _, flag := range c.Command.Flags {
+		f, ok := flag.(*cli.DurationFlag)
+		if !ok || !c.IsSet(f.Name) {
+			continue
+		}
+		if d := c.Duration(f.Name); d < 0 || d == 0 && f.Name != "timeout" {
+			return Misused("%s: --%s %v: it must be more than 0", c.Command.HelpName, f.Name, d)
+		}
+	}
+	return nil
 }
 
 // secure has the operator trust, and show, what the flags name.
@@ -77,12 +95,16 @@ func (o *operator) secure(c *cli.Context) error {
 		if err != nil {
 			return cli.Exit(fmt.Errorf("%s: --admin-ca: %w", c.Command.HelpName, err), codeFailed)
 		}
-		if config.RootCAs = x509.NewCertPool(); !config.RootCAs.AppendCertsFromPEM(text) {
+		if config.RootCAs = x509.NewCertPool(); !config.RootCAs.AppendCertsFromPEM(filetext.Of(text)) {
 			return cli.Exit(fmt.Errorf("%s: --admin-ca: %s holds no certificate", c.Command.HelpName, ca), codeFailed)
 		}
 	}
 	if pair != "" {
-		shown, err := tls.LoadX509KeyPair(pair, pair)
+		text, err := os.ReadFile(pair)
+		if err != nil {
+			return cli.Exit(fmt.Errorf("%s: --admin-cert: %w", c.Command.HelpName, err), codeFailed)
+		}
+		shown, err := tls.X509KeyPair(filetext.Of(text), filetext.Of(text))
 		if err != nil {
 			return cli.Exit(fmt.Errorf("%s: --admin-cert: %w", c.Command.HelpName, err), codeFailed)
 		}

@@ -136,6 +136,14 @@ func TestVerbsAskAndTell(t *testing.T) {
 		"tasks --limit 0":               {2, "--limit 0", ""},
 		"sessions --limit -5":           {2, "--limit -5", ""},
 		"decisions --limit 0":           {2, "--limit 0", ""},
+		"status --watch -1s":            {2, "--watch -1s: it must be more than 0", ""},
+		"status --watch 0s":             {2, "--watch 0s: it must be more than 0", ""},
+		"status --watch 1s --for -1s":   {2, "--for -1s: it must be more than 0", ""},
+		"top --once --every 0s":         {2, "--every 0s: it must be more than 0", ""},
+		"tasks watch --timeout -1s t-1": {2, "--timeout -1s: it must be more than 0", ""},
+		"drain --timeout -1s p/a":       {2, "--timeout -1s: it must be more than 0", ""},
+		"ready --timeout -1s":           {2, "--timeout -1s: it must be more than 0", ""},
+		"log-level --for -1m debug":     {2, "--for -1m0s: it must be more than 0", ""},
 		"tasks show t-3":                {2, "is no pool", "GET /v1/tasks/t-3"},
 	} {
 		d.heard = nil

@@ -122,3 +122,65 @@ func TestAStreamThatIsNotLetInAnyMoreSaysSo(t *testing.T) {
 		}
 	})
 }
+
+// What a session is ended with is what its caller bore last: what it was opened with may have expired.
+func TestASessionEndsWithTheNewestCredentials(t *testing.T) {
+	by := func(token string) asking {
+		return asking{name: "asks", caller: "alice", header: []string{"Authorization", token}}
+	}
+	for name, use := range map[string]func(r *rig){
+		"another call": func(r *rig) { r.do(by("Bearer two")) },
+		"renewed in a call": func(r *rig) {
+			n := new(renewal)
+			time.AfterFunc(time.Second, func() { n.token.Store("Bearer two") })
+			response, err := r.renewable(r.t.Context(), by("Bearer one"), n)
+			if err != nil {
+				r.t.Fatal(err)
+			}
+			defer response.Body.Close()
+			r.read(response)
+		},
+		"a later round": func(r *rig) {
+			first := r.do(asking{name: "asks", caller: "alice", params: `"arguments":{"ask":true},`, header: []string{"Authorization", "Bearer one"}})
+			again := by("Bearer two")
+			again.params = `"arguments":{"ask":true},` + first.answers(accepted)
+			r.do(again)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			u := tool(kind{}, func(k *running) {
+				if strings.Contains(k.body, `"ask":true`) {
+					k.ask()
+				}
+				time.Sleep(2 * time.Second)
+			})
+			bridged(t, u, func(o *Options) { o.Idle = time.Minute }, func(r *rig) {
+				r.do(by("Bearer one"))
+				use(r)
+				time.Sleep(2 * time.Minute)
+				ended := r.sent("DELETE")
+				if last := ended[len(ended)-1]; last.session != "s2" || last.header.Get("Authorization") != "Bearer two" {
+					r.t.Errorf("ended %+v", last)
+				}
+			})
+		})
+	}
+}
+
+// So is what a call is given up with whose client does not come back.
+func TestACallThatNobodyAnswersIsGivenUpWithTheNewestCredentials(t *testing.T) {
+	bridged(t, tool(kind{}, func(k *running) {
+		k.ask()
+		k.ask()
+	}), func(o *Options) { o.Question = time.Minute }, func(r *rig) {
+		first := r.do(byOne)
+		again := byOne
+		again.params, again.header = first.answers(accepted), []string{"Authorization", "Bearer two"}
+		r.do(again)
+		time.Sleep(2 * time.Minute)
+		told := r.sent("notifications/cancelled")
+		if len(told) != 1 || told[0].header.Get("Authorization") != "Bearer two" {
+			t.Errorf("told %+v", told)
+		}
+	})
+}

@@ -24,7 +24,8 @@ func (s *Sessions) End(ctx context.Context, way outbound.Way, at *routing.Decisi
 	}
 	ctx, cancel := way.Recording()
 	defer cancel()
-	asks, ended, err = s.held.End(ctx, way.SessionKey(), way.Behind())
+	envelope := way.Envelope()
+	asks, ended, err = s.held.End(ctx, way.SessionKey(), way.Behind(), &envelope)
 	if ended && err != nil {
 		s.log.Debug("it is not known what a session that has ended was asked", "pool", way.PoolName(), "error", err)
 		err = nil

@@ -39,7 +39,7 @@ func (r *Runner) goOn(ctx context.Context, e ledger.Entry, with *task.Envelope) 
 	}
 	if err != nil {
 		r.Log.Error("the call of a task cannot be read", "task", e.ID, "error", err)
-		h := r.Hold(e, &task.Call{})
+		h := r.Hold(e, &task.Call{Envelope: *with})
 		h.end(task.ErrCallLost)
 		h.Start(nil)
 		return nil

@@ -107,10 +107,8 @@ func (rd *round) body(t *task.Task) ([]byte, error) {
 	if t.Call != "" || t.Round > 0 && rd.client == nil {
 		r.ID = requestID(rd.token, t.Round+1)
 	}
-	rd.state = nil
 	if t.Answered {
 		r.Answers, r.State = t.Answers(), t.RequestState
-		rd.state = t.RequestState
 	}
 	return r.Body(rd.call.Body)
 }

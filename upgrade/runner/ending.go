@@ -186,7 +186,7 @@ func (h *Held) leave(ctx context.Context, t *task.Task, forget bool) error {
 		if h.r.forget(ctx, t) != nil {
 			h.r.abortLater(t, h.call)
 		}
-		return h.r.LeaveSession(ctx, t, h.call.Unpack())
+		return h.r.LeaveSession(ctx, t, h.renewed())
 	case t.Holder == h.l.Holder:
 		return errUnended
 	case !t.State.Terminal():
@@ -194,7 +194,7 @@ func (h *Held) leave(ctx context.Context, t *task.Task, forget bool) error {
 	case t.State == task.Cancelled:
 		h.l.LeaveLive(ctx, t) // whoever cancelled it may have died before
 	}
-	if err := h.r.LeaveSession(ctx, t, h.call.Unpack()); err != nil {
+	if err := h.r.LeaveSession(ctx, t, h.renewed()); err != nil {
 		return err
 	}
 	h.l.DropCall(ctx, t, h.size)

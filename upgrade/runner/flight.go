@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"berth/internal/timed"
+	"berth/upgrade/task"
 )
 
 // flight is a round that was sent, or was to be.
@@ -38,9 +39,6 @@ func (rd *round) land() (again bool, err error) {
 	var answer *reply
 	if err = f.err; err == nil {
 		answer, err = rd.stream.listen(f.ctx, f.line, f.at.Upstream, f.ex)
-	}
-	if err != nil && len(rd.state) > 0 && f.ctx.Err() != nil && f.at.Lease != nil && rd.stream.abandons(context.Cause(f.ctx)) {
-		rd.r.giveUp(f.ctx, f.at.Upstream, rd.record(), rd.state, rd.renewed().Envelope) // a hang-up alone could be a client's that comes back
 	}
 	return rd.conclude(f.ctx, f.at, answer, err, f.begun)
 }
@@ -76,8 +74,25 @@ func (rd *round) follows(again bool, err error) bool {
 	if again && err == nil {
 		return true
 	}
-	rd.release(rd.over(err))
+	forget := rd.over(err)
+	if rd.leaves(err) {
+		rd.r.giveUp(context.Background(), rd.record(), rd.state, rd.renewed().Envelope)
+	}
+	rd.release(forget)
 	return false
+}
+
+// leaves reports whether the call, which has ended here with err, may go on at an upstream that holds it while its client is asked. A hang-up
+// alone could be a client's that comes back.
+func (rd *round) leaves(err error) bool {
+	switch state := rd.record().State; {
+	case len(rd.state) == 0:
+		return false
+	case err != nil:
+		return rd.stream.abandons(err)
+	default: // it was told an error, which may be about the answers alone, or was cancelled meanwhile
+		return state.Terminal() && state != task.Completed
+	}
 }
 
 // waits reports whether the round that is due could not be sent, and is to wait for its place once more.

@@ -76,12 +76,12 @@ func (r *Runner) Withdraw(ctx context.Context, before *task.Task, with *task.Env
 	if before.Follows == "" && len(before.RequestState) == 0 || before.Holder != "" || pool == nil || with == nil {
 		return
 	}
-	u := r.upstreamOf(before)
-	if u == nil {
+	if before.Follows == "" {
+		r.giveUp(ctx, before, before.RequestState, *with)
 		return
 	}
-	if before.Follows == "" {
-		r.giveUp(ctx, u, before, before.RequestState, *with)
+	u := r.upstreamOf(before)
+	if u == nil {
 		return
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), withdrawTime)
@@ -97,10 +97,10 @@ func (r *Runner) Withdraw(ctx context.Context, before *task.Task, with *task.Env
 	_, _ = ex.Next() // whatever it says, it has been told
 }
 
-// giveUp tells u that a task's call is given up which it holds, or may hold, from that requestState on.
-func (r *Runner) giveUp(ctx context.Context, u *routing.Upstream, t *task.Task, state []byte, with task.Envelope) {
-	tell := r.Pool(t.Pool).Transport.GiveUp
-	if tell == nil {
+// giveUp tells the upstream of a task's call that it is given up, which that holds, or may hold, from that requestState on.
+func (r *Runner) giveUp(ctx context.Context, t *task.Task, state []byte, with task.Envelope) {
+	tell, u := r.Pool(t.Pool).Transport.GiveUp, r.upstreamOf(t)
+	if tell == nil || u == nil {
 		return
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), withdrawTime)

@@ -28,7 +28,7 @@ type round struct {
 	*Held
 	due      int       // its number
 	sent     []byte    // its JSON-RPC id, raw
-	state    []byte    // the requestState that it goes on from, raw; nil: from none
+	state    []byte    // the requestState that the call goes on from, or waits for its client with, raw; nil: none
 	reopened time.Time // when a stream of the call was resumed last
 	stream   stream
 	flight   flight
@@ -38,7 +38,7 @@ type round struct {
 // one follows at once. bare counts those that did.
 func (rd *round) play(bare int) (sent, again bool, err error) {
 	t := rd.record()
-	rd.due = t.Due()
+	rd.due, rd.state = t.Due(), t.RequestState
 	if err := rd.backOff(bare); err != nil {
 		return false, false, err
 	}
@@ -246,6 +246,7 @@ func (rd *round) pause(ctx context.Context, r *reply) (again bool, err error) {
 	if err != nil {
 		return false, task.ErrGarbled
 	}
+	rd.state = state
 	return rd.pauseFor(ctx, asks, state)
 }
 

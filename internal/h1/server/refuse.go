@@ -4,9 +4,11 @@ import (
 	"errors"
 	"io"
 	"net"
+	"strconv"
 	"time"
 
 	"berth/internal/h1/head"
+	"berth/internal/wire"
 )
 
 const (
@@ -19,18 +21,22 @@ const (
 
 // refuse answers a head that is none. Who has hung up, or broken off, is not answered.
 func (c *conn) refuse(err error) {
-	var status string
+	var status int
 	var malformed head.Malformed
 	switch {
 	case errors.Is(err, head.ErrTooLong):
-		status = "431 Request Header Fields Too Large"
+		status = wire.StatusRequestHeaderFieldsTooLarge
 	case errors.As(err, &malformed) || errors.Is(err, io.ErrUnexpectedEOF):
-		status = "400 Bad Request"
+		status = wire.StatusBadRequest
 	default:
 		return
 	}
 	c.server.options.Logger.Debug("a request was refused", "peer", c.remote, "error", err)
-	text := "HTTP/1.1 " + status + "\r\nContent-Type: text/plain; charset=utf-8\r\nConnection: close\r\n\r\n" + status
+	if c.server.options.Refused != nil {
+		c.server.options.Refused(c.remote, status, err)
+	}
+	line := strconv.Itoa(status) + " " + wire.Phrase(status)
+	text := "HTTP/1.1 " + line + "\r\nContent-Type: text/plain; charset=utf-8\r\nConnection: close\r\n\r\n" + line
 	if c.send(&net.Buffers{[]byte(text)}, time.Now().Add(refusalTime)) == nil {
 		c.linger()
 	}

@@ -33,6 +33,9 @@ type Options struct {
 
 	// HandshakeEnded hears how each handshake of TLS ended; nil: nobody does.
 	HandshakeEnded func(peer net.Addr, err error)
+
+	// Refused hears of each request that is answered with a status here, since its head is none; nil: nobody does.
+	Refused func(peer string, status int, why error)
 }
 
 // Server serves connections. Make it with New.

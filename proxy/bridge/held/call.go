@@ -18,13 +18,13 @@ import (
 // served one after the other, the second with what the first one got.
 type Call struct {
 	among *Calls
-	id    string            // of the call in its session
-	out   *exchange.Request // in whose name it goes on
-	turn  chan struct{}     // holds one
+	id    string        // of the call in its session
+	turn  chan struct{} // holds one
 
 	Session *sessions.Session // that it is made in
 
 	// What follows is of who has the turn.
+	out   *exchange.Request  // in whose name it goes on
 	Flow  *flow.Flow         // its answer, where it is not known that this can be resumed; nil: it can
 	Sent  bool               // the call was, that first had to be answered
 	ended map[string]*answer // by the nonce of the round whose answers brought it

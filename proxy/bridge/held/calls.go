@@ -89,6 +89,8 @@ func (hs *Calls) Take(ctx context.Context, st *rounds.State, pool *sessions.Pool
 			return nil, context.Cause(ctx)
 		}
 	}
+	h.out = legacy.OwnPost(out, nil)
+	h.Session.UsedBy(out)
 	h.mu.Lock()
 	h.stop()
 	h.mu.Unlock()

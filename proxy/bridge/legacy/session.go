@@ -110,14 +110,14 @@ func (s *Session) IsDenied(ctx context.Context, out *exchange.Request) bool {
 // endTime bounds the end of a session.
 const endTime = 2 * time.Second
 
-// End tells the upstream that nobody needs the session any more. Nothing depends on it.
-func (s *Session) End(ctx context.Context) {
+// End tells the upstream that nobody needs the session any more, in the name of who sends out. Nothing depends on it.
+func (s *Session) End(ctx context.Context, out *exchange.Request) {
 	if s.ID == "" {
 		return
 	}
 	ctx, cancel := context.WithTimeout(ctx, endTime)
 	defer cancel()
-	response, err := s.Send(ctx, s.Opened, wire.MethodDelete, nil, endTime)
+	response, err := s.Send(ctx, out, wire.MethodDelete, nil, endTime)
 	if err != nil {
 		s.At.Log.Debug("a bridged session could not be ended", "upstream", s.At.Name, "error", err)
 		return

@@ -22,6 +22,7 @@ func (p *Pool) Of(at *legacy.Upstream, id string, opened *exchange.Request) *Ses
 		for _, l := range s.loans {
 			if l.ID == id && id != "" {
 				l.users++
+				l.noteUse(opened)
 				return l
 			}
 		}

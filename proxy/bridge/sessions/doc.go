@@ -11,6 +11,7 @@
 //	lend.go, open.go       lent, opened
 //	busy.go                what an upstream says that opens none
 //	session.go, level.go   a session: given back, lost; how much it says
+//	name.go                in whose name it is ended
 //	ear.go, heard.go       its GET stream
 //	early.go               what is asked there before any call
 //	tasks.go, adopted.go   sessions that tasks live in, and other berths' sessions

@@ -48,7 +48,7 @@ func (l *Session) reviewEarly(before *flow.Flow) {
 	early := l.takeEarly()
 	l.pool.mu.Unlock()
 	for _, it := range early {
-		_ = l.Tell(context.Background(), l.Opened, mcp.ErrorResponse(it.Answer.ID, rounds.ErrNobodyAsked.Object()))
+		_ = l.Tell(context.Background(), l.name(), mcp.ErrorResponse(it.Answer.ID, rounds.ErrNobodyAsked.Object()))
 	}
 }
 

@@ -47,6 +47,7 @@ func (p *Pool) tryLend(ctx context.Context, at *legacy.Upstream, b *Borrower, al
 	case l != nil && b.Among != PerCall:
 		l.users++
 		l.alone = alone
+		l.noteUse(b.Out)
 		p.mu.Unlock()
 		return l, nil, nil
 	case !alone && s.opening && b.Among != PerCall:

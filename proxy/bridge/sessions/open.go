@@ -36,6 +36,7 @@ func (p *Pool) put(ctx context.Context, at *legacy.Upstream, b *Borrower, pendin
 		return newLoan{nil, err}
 	}
 	l.users, l.alone = 1, alone
+	l.noteUse(b.Out)
 	s.loans[i] = l
 	if len(p.listeners[s.whose]) > 0 {
 		go l.Listen(context.WithoutCancel(ctx), b.Out, "")

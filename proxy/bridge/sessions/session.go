@@ -34,8 +34,9 @@ type Session struct {
 	// Pool.mu guards these.
 	users int
 	alone bool
-	idle  time.Time // since when nobody uses it
-	gone  bool      // it is on no shelf any more
+	idle  time.Time         // since when nobody uses it
+	last  *exchange.Request // as who used it last; nil: who opened it
+	gone  bool              // it is on no shelf any more
 
 	leaves  bool // it takes no new call, and ends with the last that it has
 	retired bool // it is gone, and ends with its last use
@@ -59,6 +60,7 @@ func (l *Session) GiveBack(lost bool) {
 	l.users--
 	if l.users == 0 {
 		l.alone, l.idle = false, time.Now()
+		l.last = settled(l.last)
 		if l.gone {
 			l.cover() // nobody else will
 		}
