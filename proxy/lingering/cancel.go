@@ -18,7 +18,7 @@ func (l *Exchanges) Cancel(ctx context.Context, in Session, id string) {
 
 // cancel is Cancel of a request at this berth, in a session that is meant. It reports whether there is one.
 func (l *Exchanges) cancel(id string, meant func(Session) bool) bool {
-	x := l.find(func(x *Exchange) bool { return x.id == id && meant(x.in) }, nil)
+	x := l.find(func(x *Exchange) bool { return x.id == id && meant(x.in) })
 	if x == nil {
 		return false
 	}

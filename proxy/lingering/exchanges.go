@@ -138,11 +138,11 @@ func (l *Exchanges) Close(x *Exchange) {
 // End ends the exchange of a session whose client has left and was given this event, and waits for that as long as ctx lasts. It reports
 // whether there was one at this berth.
 func (l *Exchanges) End(ctx context.Context, in Session, event string) bool {
-	over := make(chan struct{})
-	x := l.find(func(x *Exchange) bool { return x.left && x.in == in && x.hasTold(event) }, over)
+	x := l.find(func(x *Exchange) bool { return x.left && x.in == in && x.hasTold(event) })
 	if x == nil {
 		return false
 	}
+	over := l.overOf(x)
 	x.end(errResumed)
 	select {
 	case <-over:
@@ -151,19 +151,27 @@ func (l *Exchanges) End(ctx context.Context, in Session, event string) bool {
 	return true
 }
 
-// find returns an exchange that is meant; nil: there is none. over, if not nil, is closed when that has ended.
-func (l *Exchanges) find(meant func(*Exchange) bool, over chan struct{}) *Exchange {
+// overOf is closed when an exchange has ended.
+func (l *Exchanges) overOf(x *Exchange) <-chan struct{} {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if x.over == nil {
+		x.over = make(chan struct{})
+		if x.at == nil {
+			close(x.over)
+		}
+	}
+	return x.over
+}
+
+// find returns an exchange that is meant; nil: there is none.
+func (l *Exchanges) find(meant func(*Exchange) bool) *Exchange {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for e := l.all.Front(); e != nil; e = e.Next() {
-		x := e.Value.(*Exchange)
-		if !meant(x) {
-			continue
+		if x := e.Value.(*Exchange); meant(x) {
+			return x
 		}
-		if over != nil && x.over == nil {
-			x.over = over
-		}
-		return x
 	}
 	return nil
 }

@@ -1,0 +1,49 @@
+package lingering
+
+import (
+	"context"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+var in = Session{Path: "/mcp", ID: "s"}
+
+// Each who resumes a stream hears that the reading of it has ended, also where several do at once, or it ended by itself.
+func TestWhoeverResumesHearsOfTheEnd(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := New(nil)
+		ctx, end := context.WithCancelCause(t.Context())
+		x := l.Begin(ctx, in, "1", end)
+		x.Tell("e")
+		go l.Read(x, time.Hour, nil)
+		synctest.Wait()
+		ended := make(chan bool)
+		for range 2 {
+			go func() { ended <- l.End(t.Context(), in, "e") }()
+		}
+		synctest.Wait()
+		time.AfterFunc(time.Second, func() { l.Close(x) })
+		for range 2 {
+			if !<-ended {
+				t.Error("the exchange was not found")
+			}
+		}
+		<-l.overOf(x)
+		if l.End(t.Context(), in, "e") {
+			t.Error("an exchange that is over was found")
+		}
+	})
+}
+
+// Only what its client left may be taken over, by an event of its own.
+func TestWhatIsReadByItsClientIsNotTakenOver(t *testing.T) {
+	l := New(nil)
+	ctx, end := context.WithCancelCause(t.Context())
+	x := l.Begin(ctx, in, "1", end)
+	defer l.Close(x)
+	x.Tell("e")
+	if l.End(t.Context(), in, "e") || ctx.Err() != nil {
+		t.Error("it was ended under its client")
+	}
+}
