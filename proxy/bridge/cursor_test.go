@@ -7,6 +7,7 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"berth/internal/mcp"
@@ -59,7 +60,7 @@ func withPool(names ...string) func(*Options) {
 // The next page is who gave its cursor out's; where that one is gone, whoever the call was routed to judges it.
 func TestPageWhoseUpstreamIsGoneIsAnothers(t *testing.T) {
 	for name, tc := range map[string]struct {
-		breaks int // connections that a breaks off
+		breaks int64 // connections that a breaks off
 		then   func(r *rig)
 		asked  []string
 	}{
@@ -76,38 +77,36 @@ func TestPageWhoseUpstreamIsGoneIsAnothers(t *testing.T) {
 		}, []string{"b:80"}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			bridged(t, tool(kind{lists: `{"tools":[],"nextCursor":"2"}`}, where), withPool("a", "b"), func(r *rig) {
+			var breaks atomic.Int64
+			u := tool(kind{lists: `{"tools":[],"nextCursor":"2"}`}, where)
+			u.faults = func(_ http.ResponseWriter, q *http.Request, _ message) bool {
+				if q.Host == "a:80" && breaks.Add(-1) >= 0 {
+					panic(http.ErrAbortHandler)
+				}
+				return false
+			}
+			bridged(t, u, withPool("a", "b"), func(r *rig) {
 				list := asking{method: "tools/list"}
 				list.params = `"cursor":"` + mcp.CursorIn(mcp.ResultObject([]byte(r.do(list).text))) + `",`
 				if tc.then != nil {
 					tc.then(r)
 				}
-				var asked []string
-				breaks := tc.breaks
-				r.faults = func(_ http.ResponseWriter, q *http.Request, m message) bool {
-					if m.Method == "tools/list" {
-						asked = append(asked, q.Host)
-					}
-					if q.Host == "a:80" && breaks > 0 {
-						breaks--
-						panic(http.ErrAbortHandler)
-					}
-					return false
-				}
 				b := r.b.options().Endpoint.Router.Pool.Find("b")
+				breaks.Store(tc.breaks)
 				response, err := r.b.To(b).Send(r.t.Context(), list.request(b.URL), 0)
+				breaks.Store(0)
 				if err != nil {
 					t.Fatal(err)
+				}
+				var asked []string
+				for _, q := range r.sent("tools/list")[1:] {
+					if asked = append(asked, q.host); !strings.Contains(q.body, `"cursor":"2"`) {
+						t.Errorf("asked for %s", q.body)
+					}
 				}
 				if g := r.read(response); g.status != 200 || g.Error != nil || !slices.Equal(asked, tc.asked) {
 					t.Errorf("got %d %s, of %v", g.status, g.text, asked)
 				}
-				for _, q := range r.sent("tools/list")[1:] {
-					if !strings.Contains(q.body, `"cursor":"2"`) {
-						t.Errorf("asked for %s", q.body)
-					}
-				}
-				r.faults = nil
 			})
 		})
 	}

@@ -399,7 +399,6 @@ func TestAnOpeningThatBreaksOffMayGoElsewhere(t *testing.T) {
 					t.Errorf("%s at %s: got %v", method, at, err)
 				}
 			}
-			u.faults = nil
 		})
 	}
 }
