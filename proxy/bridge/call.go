@@ -42,6 +42,8 @@ func (c *call) serve(ctx context.Context) (*wire.Response, error) {
 		return answered(ctx, c.id, c.listen)
 	case c.RequestState != "" && asks(c.Method):
 		return answered(ctx, c.id, c.retry)
+	case isList(c.Method) && c.Cursor != "":
+		return answered(ctx, c.id, c.turnPage)
 	}
 	return answered(ctx, c.id, c.begin)
 }
@@ -63,9 +65,6 @@ func answered(ctx context.Context, id []byte, serve func(ctx context.Context) (*
 // it did nothing, and the call is sent once more in a new one.
 func (c *call) begin(ctx context.Context) (*wire.Response, error) {
 	if err := c.CheckRequestState(); err != nil && asks(c.Method) {
-		return nil, err
-	}
-	if err := c.turnPage(ctx); err != nil {
 		return nil, err
 	}
 	for again := true; ; again = false {

@@ -6,9 +6,12 @@ import (
 	"errors"
 	"time"
 
+	"berth/internal/exchange"
 	"berth/internal/mcp"
 	"berth/internal/seal"
+	"berth/internal/wire"
 	"berth/proxy/bridge/sessions"
+	"berth/proxy/outbound"
 )
 
 // page is where a list goes on, as its client carries it, sealed: a server may keep its cursors in
@@ -52,23 +55,30 @@ func (p page) seal(ctx context.Context, keys *seal.Keyring, about []string) (str
 	return keys.Seal(ctx, sealCursor, about, text, cursorLife)
 }
 
-// turnPage has a call ask for the page that its cursor is of, where that was given out. It fails with
-// mcp.ErrInvalidCursor if the cursor is not this caller's, or too old.
-func (c *call) turnPage(ctx context.Context) error {
-	if !isList(c.Method) || c.Cursor == "" {
-		return nil
-	}
+// turnPage sends a call that asks for a further page to the upstream that gave its cursor out, in that session if it can. Where that
+// upstream has left the pool, is silent or gives no answer, the one judges the cursor that the call was routed to: most know places in a
+// list that all of a pool have, and who does not know it says so. It fails with mcp.ErrInvalidCursor if the cursor is not this
+// caller's, or too old.
+func (c *call) turnPage(ctx context.Context) (*wire.Response, error) {
 	p, err := openPage(ctx, c.f.b.options().Keys, c.about(), c.Cursor)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	u := c.f.u.Pool().Find(p.Upstream)
-	if u == nil {
-		return mcp.ErrInvalidCursor
-	}
-	c.goTo(c.f.b.faceOf(u))
 	c.who.Out.Body, c.who.Prefers = mcp.WithCursor(c.who.Out.Body, p.Cursor), p.Session
-	return nil
+	routed, issuer := c.f, c.f.u.Pool().Find(p.Upstream)
+	if issuer == nil || issuer.Is(routed.u.Upstream) || issuer.Silent() {
+		return c.begin(ctx)
+	}
+	c.goTo(c.f.b.faceOf(issuer))
+	response, err := c.begin(ctx)
+	if again := (outbound.Terms{Again: true, Reads: true}); again.Repeats(err) && ctx.Err() == nil {
+		response, err = c.begin(ctx)
+	}
+	if _, unanswered := errors.AsType[*exchange.SendError](err); unanswered && ctx.Err() == nil {
+		c.goTo(routed)
+		return c.begin(ctx)
+	}
+	return response, err
 }
 
 // markPage is the response that bears a page of a list, whose cursor leads back to the session.

@@ -6,7 +6,7 @@
 // question which an upstream asks in mid-call is answered in mid-call, so that the tool runs
 // once; that what a client did not declare to answer is refused in its place; that a call whose
 // client hangs up is cancelled; and that a request is sent again only where its upstream has said
-// that it does not know the session, so that it did nothing.
+// that it does not know the session, so that it did nothing, or where it asks for a further page of a list.
 //
 // What waits for a client between two rounds is in the requestState that the client carries,
 // sealed: who asks, in which session, and from which event on the answer goes on. So any berth

@@ -50,10 +50,11 @@ var secret = bytes.Repeat([]byte("k"), 32)
 func newRig(t *testing.T, u *upstream, change func(*Options)) *rig {
 	life, end := context.WithCancel(context.Background())
 	u.life, u.sessions, u.wakes, u.requests, u.count = life, map[string]*served{}, make(chan struct{}), nil, 0
-	listener := memnet.Listen("a")
+	a, b := memnet.Listen("a"), memnet.Listen("b")
 	front := &http.Server{Handler: u, ErrorLog: slog.NewLogLogger(slog.DiscardHandler, 0)}
-	go front.Serve(listener)
-	r := &rig{upstream: u, t: t, client: h1test.NewSender(memnet.Dialer(listener), time.Second)}
+	go front.Serve(a)
+	go front.Serve(b)
+	r := &rig{upstream: u, t: t, client: h1test.NewSender(memnet.Dialer(a, b), time.Second)}
 	t.Cleanup(func() {
 		end()
 		r.client.Close()

@@ -2,12 +2,14 @@ package bridge
 
 import (
 	"cmp"
+	"errors"
 	"net/http"
 	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
 
+	"berth/internal/exchange"
 	"berth/proxy/bridge/held"
 	"berth/proxy/bridge/sessions"
 	"berth/routing"
@@ -407,6 +409,48 @@ func TestASessionOpenedWhileAnotherIsLostIsKept(t *testing.T) {
 			t.Errorf("afterwards %d sessions, at the server %v", n, r.open())
 		}
 	})
+}
+
+// An opening that breaks off, however far it came, has executed nothing: another upstream may be asked.
+func TestAnOpeningThatBreaksOffMayGoElsewhere(t *testing.T) {
+	for _, at := range []string{"initialize", "notifications/initialized"} {
+		u := tool(kind{}, where)
+		bridged(t, u, nil, func(r *rig) {
+			r.do(asking{name: "asks"})
+			u.faults = func(_ http.ResponseWriter, _ *http.Request, m message) bool {
+				if m.Method == at {
+					panic(http.ErrAbortHandler)
+				}
+				return false
+			}
+			for _, method := range []string{"tools/call", "tools/list"} {
+				_, err := r.send(r.t.Context(), asking{method: method, name: "asks", caller: "other"})
+				if failed, ok := errors.AsType[*exchange.SendError](err); !ok || failed.Sent {
+					t.Errorf("%s at %s: got %v", method, at, err)
+				}
+			}
+		})
+	}
+}
+
+// An answer to initialize that negotiates nothing is told as one that opens no session.
+func TestAnAnswerThatOpensNoSessionIsToldSo(t *testing.T) {
+	for _, result := range []string{`{}`, `{"protocolVersion":"2026-07-28","capabilities":{}}`} {
+		u := tool(kind{}, where)
+		bridged(t, u, nil, func(r *rig) {
+			r.do(asking{name: "asks"})
+			u.faults = func(w http.ResponseWriter, _ *http.Request, m message) bool {
+				if m.Method == "initialize" {
+					respond(w, 200, `{"jsonrpc":"2.0","id":"berth","result":`+result+`}`)
+				}
+				return m.Method == "initialize"
+			}
+			g := r.do(asking{name: "asks", caller: "other"})
+			if g.status != 502 || g.Error == nil || !strings.Contains(string(g.Error.Data), `"outcome":"not_executed"`) {
+				t.Errorf("%s: got %d %s", result, g.status, g.text)
+			}
+		})
+	}
 }
 
 // What fails to open leaves nothing.

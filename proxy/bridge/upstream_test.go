@@ -42,6 +42,7 @@ type upstream struct {
 type request struct {
 	method  string // of JSON-RPC, "answer" for a response, else of HTTP
 	session string
+	host    string
 	header  http.Header
 	body    string
 }
@@ -88,7 +89,7 @@ func (u *upstream) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		name = "answer"
 	}
 	u.mu.Lock()
-	u.requests = append(u.requests, request{name, r.Header.Get("Mcp-Session-Id"), r.Header.Clone(), string(body)})
+	u.requests = append(u.requests, request{name, r.Header.Get("Mcp-Session-Id"), r.Host, r.Header.Clone(), string(body)})
 	u.mu.Unlock()
 	if u.faults != nil && u.faults(w, r, m) {
 		return

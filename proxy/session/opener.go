@@ -57,6 +57,7 @@ const initialized = `{"jsonrpc":"2.0","method":"` + mcp.MethodInitialized + `"}`
 
 // Open opens a session at u. The error is what Accept says, an *exchange.SendError if
 // Initialize got no answer, or ErrRefused. Another upstream may be asked for what was not sent.
+// ErrRefused wraps the *Refusal or the *exchange.SendError, which is Sent, that it is because of.
 func (o Opener) Open(ctx context.Context, u *routing.Upstream, as Opening) (*Session, error) {
 	ctx, cancel := context.WithTimeout(ctx, Limit(o.Endpoint))
 	defer cancel()
@@ -107,11 +108,16 @@ func (s *Session) sayRest(ctx context.Context, as Opening) error {
 	return nil
 }
 
-// refused is ErrRefused because of err, which shows no more than what an upstream answered: what
-// was not sent of a session that has begun is nothing that another upstream could be asked for.
+// refused is ErrRefused because of err. Of a session that has begun something was sent, be it not
+// the message that failed.
 func refused(err error) error {
 	if answer, ok := errors.AsType[*Refusal](err); ok {
 		return fmt.Errorf("%w: %w", ErrRefused, answer)
+	}
+	if failed, ok := errors.AsType[*exchange.SendError](err); ok {
+		begun := *failed
+		begun.Sent = true
+		return fmt.Errorf("%w: %w", ErrRefused, &begun)
 	}
 	return fmt.Errorf("%w: %v", ErrRefused, err)
 }

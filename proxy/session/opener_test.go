@@ -86,6 +86,16 @@ func hangs(method string) func(http.ResponseWriter, *http.Request, []byte) bool 
 	}
 }
 
+// cutsOff breaks the connection off behind a method.
+func cutsOff(method string) func(http.ResponseWriter, *http.Request, []byte) bool {
+	return func(_ http.ResponseWriter, _ *http.Request, body []byte) bool {
+		if strings.Contains(string(body), `"`+method+`"`) {
+			panic(http.ErrAbortHandler)
+		}
+		return false
+	}
+}
+
 // The caller's own credentials open it, and nothing that the caller says of its own call, or in
 // its own era, reaches the server.
 func TestASessionIsOpenedAndEnded(t *testing.T) {
@@ -204,12 +214,13 @@ func TestWhatKeepsASessionFromBeingOpened(t *testing.T) {
 	}
 	for name, c := range map[string]struct {
 		fault   func(http.ResponseWriter, *http.Request, []byte) bool
-		refused bool // else another may be asked, unless sent
-		sent    bool
+		refused bool
+		sent    bool // or answered: no other may be asked
 		most    time.Duration
 	}{
 		"silence":         {fault: hangs("initialize"), sent: true, most: 4 * time.Second},
-		"silence later":   {fault: hangs("notifications/initialized"), refused: true, most: 4 * time.Second},
+		"silence later":   {fault: hangs("notifications/initialized"), refused: true, sent: true, most: 4 * time.Second},
+		"an end later":    {fault: cutsOff("notifications/initialized"), refused: true, sent: true},
 		"another era":     {fault: answers("initialize", 400, `{"jsonrpc":"2.0","id":null,"error":{"code":-32022,"message":"x","data":{"supported":["2026-07-28"]}}}`)},
 		"a refusal":       {fault: answers("initialize", 200, `{"jsonrpc":"2.0","id":"berth","error":{"code":-32602,"message":"no"}}`), refused: true},
 		"no version":      {fault: answers("initialize", 200, `{"jsonrpc":"2.0","id":"berth","result":{}}`), refused: true},
@@ -224,7 +235,7 @@ func TestWhatKeepsASessionFromBeingOpened(t *testing.T) {
 				if s != nil || errors.Is(err, session.ErrRefused) != c.refused {
 					t.Errorf("got %v, %v", s, err)
 				}
-				if failed, ok := errors.AsType[*exchange.SendError](err); ok == c.refused || ok && failed.Sent != c.sent {
+				if failed, ok := errors.AsType[*exchange.SendError](err); ok != (c.sent || !c.refused) || ok && failed.Sent != c.sent {
 					t.Errorf("got %v", err)
 				}
 				if took := time.Since(began); took > c.most {

@@ -71,7 +71,8 @@ func (p *Pool) openSession(ctx context.Context, at *legacy.Upstream, b *Borrower
 	return l, nil
 }
 
-// notOpened is what a call fails with whose session was not opened: nothing of it was sent.
+// notOpened is what a call fails with whose session was not opened: nothing of it was sent, however far
+// the opening came.
 func notOpened(at *legacy.Upstream, err error) error {
 	if errors.Is(err, outbound.ErrEra) {
 		at.NoteLegacy(false)
@@ -80,12 +81,10 @@ func notOpened(at *legacy.Upstream, err error) error {
 	if failed, ok := errors.AsType[*exchange.SendError](err); ok {
 		return &exchange.SendError{Err: failed.Err, Refused: failed.Refused, TimedOut: failed.TimedOut, Starved: failed.Starved, Unstarted: failed.Unstarted}
 	}
-	answer, ok := errors.AsType[*session.Refusal](err)
-	if !ok {
-		return err
-	}
 	worded := &mcp.Error{Status: wire.StatusBadGateway, Code: mcp.CodeInternal, Message: "the server opened no session", Reason: mcp.ReasonBadUpstream, Outcome: mcp.NotExecuted}
+	answer, ok := errors.AsType[*session.Refusal](err)
 	switch {
+	case !ok: // what was answered is none
 	case resident.Is(at.URL) && answer.Object != nil: // berth's own words, with the end of what a process said
 		worded = asWorded(answer)
 	case wire.RefusesCredentials(answer.Status):
