@@ -42,7 +42,8 @@ func (c *call) retry(ctx context.Context) (*wire.Response, error) {
 	c.lacks = st.Lacks
 	r := c.readOn(h, st)
 	h.Session.Listen(ctx, c.who.Out, st.Heard)
-	switch open, err := c.f.b.answer(ctx, c.who.Out, h.Session, st.Asks); {
+	switch open, moot, err := c.bring(ctx, h, st); {
+	case moot:
 	case errors.Is(err, flow.ErrSessionLost):
 		h.Session.Lose()
 		lost := r.broken(err)
