@@ -21,7 +21,7 @@ import (
 // answer is read further. Each step may be repeated, by whichever berth: an upstream ignores an
 // answer that it has, and tells what came after an event as often as it is asked.
 func (c *call) retry(ctx context.Context) (*wire.Response, error) {
-	st, err := rounds.OpenFor(ctx, c.f.b.options().Keys, c.about(), c.RequestState, c.who.Out.Body)
+	st, err := rounds.OpenFor(ctx, c.f.b.options().Keys, c.about(), c.RequestState, c.who.Out.Body, c.f.b.clock.now(ctx))
 	if err != nil {
 		return nil, err
 	}
