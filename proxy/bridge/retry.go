@@ -32,6 +32,8 @@ func (c *call) retry(ctx context.Context) (*wire.Response, error) {
 	switch {
 	case st.Unsent && errors.Is(err, errHolderLost):
 		return c.begin(ctx) // nothing has run
+	case st.By == c.f.b.name && errors.Is(err, errHolderLost):
+		return nil, held.ErrGivenUp // it would be held here
 	case h == nil:
 		return elsewhere, err
 	}
