@@ -157,7 +157,8 @@ func (r *reading) pause(ctx context.Context, round []rounds.Question, told [][]b
 // asking is the response that asks for what is open of a round.
 func (c *call) asking(ctx context.Context, st *rounds.State) ([]byte, error) {
 	st.Lacks = c.lacks
-	token, err := st.Seal(ctx, c.f.b.options().Keys, c.about()[0], c.f.b.options().Question)
+	life := c.f.b.options().Question
+	token, err := st.Seal(ctx, c.f.b.options().Keys, c.about()[0], c.f.b.clock.now(ctx).Add(life), life)
 	if err != nil {
 		return nil, err
 	}

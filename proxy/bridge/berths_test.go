@@ -185,7 +185,7 @@ func TestARoundIsPassedOnToTheBerthThatHolds(t *testing.T) {
 		before := r.do(asking{name: "asks", by: a})
 		r.do(asking{name: "asks", by: a, params: r.do(asking{name: "asks", by: a, params: before.answers(accepted)}).answers(accepted)})
 		time.Sleep(2 * held.Replay) // by now nobody knows what has come of it
-		if g := r.do(asking{name: "asks", by: a, params: before.answers(accepted)}); g.Error == nil || !strings.Contains(string(g.Error.Data), "holder_lost") {
+		if g := r.do(asking{name: "asks", by: a, params: before.answers(accepted)}); g.Error == nil || !strings.Contains(string(g.Error.Data), "given_up") {
 			t.Errorf("got %s", g.text)
 		}
 		lost := r.do(asking{name: "asks", by: a})

@@ -52,6 +52,7 @@ type Bridge struct {
 	name    string // of this berth, in what clients carry
 	metrics metrics
 	notes   *coretasks.Notes
+	clock   *clock // of how long clients have to answer
 
 	mu    sync.Mutex // guards faces
 	faces map[string]*face
@@ -63,7 +64,7 @@ func New(o Options) *Bridge {
 	if o.Relay != nil {
 		name = o.Relay.Name()
 	}
-	b := &Bridge{name: name, faces: map[string]*face{}}
+	b := &Bridge{name: name, clock: newClock(o.Store), faces: map[string]*face{}}
 	b.Change(o)
 	var records storage.Engine = o.Store
 	if o.Store == nil {

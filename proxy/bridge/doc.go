@@ -35,10 +35,11 @@
 //	stock.go                           what is open at an upstream
 //	call.go, send.go                   a call: sent
 //	answer.go, reading.go, stream.go   its answer, shown
-//	ask.go, retry.go, tell.go, giveup.go, moot.go   questions: asked, answered, brought to the server, given up, waited for no more
+//	ask.go, retry.go, bring.go, tell.go, giveup.go, moot.go   questions: asked, answered, brought to the server, given up, waited for no more
 //	greet.go                           what is asked before any call
 //	first.go                           what a call is refused for until it is answered
 //	cursor.go                          lists in pages
+//	clock.go                           how late it is for answers
 //	tasks.go, listen.go                calls that become tasks; what parts serve
 //	metrics.go, errors.go              what is measured; what is refused
 package bridge

@@ -24,7 +24,7 @@ func (c *call) answerMoot(ctx context.Context) (*wire.Response, error) {
 		return nil, err
 	case st.First: // the call is made with the answer
 		return waits, nil
-	case st.IsLate():
+	case st.IsLate(c.f.b.clock.now(ctx)):
 		return moot, nil
 	}
 	u := c.f.u.Pool().Find(st.Upstream)
@@ -49,7 +49,7 @@ func (c *call) answerMoot(ctx context.Context) (*wire.Response, error) {
 	case h.IsOver(), c.isMoot(ctx, h, st):
 		waits = moot
 	}
-	h.WaitOn(st.Asks, st.Late())
+	h.WaitOn(st.Asks, st.Late(c.f.b.clock.now(ctx)))
 	return waits, nil
 }
 

@@ -21,7 +21,7 @@ import (
 // answer is read further. Each step may be repeated, by whichever berth: an upstream ignores an
 // answer that it has, and tells what came after an event as often as it is asked.
 func (c *call) retry(ctx context.Context) (*wire.Response, error) {
-	st, err := rounds.OpenFor(ctx, c.f.b.options().Keys, c.about(), c.RequestState, c.who.Out.Body)
+	st, err := rounds.OpenFor(ctx, c.f.b.options().Keys, c.about(), c.RequestState, c.who.Out.Body, c.f.b.clock.now(ctx))
 	if err != nil {
 		return nil, err
 	}
@@ -32,6 +32,8 @@ func (c *call) retry(ctx context.Context) (*wire.Response, error) {
 	switch {
 	case st.Unsent && errors.Is(err, errHolderLost):
 		return c.begin(ctx) // nothing has run
+	case st.By == c.f.b.name && errors.Is(err, errHolderLost):
+		return nil, held.ErrGivenUp // it would be held here
 	case h == nil:
 		return elsewhere, err
 	}
@@ -42,7 +44,8 @@ func (c *call) retry(ctx context.Context) (*wire.Response, error) {
 	c.lacks = st.Lacks
 	r := c.readOn(h, st)
 	h.Session.Listen(ctx, c.who.Out, st.Heard)
-	switch open, err := c.f.b.answer(ctx, c.who.Out, h.Session, st.Asks); {
+	switch open, moot, err := c.bring(ctx, h, st); {
+	case moot:
 	case errors.Is(err, flow.ErrSessionLost):
 		h.Session.Lose()
 		lost := r.broken(err)

@@ -74,3 +74,32 @@ func TestAStateExpires(t *testing.T) {
 		}
 	})
 }
+
+// How long a client has to answer is told by the store: clocks of berths that are off, or jump, take nothing of it.
+func TestClocksOfBerthsCountForNoQuestion(t *testing.T) {
+	for name, of := range bothKinds {
+		t.Run(name, func(t *testing.T) {
+			u := tool(of, func(k *running) { k.ends(k.ask()) })
+			bridged(t, u, nil, func(r *rig) {
+				f, a, b, _ := r.join(time.Minute)
+				b.clock.own = func() time.Time { return time.Now().Add(time.Hour) }
+				for _, way := range [][2]*Bridge{{a, b}, {b, a}} {
+					first := r.do(asking{name: "asks", by: way[0]})
+					time.Sleep(50 * time.Second)
+					if status := r.asksWhetherMoot(first, asking{by: way[1]}); status != 202 {
+						t.Errorf("looked at: %d", status)
+					}
+					if g := r.do(asking{name: "asks", by: way[1], params: first.answers(accepted)}); len(g.Result.Got) != 1 {
+						t.Errorf("got %s", g.text)
+					}
+				}
+				first := r.do(asking{name: "asks", by: a})
+				time.Sleep(time.Minute + time.Second)
+				delete(f.berths, "a")
+				if g := r.do(asking{name: "asks", by: b, params: first.answers(accepted)}); g.Error == nil || !strings.Contains(string(g.Error.Data), "given_up") {
+					t.Errorf("too late: %s", g.text)
+				}
+			})
+		})
+	}
+}

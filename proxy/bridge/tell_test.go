@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 )
@@ -60,6 +61,47 @@ func TestAnAnswerThatIsNotTakenEndsNoCall(t *testing.T) {
 				if last := r.do(asking{name: "asks", params: first.answers(accepted)}); last.status != 200 || r.ran() != 1 {
 					t.Errorf("got %d %s, the tool ran %d times", last.status, last.text, r.ran())
 				}
+			})
+		})
+	}
+}
+
+// A call whose stream has broken while its client was asked, and cannot be resumed, is lost: its client is told at once, whether the server is gone or
+// takes the answer still.
+func TestAnAnswerToALostCallEndsIt(t *testing.T) {
+	for name, isGone := range map[string]bool{"its server is gone": true, "its server lives": false} {
+		t.Run(name, func(t *testing.T) {
+			var k0 *running
+			u := tool(kind{plain: true}, func(k *running) {
+				k0 = k
+				text, _, answer := k.question("elicitation/create", formAsk)
+				k.say(text)
+				time.Sleep(time.Second)
+				k.progress(1)
+				k.ends(k.wait(answer))
+			})
+			var gone atomic.Bool
+			u.faults = func(http.ResponseWriter, *http.Request, message) bool {
+				if gone.Load() {
+					panic(http.ErrAbortHandler)
+				}
+				return false
+			}
+			bridged(t, u, nil, func(r *rig) {
+				first := r.do(asking{name: "asks", meta: `,"progressToken":"p"`})
+				time.Sleep(time.Minute)
+				k0.breakOff()
+				gone.Store(isGone)
+				began := time.Now()
+				got := r.do(asking{name: "asks", params: first.answers(accepted), meta: `,"progressToken":"p"`})
+				if !strings.Contains(got.text, `"reason":"upstream_reset","retryable":false,"mayHaveExecuted":true`) || time.Since(began) >= tellAgain || r.ran() != 1 {
+					t.Errorf("got %d %s after %v, the tool ran %d times", got.status, got.text, time.Since(began), r.ran())
+				}
+				time.Sleep(time.Minute)
+				if told := r.told(); !isGone && (len(told) != 1 || !strings.Contains(told[0], `"accept"`)) {
+					t.Errorf("told %v", told)
+				}
+				gone.Store(false)
 			})
 		})
 	}

@@ -149,12 +149,13 @@ func (h *Call) Outcome(nonce string, id []byte) *wire.Response {
 	case a != nil:
 		return wire.Whole(a.status, mcp.WithID(a.body, id))
 	case h.over:
-		return exchange.Refusal(errGivenUp, id)
+		return exchange.Refusal(ErrGivenUp, id)
 	}
 	return nil
 }
 
-var errGivenUp = fault.Lost(mcp.ReasonGivenUp, "the call is over, or was given up since its client had left")
+// ErrGivenUp is what a round ends with whose call is over, and nobody knows any more what came of it.
+var ErrGivenUp = fault.Lost(mcp.ReasonGivenUp, "the call is over, or was given up since its client had left")
 
 // Ended notes what the answers to the round of a nonce have come to.
 func (h *Call) Ended(nonce string, status int, body []byte) { h.ended[nonce] = &answer{status, body} }

@@ -34,7 +34,7 @@ type State struct {
 	Lacks    map[string]any  `json:"l,omitempty"` // what the upstream has asked for that the client has not declared
 	First    bool            `json:"f,omitempty"` // the call was refused until this is answered, and is made anew then
 	By       string          `json:"b"`           // the berth that asked
-	Until    int64           `json:"t,omitempty"` // when the client has to have answered, in Unix milliseconds; 0: a berth up to 0.10.1 asked
+	Until    int64           `json:"t,omitempty"` // when the client has to have answered, in Unix milliseconds, by the clock that berths share; 0: a berth up to 0.10.1 asked
 }
 
 // Remembered is for how long the client of a call that was not answered in time is told so.
@@ -49,13 +49,13 @@ var (
 	ErrExpired = fault.Lost(mcp.ReasonGivenUp, "the call was given up: its client was asked, and did not answer in time")
 )
 
-// Seal returns a state as the client carries it, which has to answer within life. about is what it is good for: see Open.
-func (st *State) Seal(ctx context.Context, keys *seal.Keyring, about []string, life time.Duration) (string, error) {
+// Seal returns a state as the client carries it, which has to answer until a time, at most life from now. about is what it is good for: see Open.
+func (st *State) Seal(ctx context.Context, keys *seal.Keyring, about []string, until time.Time, life time.Duration) (string, error) {
 	st.Requests = st.Requests[:0]
 	for _, q := range st.Asks {
 		st.Requests = append(st.Requests, string(q.Request))
 	}
-	st.Until = time.Now().Add(life).UnixMilli()
+	st.Until = until.UnixMilli()
 	text, err := json.Marshal(st)
 	if err != nil {
 		return "", err
@@ -84,30 +84,31 @@ func Open(ctx context.Context, keys *seal.Keyring, about [][]string, token strin
 }
 
 // OpenFor is Open for a call that goes on, of which body is the request. It fails with ErrState if the state is of another call,
-// and with ErrExpired if it comes too late.
-func OpenFor(ctx context.Context, keys *seal.Keyring, about [][]string, token string, body []byte) (*State, error) {
+// and with ErrExpired if it comes too late, by now.
+func OpenFor(ctx context.Context, keys *seal.Keyring, about [][]string, token string, body []byte, now time.Time) (*State, error) {
 	st, err := Open(ctx, keys, about, token)
 	switch {
 	case err != nil:
 		return nil, err
 	case !st.isOf(body):
 		return nil, ErrState
-	case st.IsLate():
+	case st.IsLate(now):
 		return nil, ErrExpired
 	}
 	return st, nil
 }
 
-// Late is when the client has to have answered; the zero time if that is not known.
-func (st *State) Late() time.Time {
+// Late is when the client has to have answered, as the timers of this process count, where now is the time that states go by; the zero time
+// if that is not known.
+func (st *State) Late(now time.Time) time.Time {
 	if st.Until == 0 {
 		return time.Time{}
 	}
-	return time.UnixMilli(st.Until)
+	return time.Now().Add(time.UnixMilli(st.Until).Sub(now))
 }
 
-// IsLate reports whether it is known to be too late for answers.
-func (st *State) IsLate() bool { return st.Until > 0 && time.Now().UnixMilli() > st.Until }
+// IsLate reports whether it is known to be too late for answers, by now.
+func (st *State) IsLate(now time.Time) bool { return st.Until > 0 && now.UnixMilli() > st.Until }
 
 // isOf reports whether a request asks for what the one did that the state is of. Clients need not write it as they did before.
 func (st *State) isOf(body []byte) bool {
