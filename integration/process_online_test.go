@@ -22,7 +22,11 @@ func checkedOnline(t *testing.T, settings string, upstreams fleet, broken, doubt
 	for _, u := range upstreams {
 		fmt.Fprintf(text, "[[pools.upstreams]]\nname = %q\nurl = %q\n", u.name, u.url())
 	}
-	got := runBerth(t, "check", "--online", configFile(t, text.String()))
+	file, late := configFile(t, text.String()), "no answer within"
+	got := runBerth(t, "check", "--online", file)
+	for again := 0; again < 3 && strings.Contains(got.stderr, late) && !strings.Contains(strings.Join(broken, ""), late); again++ {
+		got = runBerth(t, "check", "--online", file) // a machine may be so busy that servers take longer than it waits
+	}
 	if want := min(len(broken), 1); got.code != want {
 		t.Errorf("exit code: got %d, want %d", got.code, want)
 	}
