@@ -14,7 +14,10 @@ const (
 	// mostBeside bounds how many listeners are looked for at one address.
 	mostBeside = 4
 
-	probeTime = 50 * time.Millisecond // in which a connection to oneself is there, or is not
+	// connectTime is how long a connection to oneself may take, and arriveTime how long one that stands may take to be accepted here:
+	// one that comes later is taken to be another's, so that a busy machine has to have the time.
+	connectTime = time.Second
+	arriveTime  = 250 * time.Millisecond
 
 	// settleTime is how long handshakes may take that were begun with a listener which closes.
 	settleTime = 300 * time.Millisecond
@@ -78,7 +81,7 @@ func (l *Listener) isMine() (bool, error) {
 	if to.IP.IsUnspecified() {
 		to.IP = net.IPv4(127, 0, 0, 1)
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), probeTime)
+	ctx, cancel := context.WithTimeout(context.Background(), connectTime)
 	defer cancel()
 	// The port is chosen here: the connection may be accepted before anybody could ask for it.
 	from := &net.TCPAddr{IP: to.IP, Port: 20_000 + rand.IntN(40_000), Zone: to.Zone}
@@ -88,11 +91,9 @@ func (l *Listener) isMine() (bool, error) {
 		return false, err
 	}
 	defer probe.Close()
-	for !l.probes.came.Load() {
-		select {
-		case <-ctx.Done():
+	for waited := time.Now(); !l.probes.came.Load(); time.Sleep(time.Millisecond) {
+		if time.Since(waited) > arriveTime {
 			return false, nil
-		case <-time.After(time.Millisecond):
 		}
 	}
 	return true, nil
