@@ -32,7 +32,7 @@ func TestLateRepliesOrphanNothing(t *testing.T) {
 				time.Sleep(defaultLease)
 				lagging(berths, uint64(seed), 15)
 				var clients sync.WaitGroup
-				for n := range 600 {
+				for n := range 300 {
 					clients.Go(func() {
 						time.Sleep(time.Duration(n) * 20 * time.Millisecond)
 						callUnderKey(t, berths, n)
@@ -166,7 +166,7 @@ func TestFlushWithLateRepliesLosesNoResult(t *testing.T) {
 				berths := startBerths(t, 2, settings{at: at, lease: defaultLease}, up)
 				time.Sleep(defaultLease)
 				var ids []string
-				for n := range 300 { // half of them end while the flush is mended, the others long after
+				for n := range 150 { // half of them end while the flush is mended, the others long after
 					ids = append(ids, berths[n%2].hand(t, rule(nil), fmt.Sprintf("call-%d result/%v", n, time.Duration(n%2*60+5)*time.Second+time.Duration(n)*10*time.Millisecond)))
 				}
 				time.Sleep(4 * time.Second)

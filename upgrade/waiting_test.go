@@ -18,7 +18,7 @@ func TestWorkInAQueueIsNoMatterOfItsLength(t *testing.T) {
 	for _, shared := range []bool{false, true} {
 		t.Run(fmt.Sprintf("shared %v", shared), func(t *testing.T) {
 			var asked []int
-			for _, waiting := range []int{100, 1000, 5000} {
+			for _, waiting := range []int{100, 500, 2500} {
 				synctest.Test(t, func(t *testing.T) {
 					b := startBerths(t, 1, settings{shared: shared}, newTool())[0]
 					b.hand(t, rule(queueing), "first"+bounded+" hang")

@@ -22,7 +22,7 @@ func TestMemoryWithoutALimitIsNeverShort(t *testing.T) {
 // TestMemoryIsShortOfWhatCannotBeGivenUp: garbage does not count, what is held does,
 // and once it is let go there is room again.
 func TestMemoryIsShortOfWhatCannotBeGivenUp(t *testing.T) {
-	const size = 256 << 20
+	const size = 64 << 20
 	runtime.GC()
 	before := debug.SetMemoryLimit(size)
 	defer debug.SetMemoryLimit(before)
@@ -32,7 +32,7 @@ func TestMemoryIsShortOfWhatCannotBeGivenUp(t *testing.T) {
 	}
 	percent := debug.SetGCPercent(-1) // so that garbage fills the limit before it is collected
 	defer debug.SetGCPercent(percent)
-	for range 2048 {
+	for range 512 {
 		touch(make([]byte, 1<<20))
 		if m.Short() {
 			t.Fatal("short of memory for garbage")
@@ -40,7 +40,7 @@ func TestMemoryIsShortOfWhatCannotBeGivenUp(t *testing.T) {
 	}
 	var held [][]byte
 	for range 15 {
-		held = append(held, touch(make([]byte, 16<<20)))
+		held = append(held, touch(make([]byte, 4<<20)))
 	}
 	realtest.Eventually(t, "short of memory", m.Short)
 	runtime.KeepAlive(held)
