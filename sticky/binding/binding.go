@@ -1,4 +1,4 @@
-package sticky
+package binding
 
 import "time"
 
@@ -57,8 +57,8 @@ func (b Binding) SameOwner(other Binding) bool {
 	return b.Upstream == other.Upstream && b.Alias == other.Alias
 }
 
-// endedCounting reports whether what b names is known to count no more as owned.
-func (b *Binding) endedCounting() bool { return b.Made != 0 && b.Until == 0 }
+// EndedCounting reports whether what b names is known to count no more as owned.
+func (b *Binding) EndedCounting() bool { return b.Made != 0 && b.Until == 0 }
 
 // Forgotten is when what b names may be forgotten. What b says of a task stands for a while longer, for
 // those who ask late; a session stands in its owner's list for longer.
@@ -71,7 +71,7 @@ func (b Binding) Forgotten() time.Time {
 
 // ClientMade reports whether it was the client that made the task's id, which may be one
 // that a server makes as well. Such a binding yields to the server's.
-func (b *Binding) ClientMade() bool { return b.Dialect == draft }
+func (b *Binding) ClientMade() bool { return b.Dialect == Draft }
 
 // Provisional reports whether a task was bound before its upstream heard of it, and has
 // not been told of since. Such a binding lives for minutes, and may move or be given up
@@ -79,15 +79,15 @@ func (b *Binding) ClientMade() bool { return b.Dialect == draft }
 // that it guards.
 func (b *Binding) Provisional() bool { return b.ClientMade() && b.Status == "" }
 
-// mayYield reports whether another binding may take the place of b, so that it is looked up
+// MayYield reports whether another binding may take the place of b, so that it is looked up
 // in the store each time, as long as that is there.
-func (b *Binding) mayYield(kind Kind) bool {
+func (b *Binding) MayYield(kind Kind) bool {
 	return b.rank() < givenOut || kind == Affinity && !b.Fixed
 }
 
-// yieldsTo reports whether next takes the place of b, whichever owners they name: see rank;
+// YieldsTo reports whether next takes the place of b, whichever owners they name: see rank;
 // and what calls carry is worth less than what answers hand out.
-func (b *Binding) yieldsTo(next Binding) bool {
+func (b *Binding) YieldsTo(next Binding) bool {
 	return next.Fixed && !b.Fixed || b.rank() < next.rank()
 }
 
@@ -109,8 +109,8 @@ const (
 	givenOut
 )
 
-// draft is the dialect whose ids clients make, as package mcp spells it.
-const draft = "draft"
+// Draft is the dialect whose ids clients make, as package mcp spells it.
+const Draft = "draft"
 
 // format is the version of the stored form.
 const format = 1

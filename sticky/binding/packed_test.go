@@ -1,4 +1,4 @@
-package sticky
+package binding
 
 import (
 	"reflect"
@@ -27,30 +27,16 @@ func TestABindingIsKeptWhole(t *testing.T) {
 	}
 	for name, b := range map[string]Binding{"whole": whole, "empty": {}, "no principal": {Upstream: "a", ID: "id", Expires: at}, "usual": {Upstream: "a", Status: "working", Alias: "b"}} {
 		key := Key{Kind: Task, Pool: "p", Principal: b.Principal, ID: "1"}
-		n := newNear(1)
-		n.add(&entry{key: key, binding: b})
-		k, ok := keep(&key, &b)
+		k, ok := Pack(&key, &b)
 		var got Binding
-		if k.fill(&got); !ok || got != b {
+		if k.Fill(&got); !ok || got != b {
 			t.Errorf("%s: got %+v, want %+v", name, got, b)
 		}
-		if n.find(&key, key.hash()) == 0 {
-			t.Errorf("%s: it is not found under %+v", name, key)
+		if got := k.Of(); got != key.Principal+key.ID {
+			t.Errorf("%s: it is of %q, want %+v", name, got, key)
 		}
 	}
-	if _, ok := keep(&Key{ID: strings.Repeat("x", mostKept)}, &Binding{Upstream: "a"}); ok {
+	if _, ok := Pack(&Key{ID: strings.Repeat("x", MostPacked)}, &Binding{Upstream: "a"}); ok {
 		t.Error("what is too long is kept")
-	}
-}
-
-// Nothing stands under a key whose latest binding is too long to be kept.
-func TestWhatIsTooLongIsNotCached(t *testing.T) {
-	n := newNear(10)
-	e := entry{key: Key{Kind: Task, ID: "1"}, binding: Binding{Upstream: "a", Expires: time.Now().Add(time.Hour)}}
-	n.add(&e)
-	e.binding.Status = strings.Repeat("x", mostKept)
-	n.add(&e)
-	if b, ok := n.get(e.key); ok {
-		t.Errorf("got %q", b.Upstream)
 	}
 }

@@ -1,4 +1,4 @@
-package sticky
+package binding
 
 import (
 	"bytes"
@@ -50,7 +50,7 @@ func TestABindingIsWrittenAsJSONWritesIt(t *testing.T) {
 		if err != nil {
 			want = nil // no time of ours
 		}
-		if got := b.encode(); !bytes.Equal(got, want) {
+		if got := b.Encode(); !bytes.Equal(got, want) {
 			t.Fatalf("got  %s\nwant %s", got, want)
 		}
 	})
@@ -59,7 +59,7 @@ func TestABindingIsWrittenAsJSONWritesIt(t *testing.T) {
 func TestABindingIsReadAsJSONReadsIt(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		b := drawn(t)
-		text := []byte(b.encode())
+		text := []byte(b.Encode())
 		if rapid.Bool().Draw(t, "changed") && len(text) > 0 {
 			at := rapid.IntRange(0, len(text)-1).Draw(t, "at")
 			text[at] = rapid.SampledFrom([]byte(`0-9,"{}: tx`)).Draw(t, "byte")
@@ -67,7 +67,7 @@ func TestABindingIsReadAsJSONReadsIt(t *testing.T) {
 		text = text[:len(text)-rapid.IntRange(0, len(text)).Draw(t, "cut off")*rapid.IntRange(0, 1).Draw(t, "is cut off")]
 		var want stored
 		failed := json.Unmarshal(text, &want) != nil || want.Format != format || want.Upstream == ""
-		got, err := decode(text)
+		got, err := Decode(text)
 		if (err != nil) != failed {
 			t.Fatalf("%s: got %v, want an error: %v", text, err, failed)
 		}
@@ -82,7 +82,7 @@ func TestNumbersOfABindingAreThoseOfAnInt64(t *testing.T) {
 	for number, whole := range map[string]bool{
 		"9223372036854775807": true, "9223372036854775808": false, "-9223372036854775808": true, "92233720368547758080": false, "01": false, "1.5": false,
 	} {
-		b, err := decode([]byte(`{"v":1,"up":"a","expires":"2026-11-26T00:00:00Z","made":` + number + `}`))
+		b, err := Decode([]byte(`{"v":1,"up":"a","expires":"2026-11-26T00:00:00Z","made":` + number + `}`))
 		if got := err == nil; got != whole || whole && strconv.FormatInt(b.Made, 10) != number {
 			t.Errorf("%s: got %d, %v", number, b.Made, err)
 		}
@@ -91,14 +91,14 @@ func TestNumbersOfABindingAreThoseOfAnInt64(t *testing.T) {
 
 func TestWritingAndReadingABindingCostsItsText(t *testing.T) {
 	b := Binding{Upstream: "a", Dialect: "extension", Status: "working", Tool: "make", Expires: time.Now(), Made: 1, Until: 2}
-	text := []byte(b.encode())
+	text := []byte(b.Encode())
 	if !new(reading).read(text) {
 		t.Errorf("%s is left to json", text)
 	}
-	if got := testing.AllocsPerRun(100, func() { b.encode() }); got > 1 {
+	if got := testing.AllocsPerRun(100, func() { b.Encode() }); got > 1 {
 		t.Errorf("writing: got %v allocations, want 1", got)
 	}
-	if got := testing.AllocsPerRun(100, func() { _, _ = decode(text) }); got > 1 {
+	if got := testing.AllocsPerRun(100, func() { _, _ = Decode(text) }); got > 1 {
 		t.Errorf("reading: got %v allocations, want 1", got)
 	}
 }

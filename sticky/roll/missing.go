@@ -1,4 +1,4 @@
-package sticky
+package roll
 
 import (
 	"sync"
@@ -6,9 +6,9 @@ import (
 )
 
 const (
-	// strikeAfter is how long a list must be seen to hold what its binding contradicts before that
+	// StrikeAfter is how long a list must be seen to hold what its binding contradicts before that
 	// is struck off: a binding that is being made, or moved, is listed first.
-	strikeAfter = 10 * time.Second
+	StrikeAfter = 10 * time.Second
 
 	maxMissing = 10_000 // members that are looked at again
 )
@@ -20,13 +20,13 @@ type missing struct {
 }
 
 // again notes that a member is contradicted, and reports whether it has been for long enough.
-func (m *missing) again(roll rollKey, member string) bool {
+func (m *missing) again(list Key, member string) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	name := roll.list() + " " + member
+	name := list.List() + " " + member
 	since, known := m.since[name]
 	if known {
-		return time.Since(since) >= strikeAfter
+		return time.Since(since) >= StrikeAfter
 	}
 	if m.since == nil || len(m.since) >= maxMissing {
 		m.since = make(map[string]time.Time)
@@ -36,8 +36,8 @@ func (m *missing) again(roll rollKey, member string) bool {
 }
 
 // found notes that a member is not contradicted any more.
-func (m *missing) found(roll rollKey, member string) {
+func (m *missing) found(list Key, member string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	delete(m.since, roll.list()+" "+member)
+	delete(m.since, list.List()+" "+member)
 }

@@ -1,4 +1,4 @@
-package sticky
+package binding
 
 import (
 	"encoding/json"
@@ -6,51 +6,51 @@ import (
 	"time"
 )
 
-// decode reads what encode writes, and by json whatever else says the same: another version may know more of a binding,
+// Decode reads what Encode writes, and by json whatever else says the same: another version may know more of a binding,
 // or write it otherwise.
-func decode(data []byte) (b Binding, err error) {
-	_, _, err = decodeInto(data, new(Key), &b)
+func Decode(data []byte) (b Binding, err error) {
+	_, _, err = DecodeInto(data, new(Key), &b)
 	return b, err
 }
 
-// decodeInto is decode into what the caller has, which also returns the binding as it is kept under key, if it fits. With
+// DecodeInto is Decode into what the caller has, which also returns the binding packed as under key, if it fits. With
 // an error into stays as it is.
-func decodeInto(data []byte, key *Key, into *Binding) (k kept, fits bool, err error) {
+func DecodeInto(data []byte, key *Key, into *Binding) (k Packed, fits bool, err error) {
 	var t reading
 	if t.read(data) {
-		if k, fits = t.keep(key); fits {
-			k.fill(into)
+		if k, fits = t.pack(key); fits {
+			k.Fill(into)
 			into.Expires, into.Kept = t.expires, t.kept // in the zones that they are told in
 			return k, true, nil
 		}
 	}
 	var s stored
 	if err := json.Unmarshal(data, &s); err != nil {
-		return kept{}, false, fmt.Errorf("sticky: stored binding: %w", err)
+		return Packed{}, false, fmt.Errorf("sticky: stored binding: %w", err)
 	}
 	if s.Format != format || s.Upstream == "" {
-		return kept{}, false, fmt.Errorf("sticky: stored binding of format %d", s.Format)
+		return Packed{}, false, fmt.Errorf("sticky: stored binding of format %d", s.Format)
 	}
 	*into = s.Binding
-	k, fits = keep(key, into)
+	k, fits = Pack(key, into)
 	return k, fits, nil
 }
 
 // reading is a binding as it was read: its texts are parts of what was read.
 type reading struct {
-	texts         [keptTexts][]byte // in the order of Binding.texts
+	texts         [packedTexts][]byte // in the order of Binding.texts
 	fixed, asked  bool
 	expires, kept time.Time
 	made, until   int64
 }
 
-func (t *reading) keep(key *Key) (kept, bool) {
-	k := kept{fixed: t.fixed, asked: t.asked, expires: instantOf(t.expires), kept: instantOf(t.kept), made: t.made, until: t.until}
+func (t *reading) pack(key *Key) (Packed, bool) {
+	k := Packed{fixed: t.fixed, asked: t.asked, expires: instantOf(t.expires), kept: instantOf(t.kept), made: t.made, until: t.until}
 	fits := pack(&k, key, &t.texts)
 	return k, fits
 }
 
-// read reads what encode wrote without escapes: its fields, in their order. It reports false of anything else.
+// read reads what Encode wrote without escapes: its fields, in their order. It reports false of anything else.
 func (t *reading) read(text []byte) bool {
 	r := reader{rest: text, ok: true}
 	r.skip(`{"v":1,"up":`)
@@ -81,7 +81,7 @@ func (t *reading) read(text []byte) bool {
 	return r.ok && string(r.rest) == "}" && len(t.texts[0]) > 0
 }
 
-// reader takes JSON apart that encode wrote.
+// reader takes JSON apart that Encode wrote.
 type reader struct {
 	rest []byte
 	ok   bool // so far

@@ -1,4 +1,4 @@
-package sticky
+package binding
 
 import "strings"
 

@@ -1,4 +1,4 @@
-package sticky
+package binding
 
 import (
 	"crypto/sha256"
@@ -22,6 +22,9 @@ const (
 	Handshake Kind = "handshake" // what it takes to open a session anew; it has no binding
 )
 
+// Counted reports whether what keys of a kind name is owned: it stands in its owner's list.
+func (k Kind) Counted() bool { return k == Task || k == Session }
+
 // Key names one binding. Equal ids of different pools or principals are
 // different keys: what another principal owns cannot even be looked up.
 type Key struct {
@@ -37,36 +40,40 @@ func (k Key) Claim() Key {
 	return Key{Kind: Claim, Pool: k.Pool, ID: string(k.Kind) + "\x00" + k.ID}
 }
 
-// handshake returns the key of the handshake of the session that k names.
-func (k Key) handshake() Key {
+// Change returns the key under which changes of what k names are marked.
+func (k Key) Change() Key {
+	return Key{Kind: Change, Pool: k.Pool, Principal: k.Principal, ID: string(k.Kind) + "\x00" + k.ID}
+}
+
+// Handshake returns the key of the handshake of the session that k names.
+func (k Key) Handshake() Key {
 	k.Kind = Handshake
 	return k
 }
 
-// Digest names the key without telling what it is about, as the store does.
-func (k Key) Digest() string { return k.digest() }
-
-// digest returns the key's name in the store. Ids and principals do not appear
+// Digest returns the key's name in the store. Ids and principals do not appear
 // in it: whoever can list the store's keys learns neither.
-func (k Key) digest() string {
+func (k Key) Digest() string {
 	var room [64]byte
-	of := k.sum()
-	return string(of.appendName(room[:0], k.Kind))
+	of := k.Sum()
+	return string(of.AppendName(room[:0], k.Kind))
 }
 
-// sum is what a key's name in the store is made of: those of two keys differ.
-type sum [20]byte
+// Sum is what a key's name in the store is made of: those of two keys differ.
+type Sum [20]byte
 
-func (s *sum) appendName(name []byte, kind Kind) []byte {
+// AppendName appends the name in the store of a key of that kind which s is the sum of; see Key.Digest.
+func (s *Sum) AppendName(name []byte, kind Kind) []byte {
 	return base64.RawURLEncoding.AppendEncode(append(append(name, kind...), ':'), s[:])
 }
 
-func (k *Key) sum() sum {
+// Sum returns what the key's name in the store is made of.
+func (k *Key) Sum() Sum {
 	named := make([]byte, 0, 256) // on the stack, unless the parts are long
 	for _, part := range [...]string{string(k.Kind), k.Pool, k.Principal, k.ID} {
 		named = binary.BigEndian.AppendUint64(named, uint64(len(part)))
 		named = append(named, part...)
 	}
 	whole := sha256.Sum256(named)
-	return sum(whole[:20])
+	return Sum(whole[:20])
 }

@@ -1,10 +1,11 @@
-package sticky
+package roll
 
 import (
 	"context"
 	"time"
 
 	"berth/internal/storage"
+	"berth/sticky/binding"
 )
 
 // Owned is what an upstream owns.
@@ -16,19 +17,23 @@ type Owned struct {
 	Counted                   time.Time // when the store was asked: what was bound before is in it
 }
 
-// census reads the lists of what upstreams own.
-type census struct {
+// Census reads the lists of what upstreams own. Its methods may be called concurrently.
+type Census struct {
 	store   *storage.Store
 	missing missing
 }
 
-func (c *census) owned(ctx context.Context, pool, upstream string) (o Owned, err error) {
+// NewCensus reads lists in store.
+func NewCensus(store *storage.Store) *Census { return &Census{store: store} }
+
+// Owned counts what an upstream owns. The error wraps storage.ErrUnavailable or is ctx's.
+func (c *Census) Owned(ctx context.Context, pool, upstream string) (o Owned, err error) {
 	counted := time.Now()
-	tasks, err := c.store.Listing(ctx, rollKey{Task, pool, upstream}.list(), 0)
+	tasks, err := c.store.Listing(ctx, Key{binding.Task, pool, upstream}.List(), 0)
 	if err != nil {
 		return Owned{}, err
 	}
-	sessions, err := c.store.Listing(ctx, rollKey{Session, pool, upstream}.list(), 0)
+	sessions, err := c.store.Listing(ctx, Key{binding.Session, pool, upstream}.List(), 0)
 	if err != nil {
 		return Owned{}, err
 	}

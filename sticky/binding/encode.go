@@ -1,4 +1,4 @@
-package sticky
+package binding
 
 import (
 	"bytes"
@@ -7,18 +7,18 @@ import (
 	"time"
 )
 
-// encode is what json.Marshal makes of stored{format, b}, which berths of all versions read: written by hand, for it is
+// Encode is what json.Marshal makes of stored{format, b}, which berths of all versions read: written by hand, for it is
 // part of each creation. What needs escapes, as few names do, is left to json.
-func (b *Binding) encode() []byte {
-	var room [usualBinding]byte // stays on the stack: nothing that is called here keeps it
-	return bytes.Clone(b.encodeInto(room[:0]))
+func (b *Binding) Encode() []byte {
+	var room [UsualSize]byte // stays on the stack: nothing that is called here keeps it
+	return bytes.Clone(b.EncodeInto(room[:0]))
 }
 
-// usualBinding is room for most bindings as encode writes them.
-const usualBinding = 512
+// UsualSize is room for most bindings as Encode writes them.
+const UsualSize = 512
 
-// encodeInto is encode, in room if it fits.
-func (b *Binding) encodeInto(room []byte) []byte {
+// EncodeInto is Encode, in room if it fits.
+func (b *Binding) EncodeInto(room []byte) []byte {
 	w := written{append(room, `{"v":1`...), true}
 	w = w.always(`,"up":"`, b.Upstream)
 	w = w.string(`,"principal":"`, b.Principal)
