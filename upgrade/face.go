@@ -3,6 +3,7 @@ package upgrade
 import (
 	"berth/upgrade/ledger"
 	"berth/upgrade/lending"
+	"berth/upgrade/quota"
 	"berth/upgrade/runner"
 	"berth/upgrade/task"
 	"berth/upgrade/webhooks"
@@ -43,7 +44,7 @@ type (
 	News     = task.News
 	Receiver = webhooks.Receiver
 
-	Bounds   = ledger.Bounds
+	Bounds   = quota.Bounds
 	OpenAsk  = ledger.OpenAsk
 	Delivery = ledger.Delivery
 	Watcher  = ledger.Watcher
@@ -83,7 +84,7 @@ var (
 	ErrUnknown     = ledger.ErrUnknown
 	ErrDraining    = ledger.ErrDraining
 	ErrTooMany     = ledger.ErrTooMany
-	ErrTooMuchKept = ledger.ErrTooMuchKept
+	ErrTooMuchKept = quota.ErrTooMuchKept
 	ErrTooMuchLent = lending.ErrTooMuch
 )
 

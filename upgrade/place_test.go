@@ -1,6 +1,7 @@
 package upgrade
 
 import (
+	"berth/upgrade/queues"
 	"fmt"
 	"slices"
 	"strings"
@@ -59,7 +60,7 @@ func TestCancelledCallLeavesTheQueue(t *testing.T) {
 			waiting = append(waiting, b.hand(t, rule(queueing), fmt.Sprintf("waiting-%d hang", i)))
 			synctest.Wait()
 		}
-		queue := b.ledger.Lists.WaitingIn(b.see(t, first).Terms.Queue)
+		queue := queues.WaitingIn(b.see(t, first).Terms.Queue)
 		for _, id := range append(waiting[:2:2], first) {
 			if _, err := berths[1].Steps.Cancel(t.Context(), id, somebody); err != nil {
 				t.Fatal(err)
@@ -81,7 +82,7 @@ func TestGhostsDoNotStopTheQueue(t *testing.T) {
 		terms := rule(queueing).Terms(poolName)
 		for i := range 3 {
 			name := fmt.Sprint("ghost-", i)
-			if err := b.ledger.Lists.Add(t.Context(), b.ledger.Lists.WaitingIn(terms.Queue), name, time.Hour, 0); err != nil {
+			if err := b.ledger.Lists.Add(t.Context(), queues.WaitingIn(terms.Queue), name, time.Hour, 0); err != nil {
 				t.Fatal(err)
 			}
 		}

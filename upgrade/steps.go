@@ -7,6 +7,7 @@ import (
 	"berth/internal/mcp"
 	"berth/internal/storage"
 	"berth/upgrade/ledger"
+	"berth/upgrade/quota"
 	"berth/upgrade/runner"
 	"berth/upgrade/task"
 )
@@ -99,7 +100,7 @@ func (s *Steps) goOn(ctx context.Context, e ledger.Entry, op *task.Op, with *tas
 	}
 	if !s.ledger.Quota.Take(id, next.Weight(), held) {
 		s.runner.Metrics.Refused(ctx, "answers")
-		return &task.Refusal{Err: ledger.ErrTooMuchKept, Reason: "answers"}
+		return &task.Refusal{Err: quota.ErrTooMuchKept, Reason: "answers"}
 	}
 	take := func(ctx context.Context) error { return s.runner.Answer(ctx, e, op, with) }
 	err = ledger.Unavailable(take(ctx))

@@ -12,6 +12,7 @@ import (
 	"berth/upgrade/ledger"
 	"berth/upgrade/lending"
 	"berth/upgrade/peers"
+	"berth/upgrade/quota"
 	"berth/upgrade/runner"
 	"berth/upgrade/task"
 	"berth/upgrade/webhooks"
@@ -30,7 +31,7 @@ type Options struct {
 	Lease  time.Duration        // how long a holder that does not renew is taken for alive; 0: 15 s
 	Logger *slog.Logger         // nil: discarded
 	Meter  metric.MeterProvider // nil: nothing is measured
-	Kept   ledger.Bounds        // of what tasks keep until they expire
+	Kept   quota.Bounds         // of what tasks keep until they expire
 
 	Receivers []webhooks.Receiver // that rules name
 	Troubles  *trouble.Book       // is told of calls that lost their holder; nil: nobody is
@@ -98,7 +99,7 @@ func (t *Tasks) divide(lent *lending.Lending) {
 
 // Change has calls be sent to these pools, tasks keep so much, and these receivers be told, from now on. What is under way in a
 // pool that is not among them ends there; what of kept is lent stays as it was.
-func (t *Tasks) Change(pools []runner.Pool, kept ledger.Bounds, receivers []webhooks.Receiver) {
+func (t *Tasks) Change(pools []runner.Pool, kept quota.Bounds, receivers []webhooks.Receiver) {
 	t.webhooks.Change(receivers)
 	t.runner.SetPools(pools)
 	t.ledger.Quota.SetBounds(kept)

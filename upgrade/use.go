@@ -3,6 +3,7 @@ package upgrade
 import (
 	"berth/upgrade/ledger"
 	"berth/upgrade/lending"
+	"berth/upgrade/quota"
 	"berth/upgrade/runner"
 	"berth/upgrade/task"
 )
@@ -32,7 +33,7 @@ func (u *Use) KeepsMuch(caller string) bool {
 }
 
 // Kept is what tasks keep that this process counts, until they expire.
-func (u *Use) Kept() ledger.Usage { return u.ledger.Quota.Total() }
+func (u *Use) Kept() quota.Usage { return u.ledger.Quota.Total() }
 
 // RefusedBy is how often bounds have refused calls, outcomes and answers; the words are those of
 // berth.upgrade.refused.

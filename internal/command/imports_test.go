@@ -141,7 +141,7 @@ var layers = [][]string{
 	{"internal/demo", "internal/h1", "internal/httpsse", "internal/probe", "internal/relay", "routing"},
 	{"internal/drain", "upgrade/task"},
 	{"internal/api"},
-	{"internal/bulletin"},
+	{"internal/bulletin", "upgrade/queues", "upgrade/quota"},
 	{"upgrade/ledger", "upgrade/lending"},
 	{"upgrade/runner", "upgrade/webhooks"},
 	{"upgrade/peers"},

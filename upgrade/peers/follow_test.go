@@ -14,6 +14,7 @@ import (
 	"berth/internal/storage"
 	"berth/routing"
 	"berth/upgrade/ledger"
+	"berth/upgrade/quota"
 	"berth/upgrade/runner"
 	"berth/upgrade/task"
 )
@@ -48,7 +49,7 @@ func newPeersOn(t *testing.T, pool runner.Pool) *Peers {
 	}
 	t.Cleanup(func() { store.Close() })
 	log := slog.New(slog.DiscardHandler)
-	l := ledger.New(store, "", seal.NewStoredKeyring(store), time.Minute, ledger.Bounds{})
+	l := ledger.New(store, "", seal.NewStoredKeyring(store), time.Minute, quota.Bounds{})
 	return New(l, runner.New(l, []runner.Pool{pool}, 0, log, nil), log)
 }
 

@@ -12,6 +12,7 @@ import (
 	"berth/internal/storage"
 	"berth/routing"
 	"berth/upgrade/ledger"
+	"berth/upgrade/quota"
 	"berth/upgrade/task"
 )
 
@@ -31,7 +32,7 @@ func newRunnerOn(t *testing.T, store ledger.Store) *Runner {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return New(ledger.New(store, "", keys, time.Minute, ledger.Bounds{}), nil, 0, slog.New(slog.DiscardHandler), nil)
+	return New(ledger.New(store, "", keys, time.Minute, quota.Bounds{}), nil, 0, slog.New(slog.DiscardHandler), nil)
 }
 
 func namedTask(id string) *task.Task {

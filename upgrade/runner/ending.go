@@ -8,6 +8,7 @@ import (
 
 	"berth/internal/storage"
 	"berth/upgrade/ledger"
+	"berth/upgrade/quota"
 	"berth/upgrade/task"
 )
 
@@ -47,7 +48,7 @@ func (rd *round) finish(e ending) {
 	ctx := context.WithoutCancel(rd.ctx)
 	op, outcome := rd.l.Op(task.Finish), e.outcome
 	op.End, op.Message, op.Reason, op.ToolFailed, op.Outcome, op.Round = e.state, e.message, e.reason, e.toolFailed, op.ID, rd.due
-	if !rd.l.Quota.Take(rd.ID, int64(len(outcome)), ledger.AsHeld) {
+	if !rd.l.Quota.Take(rd.ID, int64(len(outcome)), quota.AsHeld) {
 		rd.r.Metrics.Refused(ctx, "outcome")
 		op.End, op.Message, op.Reason, op.ToolFailed, outcome = task.Failed, task.ErrNotKept.Message, task.ErrNotKept.Reason, false, task.ErrNotKept.Object()
 	}

@@ -10,6 +10,7 @@ import (
 	"berth/internal/storage"
 	"berth/routing"
 	"berth/upgrade/ledger"
+	"berth/upgrade/queues"
 	"berth/upgrade/task"
 )
 
@@ -22,8 +23,8 @@ type place struct {
 // slot is where a held call queues, and what it has taken of an upstream's places.
 type slot struct {
 	h     *Held
-	turn  ledger.Turn // where it queues; run's
-	had   ledger.Turn // where it queued for the place that it has, or had last; run's
+	turn  queues.Turn // where it queues; run's
+	had   queues.Turn // where it queued for the place that it has, or had last; run's
 	avoid avoided     // run's
 	at    place       // guarded by h.mu; none while it waits
 	kept  string      // the name of the place that standIn takes; "": a new one
@@ -115,15 +116,15 @@ func (sl *slot) leaveQueue(t *task.Task) {
 // try takes a place at one of the upstreams if it is this call's turn; none if there
 // is none, or nobody can say. Only so many of those that queue try as there are places in
 // all, the first first: whoever has taken one leaves the turn to the next.
-func (sl *slot) try(ctx context.Context, pool *routing.Pool, t *task.Task, waits *ledger.Waits, tried []*routing.Upstream) (place, error) {
-	queues := sl.h.l.Queues
+func (sl *slot) try(ctx context.Context, pool *routing.Pool, t *task.Task, waits *queues.Waits, tried []*routing.Upstream) (place, error) {
+	lines := sl.h.l.Queues
 	var at int
 	var err error
-	if sl.turn, at, err = queues.Stand(ctx, t, sl.turn, time.Until(sl.h.Expires)); err != nil {
+	if sl.turn, at, err = lines.Stand(ctx, t, sl.turn, time.Until(sl.h.Expires)); err != nil {
 		return place{}, nil
 	}
 	if at >= t.Terms.Slots*choices(pool, t) {
-		if front, ok := queues.ToPrune(t.QueueName()); ok {
+		if front, ok := lines.ToPrune(t.QueueName()); ok {
 			sl.h.r.pruneQueue(ctx, t, front)
 		}
 		return place{}, nil
@@ -143,7 +144,7 @@ func (sl *slot) try(ctx context.Context, pool *routing.Pool, t *task.Task, waits
 	case err != nil:
 	case taken.Lease != nil:
 		ctx := context.WithoutCancel(ctx) // also if the call is given up by now
-		queues.NoteRound(ctx, t.QueueName(), sl.turn, time.Until(sl.h.Expires)+ledger.Spare)
+		lines.NoteRound(ctx, t.QueueName(), sl.turn, time.Until(sl.h.Expires)+ledger.Spare)
 		sl.had = sl.turn
 		if !sl.h.isLeft() { // who takes it over has its turn
 			sl.unqueue(ctx, t)
@@ -168,7 +169,7 @@ func choices(pool *routing.Pool, t *task.Task) int {
 func (sl *slot) unqueue(ctx context.Context, t *task.Task) {
 	if sl.turn.Name != "" {
 		sl.h.l.LeaveLine(ctx, t, sl.turn.Name)
-		sl.turn = ledger.Turn{}
+		sl.turn = queues.Turn{}
 	}
 }
 

@@ -7,12 +7,13 @@ import (
 
 	"berth/routing"
 	"berth/upgrade/ledger"
+	"berth/upgrade/queues"
 	"berth/upgrade/task"
 )
 
 // pruneQueue takes a task out of the line that task stands in if nobody holds it: a
 // fail-over may have brought the entry back, and it is in the way of those who come after.
-func (r *Runner) pruneQueue(ctx context.Context, t *task.Task, other ledger.Turn) {
+func (r *Runner) pruneQueue(ctx context.Context, t *task.Task, other queues.Turn) {
 	if r.Calls.Get(other.ID) != nil {
 		return
 	}

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"berth/upgrade/ledger"
+	"berth/upgrade/queues"
 	"berth/upgrade/task"
 )
 
@@ -15,7 +16,7 @@ const PlaceEvery = time.Second
 
 // await has a task's call be woken when it is to look for a place. Who is the first to wait in a line
 // brings an usher along, one for all who come.
-func (r *Runner) await(t *task.Task) (w *ledger.Waits, woken <-chan struct{}, stop func()) {
+func (r *Runner) await(t *task.Task) (w *queues.Waits, woken <-chan struct{}, stop func()) {
 	w, woken, first := r.ledger.Queues.Await(t.QueueName(), t.ID, t.Terms.Slots)
 	upstreams := func() int { return choices(r.Pool(t.Pool).Routing, t) }
 	if first {
@@ -30,7 +31,7 @@ func (r *Runner) await(t *task.Task) (w *ledger.Waits, woken <-chan struct{}, st
 
 // usher calls those who wait in a line, the first first, as long as anybody does: when a place is free
 // and every now and then.
-func (r *Runner) usher(w *ledger.Waits, freed <-chan struct{}, upstreams func() int) {
+func (r *Runner) usher(w *queues.Waits, freed <-chan struct{}, upstreams func() int) {
 	timer := time.NewTimer(PlaceEvery)
 	defer timer.Stop()
 	for {

@@ -1,4 +1,4 @@
-package ledger
+package queues
 
 import (
 	"context"
@@ -16,12 +16,12 @@ type givenRounds struct {
 	old   map[string]uint64 // those before that
 }
 
-// age forgets what counts no more.
-func (g *givenRounds) age(now time.Time) {
+// age forgets what counts no more: what has been given out for longer than it takes to show.
+func (g *givenRounds) age(now time.Time, shows time.Duration) {
 	switch past := now.Sub(g.since); {
-	case past > 2*StoreTime:
+	case past > 2*shows:
 		g.by, g.old, g.since = map[string]uint64{}, nil, now
-	case past > StoreTime:
+	case past > shows:
 		g.by, g.old, g.since = map[string]uint64{}, g.by, now
 	}
 }
@@ -48,7 +48,7 @@ func (q *Queues) round(line, caller string, after uint64) uint64 {
 		given = &givenRounds{by: map[string]uint64{}}
 		q.given[line] = given
 	}
-	given.age(time.Now())
+	given.age(time.Now(), q.within)
 	round := max(after, given.by[caller], given.old[caller]) + 1
 	given.by[caller] = round
 	return round
@@ -60,7 +60,7 @@ func turnKey(line string) string { return "upgrade:turn:" + line }
 // lastRound returns the round of the call that was given a place last in a line, as far as
 // that is known.
 func (q *Queues) lastRound(ctx context.Context, line string) uint64 {
-	record, err := q.lists.store.Get(ctx, turnKey(line))
+	record, err := q.store.Get(ctx, turnKey(line))
 	if err != nil {
 		return 0
 	}
@@ -71,6 +71,6 @@ func (q *Queues) lastRound(ctx context.Context, line string) uint64 {
 // NoteRound notes that a call was given its place.
 func (q *Queues) NoteRound(ctx context.Context, line string, taken Turn, life time.Duration) {
 	if taken.Round > 0 {
-		_ = q.lists.store.Put(ctx, turnKey(line), strconv.AppendUint(nil, taken.Round, 10), max(life, time.Second)) // lost, the next call has a round sooner
+		_ = q.store.Put(ctx, turnKey(line), strconv.AppendUint(nil, taken.Round, 10), max(life, time.Second)) // lost, the next call has a round sooner
 	}
 }

@@ -1,4 +1,4 @@
-package ledger
+package queues
 
 import (
 	"context"
@@ -29,6 +29,14 @@ type waiter struct {
 	woken  chan struct{}
 	slots  int
 	passed uint64 // the last call in which it has had its turn
+}
+
+// wake wakes it up, unless a wake-up waits there already.
+func (w *waiter) wake() {
+	select {
+	case w.woken <- struct{}{}:
+	default:
+	}
 }
 
 // Await has a task's call that comes to a line be called, of a queue that has so many slots at an
@@ -71,7 +79,7 @@ func (w *Waits) Call(ctx context.Context, upstreams int) (again time.Duration) {
 	w.call(upstreams)
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	if read := q.read[w.line]; read.changed && q.lists.store.Shared() {
+	if read := q.read[w.line]; read.changed && q.store.Shared() {
 		again = max(read.fresh(true)-time.Since(read.at), time.Millisecond)
 	}
 	return again
@@ -100,7 +108,7 @@ func (w *Waits) next(upstreams int) {
 		if one.passed == w.calls {
 			continue
 		}
-		Signal(one.woken)
+		one.wake()
 		if called++; at < one.slots*upstreams {
 			return
 		}
@@ -113,7 +121,7 @@ func (q *Queues) wakeOutOfPlace(queue string, l *line) {
 	if w := q.waiting[queue]; w != nil {
 		for id, one := range w.by {
 			if l.of[id] == nil || l.doubled(id) {
-				Signal(one.woken)
+				one.wake()
 			}
 		}
 	}

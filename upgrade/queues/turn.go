@@ -1,4 +1,4 @@
-package ledger
+package queues
 
 import (
 	"cmp"
@@ -93,7 +93,7 @@ func (q *Queues) Stand(ctx context.Context, t *task.Task, own Turn, life time.Du
 	if own.Name == "" {
 		own = turnOf(t.ID, t.Caller, q.nextRound(ctx, t))
 	}
-	_ = q.lists.Add(ctx, q.lists.WaitingIn(name), own.Name, life, 0)
+	_ = q.store.AddMember(ctx, WaitingIn(name), own.Name, max(life, time.Second), 0) // never an endless one
 	at = q.change(name, func(l *line) { l.join(own) })
 	if _, stands, _ := q.find(name, t.ID); stands >= 0 {
 		at = stands

@@ -1,4 +1,4 @@
-package ledger
+package queues
 
 import (
 	"context"
@@ -6,17 +6,19 @@ import (
 	"sync"
 	"time"
 
+	"berth/internal/storage"
+	"berth/internal/timed"
 	"berth/upgrade/task"
 
 	"golang.org/x/sync/singleflight"
 )
 
 const (
-	// QueueFresh is how long it counts what was read of a queue. All who wait in one look
+	// Fresh is how long it counts what was read of a queue. All who wait in one look
 	// when a place is free, and their clients poll: each of them must not read all the others.
-	QueueFresh = 100 * time.Millisecond
+	Fresh = 100 * time.Millisecond
 
-	// aloneFresh is QueueFresh where no other process comes or goes.
+	// aloneFresh is Fresh where no other process comes or goes.
 	aloneFresh = time.Second
 
 	// freshPerName is how long it counts at least for each that was read, whatever others have
@@ -27,10 +29,17 @@ const (
 	prunedPerReading = 8
 )
 
+// Store is what is asked of a *storage.Store.
+type Store interface {
+	storage.Engine
+	Shared() bool
+}
+
 // Queues knows who waits where, as the store told a moment ago, and as this process has changed it
 // since.
 type Queues struct {
-	lists   Lists
+	store   Store
+	within  time.Duration // bounds one reading
 	reading singleflight.Group
 
 	mu      sync.Mutex // guards the fields below
@@ -58,12 +67,16 @@ func (r *queueRead) fresh(shared bool) time.Duration {
 	case r.changed:
 		return least
 	}
-	return max(least, QueueFresh)
+	return max(least, Fresh)
 }
 
-func newQueues(l Lists) *Queues {
-	return &Queues{lists: l, read: map[string]*queueRead{}, given: map[string]*givenRounds{}, waiting: map[string]*Waits{}}
+// New returns what is known of the queues in a store, of which one reading, and whatever makes a line longer, ends within that time.
+func New(s Store, within time.Duration) *Queues {
+	return &Queues{store: s, within: within, read: map[string]*queueRead{}, given: map[string]*givenRounds{}, waiting: map[string]*Waits{}}
 }
+
+// WaitingIn lists in the store the calls that wait in a queue, by the names that turnOf gives.
+func WaitingIn(queue string) string { return "upgrade:queue:" + queue }
 
 // Waiting returns who waits in a queue.
 func (q *Queues) Waiting(ctx context.Context, queue string) (turns []Turn, err error) {
@@ -85,10 +98,10 @@ func (q *Queues) look(ctx context.Context, queue string) error {
 	}
 	_, err, _ := q.reading.Do(queue, func() (any, error) {
 		began := time.Now()
-		ctx, cancel := Bounded(context.WithoutCancel(ctx))
+		ctx, cancel := timed.Within(context.WithoutCancel(ctx), q.within)
 		defer cancel()
 		q.begin(queue)
-		names, err := q.lists.store.Members(ctx, q.lists.WaitingIn(queue))
+		names, err := q.store.Members(ctx, WaitingIn(queue))
 		if err != nil {
 			q.giveUp(queue)
 			return nil, err
@@ -103,7 +116,7 @@ func (q *Queues) known(queue string) bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	read := q.read[queue]
-	return read != nil && read.line != nil && time.Since(read.at) < read.fresh(q.lists.store.Shared())
+	return read != nil && read.line != nil && time.Since(read.at) < read.fresh(q.store.Shared())
 }
 
 // doubt has a queue be read anew by the next who looks.
@@ -173,8 +186,8 @@ func (q *Queues) change(queue string, change func(l *line)) int {
 	return read.order.Len()
 }
 
-// changed has a queue, and the lines of it, read anew by the next who asks.
-func (q *Queues) changed(queue string) {
+// Changed has a queue, and the lines of it, read anew by the next who asks: another process has changed it.
+func (q *Queues) Changed(queue string) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	for name, read := range q.read {
@@ -209,7 +222,7 @@ func (q *Queues) ToPrune(queue string) (front Turn, ok bool) {
 
 // Remove takes a task out of its line that nobody holds.
 func (q *Queues) Remove(ctx context.Context, t *task.Task) {
-	names, _ := q.lists.store.Members(ctx, q.lists.WaitingIn(t.QueueName())) // what stays is pruned
+	names, _ := q.store.Members(ctx, WaitingIn(t.QueueName())) // what stays is pruned
 	for _, name := range names {
 		if ReadTurn(name).ID == t.ID {
 			_ = q.RemoveAs(ctx, t, name)
@@ -220,7 +233,7 @@ func (q *Queues) Remove(ctx context.Context, t *task.Task) {
 // RemoveAs takes a name out of the line that task stands in.
 func (q *Queues) RemoveAs(ctx context.Context, t *task.Task, name string) error {
 	queue := t.QueueName()
-	err := q.lists.store.RemoveMember(ctx, q.lists.WaitingIn(queue), name)
+	err := q.store.RemoveMember(ctx, WaitingIn(queue), name)
 	q.change(queue, func(l *line) { l.leave(name) })
 	return err
 }
@@ -232,19 +245,4 @@ func (q *Queues) Position(ctx context.Context, t *task.Task) int {
 	}
 	_, at, _ := q.find(t.QueueName(), t.ID)
 	return at + 1
-}
-
-// PlacesOf begins the names of the places that a holder takes for a task. No two are
-// named alike: what is given back late must not be what was taken since.
-func PlacesOf(id, holder string) string { return id + " " + holder + " " }
-
-// LeaveLine takes the call of a task, which stands in its line under that name, out of it as soon as the store
-// takes that.
-func (l *Ledger) LeaveLine(ctx context.Context, t *task.Task, name string) {
-	l.Backlog.Do(ctx, func(ctx context.Context) error { return l.Queues.RemoveAs(ctx, t, name) })
-}
-
-// FreeSlot gives a place back, as soon as the store takes it.
-func (l *Ledger) FreeSlot(ctx context.Context, list, name string) {
-	l.Backlog.Do(ctx, func(ctx context.Context) error { return l.Store.RemoveMember(ctx, list, name) })
 }

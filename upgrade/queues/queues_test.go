@@ -1,4 +1,4 @@
-package ledger
+package queues
 
 import (
 	"fmt"
@@ -61,11 +61,11 @@ func TestRoundThatTwoHave(t *testing.T) {
 
 // What this process changes while a line is being read, the reading may have missed.
 func TestReadingUnderWayLosesNothing(t *testing.T) {
-	q := newQueues(Lists{})
+	q := New(nil, within)
 	q.begin("line")
 	q.change("line", func(l *line) { l.join(turnOf("new", "A", 3)) })
 	q.change("line", func(l *line) { l.leave("old A 1") })
-	q.changed("line")
+	q.Changed("line")
 	q.keep("line", newLine([]string{"old A 1", "other A 2"}), time.Now())
 	for id, want := range map[string]int{"old": -1, "other": 0, "new": 1} {
 		if _, at, _ := q.find("line", id); at != want {
@@ -80,7 +80,7 @@ func TestReadingUnderWayLosesNothing(t *testing.T) {
 // Those are called who stand in front of places, and those who do not stand where they may; who waits
 // far behind is not.
 func TestWhoIsCalledToLook(t *testing.T) {
-	q, woken := newQueues(Lists{}), map[string]<-chan struct{}{}
+	q, woken := New(nil, within), map[string]<-chan struct{}{}
 	var w *Waits
 	var names []string
 	for i := range 50 {

@@ -1,4 +1,4 @@
-package ledger
+package queues
 
 import (
 	"strings"
@@ -15,6 +15,8 @@ func idsOf(line []Turn) string {
 	}
 	return strings.Join(ids, " ")
 }
+
+const within = 5 * time.Second
 
 func TestOrderOfTurns(t *testing.T) {
 	for _, c := range []struct{ names, want string }{
@@ -34,11 +36,11 @@ func TestOrderOfTurns(t *testing.T) {
 // What was given out a moment ago need not show in the line yet.
 func TestRoundsAreNotGivenTwice(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		q := newQueues(Lists{})
+		q := New(nil, within)
 		first, second := q.round("line", "one", 7), q.round("line", "one", 7)
-		time.Sleep(StoreTime)
+		time.Sleep(within)
 		third, other := q.round("line", "one", 7), q.round("line", "two", 7)
-		time.Sleep(3 * StoreTime)
+		time.Sleep(3 * within)
 		if late := q.round("line", "one", 7); first != 8 || second != 9 || third != 10 || other != 8 || late != 8 {
 			t.Errorf("got %d, %d, %d, %d, %d", first, second, third, other, late)
 		}

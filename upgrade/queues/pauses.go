@@ -1,4 +1,4 @@
-package ledger
+package queues
 
 import (
 	"context"
@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"berth/internal/storage"
+	"berth/internal/timed"
 
 	"golang.org/x/sync/singleflight"
 )
@@ -28,12 +29,16 @@ type Pause struct {
 // about to take a place, once a second at most.
 type Pauses struct {
 	store   Store
+	within  time.Duration // bounds one reading
 	reading singleflight.Group
 
 	mu    sync.Mutex // guards the fields below
 	known map[string]Pause
 	at    time.Time // when that was asked for; zero: it is to be asked for anew
 }
+
+// NewPauses returns the pauses in a store, of which one reading ends within that time.
+func NewPauses(s Store, within time.Duration) *Pauses { return &Pauses{store: s, within: within} }
 
 // PausesTopic is the name under which pauses are told of.
 const PausesTopic = "pauses"
@@ -47,6 +52,9 @@ type storedPauses struct {
 	Format int              `json:"v"`
 	Queues map[string]Pause `json:"queues"`
 }
+
+// maxRaces bounds how often a writer begins anew because another one was first.
+const maxRaces = 32
 
 // Has reports whether a queue is paused, by what the store said last where it does not say. It fails if it
 // never did.
@@ -66,7 +74,7 @@ func (p *Pauses) All(ctx context.Context) (map[string]Pause, error) {
 	}
 	found, err, _ := p.reading.Do("", func() (any, error) {
 		began := time.Now()
-		ctx, cancel := Bounded(context.WithoutCancel(ctx))
+		ctx, cancel := timed.Within(context.WithoutCancel(ctx), p.within)
 		defer cancel()
 		stands, _, err := p.read(ctx)
 		if err != nil && known != nil {
@@ -90,8 +98,8 @@ func (p *Pauses) keep(stands map[string]Pause, at time.Time) {
 	p.known, p.at = stands, at
 }
 
-// changed has them be read anew by the next who asks.
-func (p *Pauses) changed() {
+// Changed has them be read anew by the next who asks: another process has changed them.
+func (p *Pauses) Changed() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.reading.Forget("")

@@ -1,4 +1,4 @@
-package ledger
+package quota
 
 import (
 	"errors"
@@ -40,7 +40,7 @@ func TestEachBoundOfWhatIsKeptRefuses(t *testing.T) {
 		}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			q := newQuota(c.bounds)
+			q := New(c.bounds)
 			for i, try := range c.tries {
 				got := ""
 				err := q.Admit(fmt.Sprint(i), try.caller, try.bytes, time.Now().Add(time.Hour))
@@ -57,7 +57,7 @@ func TestEachBoundOfWhatIsKeptRefuses(t *testing.T) {
 
 // What went wrong can always be told, however full it is.
 func TestSmallOutcomeIsAlwaysKept(t *testing.T) {
-	q := newQuota(Bounds{BytesPerCaller: kibi})
+	q := New(Bounds{BytesPerCaller: kibi})
 	q.Count("task", "one", 0, 0, time.Now().Add(time.Hour))
 	if q.Take("task", smallOutcome+1, AsHeld) {
 		t.Error("there was room for more than that")
@@ -72,7 +72,7 @@ func TestSmallOutcomeIsAlwaysKept(t *testing.T) {
 func TestQuotaAddsUp(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		bounds := Bounds{Tasks: 12, TasksPerCaller: 6, Bytes: 60 * kibi, BytesPerCaller: 30 * kibi, Held: 40 * kibi, HeldPerCaller: 20 * kibi}
-		q := newQuota(bounds)
+		q := New(bounds)
 		for range rapid.IntRange(1, 60).Draw(t, "steps") {
 			id := fmt.Sprint("task ", rapid.IntRange(0, 15).Draw(t, "task"))
 			caller := fmt.Sprint("caller ", rapid.IntRange(0, 3).Draw(t, "caller"))
