@@ -46,7 +46,7 @@ func (m *Maker) create(ctx context.Context, c task.Creation, once task.Once) (*r
 	if err != nil {
 		return nil, err
 	}
-	if c.Session == "" && !m.runner.Pool(c.Asker.Pool).Routing.TakesWork() {
+	if c.Session == "" && !m.runner.Pools.Get(c.Asker.Pool).Routing.TakesWork() {
 		return nil, routing.ErrNoUpstream
 	}
 	id, creator, err := m.name(ctx, c.Credentials)

@@ -6,6 +6,7 @@ import (
 	"berth/upgrade/quota"
 	"berth/upgrade/runner"
 	"berth/upgrade/task"
+	"berth/upgrade/transport"
 	"berth/upgrade/webhooks"
 )
 
@@ -31,14 +32,14 @@ type (
 	Refusal     = task.Refusal
 	IDs         = task.IDs
 
-	Pool          = runner.Pool
-	Transport     = runner.Transport
-	Exchange      = runner.Exchange
-	Message       = runner.Message
+	Pool          = transport.Pool
+	Transport     = transport.Transport
+	Exchange      = transport.Exchange
+	Message       = transport.Message
 	Held          = runner.Held
 	WaitingClient = runner.WaitingClient
 
-	CredentialsError = runner.CredentialsError
+	CredentialsError = transport.CredentialsError
 
 	Webhook  = task.Webhook
 	News     = task.News
@@ -77,10 +78,10 @@ const (
 var (
 	ErrTerminal    = task.ErrTerminal
 	ErrSessionLost = task.ErrSessionLost
-	ErrAnswered    = runner.ErrAnswered
-	ErrRefused     = runner.ErrRefused
-	ErrStands      = runner.ErrStands
-	ErrNoReplay    = runner.ErrNoReplay
+	ErrAnswered    = transport.ErrAnswered
+	ErrRefused     = transport.ErrRefused
+	ErrStands      = transport.ErrStands
+	ErrNoReplay    = transport.ErrNoReplay
 	ErrUnknown     = ledger.ErrUnknown
 	ErrDraining    = ledger.ErrDraining
 	ErrTooMany     = ledger.ErrTooMany

@@ -33,7 +33,7 @@ func TestCallThatQueuesForItsSessionsInstanceIsOneOfIt(t *testing.T) {
 		soon()
 		second := berths[1].handCore(t, rule(queueing), 0)
 		soon()
-		u := berths[1].runner.Pool(poolName).Routing.Find(berths[1].mustState(t, second, Queued).Upstream)
+		u := berths[1].runner.Pools.Get(poolName).Routing.Find(berths[1].mustState(t, second, Queued).Upstream)
 		if held := u.UnderWay().Held; held != 1 {
 			t.Errorf("%d calls are told of, while %s waits for %s", held, second, first)
 		}

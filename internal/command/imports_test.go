@@ -142,7 +142,7 @@ var layers = [][]string{
 	{"internal/drain", "upgrade/task"},
 	{"internal/api"},
 	{"internal/bulletin", "upgrade/queues", "upgrade/quota"},
-	{"upgrade/ledger", "upgrade/lending"},
+	{"upgrade/ledger", "upgrade/lending", "upgrade/transport"},
 	{"upgrade/runner", "upgrade/webhooks"},
 	{"upgrade/peers"},
 	{"upgrade"},

@@ -14,7 +14,7 @@ import (
 // adopter returns the call with which this berth can go on with a task of a dead holder; nil
 // if it cannot, with the reason if there is one beside the holder's death.
 func (p *Peers) adopter(ctx context.Context, t *task.Task) (*task.Call, error) {
-	if !t.MayGoOn() || !p.runner.TakesOn(t.Pool) {
+	if !t.MayGoOn() || !p.runner.Pools.TakesOn(t.Pool) {
 		return nil, nil
 	}
 	if awaited, err := p.runner.Awaited(ctx, t); !awaited || err != nil {
@@ -25,7 +25,7 @@ func (p *Peers) adopter(ctx context.Context, t *task.Task) (*task.Call, error) {
 
 // canSend reports whether this process has an upstream for what a task is to send.
 func (p *Peers) canSend(t *task.Task) bool {
-	return p.runner.TakesOn(t.Pool) && (t.Session != "" || p.runner.Pool(t.Pool).Routing.TakesWork())
+	return p.runner.Pools.TakesOn(t.Pool) && (t.Session != "" || p.runner.Pools.Get(t.Pool).Routing.TakesWork())
 }
 
 // adopt goes on with a task as its holder. The caller has claimed it.
@@ -90,7 +90,7 @@ func (p *Peers) orphan(ctx context.Context, e ledger.Entry, reason error) error 
 // release gives back the places that a holder has taken for a task. Its record tells only
 // where a call was sent, so all upstreams are looked at.
 func (p *Peers) release(ctx context.Context, t *task.Task, holder string) {
-	pool := p.runner.Pool(t.Pool)
+	pool := p.runner.Pools.Get(t.Pool)
 	if t.Terms.Slots == 0 || pool == nil {
 		return
 	}

@@ -14,6 +14,7 @@ import (
 	"berth/upgrade/ledger"
 	"berth/upgrade/quota"
 	"berth/upgrade/task"
+	"berth/upgrade/transport"
 )
 
 func memory(t *testing.T) *storage.Store {
@@ -57,7 +58,7 @@ func TestCreationOfUnknownEndIsNotForgottenOnceItsKeyStands(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		r.SetPools([]Pool{{Routing: emptyPool()}})
+		r.Pools.Set([]transport.Pool{{Routing: emptyPool()}})
 		if err := r.resolve(ctx, named, &task.Call{Body: []byte(`{}`)}); err != nil {
 			t.Fatal(err)
 		}

@@ -10,7 +10,7 @@
 // are left after each step (stack.go), what was lent of it is the call's own while it waits. An event stream that says nothing
 // is waited for by a goroutine that has nothing else on its stack (flight.go), and without its header.
 //
-//	runner.go, pool.go, transport.go     the runner, and how it reaches upstreams
+//	runner.go                            the runner
 //	table.go, pending.go                 whose a task is, and while that is open
 //	held.go, step.go, look.go            a held call, its record, and what puts that right
 //	round.go, dispatch.go, flight.go     a round: judged, sent, and how it waits for what comes of it

@@ -207,6 +207,6 @@ func (h *Held) leave(ctx context.Context, t *task.Task, forget bool) error {
 // authorises it is kept.
 func (h *Held) canBeLeft() bool {
 	t := h.record()
-	pool := h.r.Pool(t.Pool)
+	pool := h.r.Pools.Get(t.Pool)
 	return h.l.Store.Durable() && t.MayGoOn() && t.Handed && h.isAuthorised(pool)
 }

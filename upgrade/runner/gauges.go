@@ -32,12 +32,9 @@ type stands struct {
 // stock counts the tasks whose calls are held here. It looks at each in memory, and waits for none.
 func (r *Runner) stock() map[standing]stands {
 	all := map[standing]stands{}
-	for name, pool := range *r.pools.Load() {
-		if pool.left {
-			continue
-		}
+	for _, pool := range r.Pools.Current() {
 		for _, state := range heldStates {
-			all[standing{name, state}] = stands{}
+			all[standing{pool.Routing.Name(), state}] = stands{}
 		}
 	}
 	for _, h := range r.Calls.All() {

@@ -10,6 +10,7 @@ import (
 	"berth/routing"
 	"berth/upgrade/ledger"
 	"berth/upgrade/task"
+	"berth/upgrade/transport"
 )
 
 // Why a held call is given up.
@@ -65,7 +66,7 @@ type Held struct {
 // of its task.
 type WaitingClient interface {
 	// Send sends the first round, in place of the pool's.
-	Send(ctx context.Context, u *routing.Upstream, c *task.Call, maxAnswer int64) (Exchange, error)
+	Send(ctx context.Context, u *routing.Upstream, c *task.Call, maxAnswer int64) (transport.Exchange, error)
 	// Failed is told why the round was not sent, or has failed. It reports whether the
 	// client was told so, and so needs no task.
 	Failed(err error) bool

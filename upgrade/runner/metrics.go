@@ -9,6 +9,7 @@ import (
 	"berth/internal/series"
 	"berth/internal/storage"
 	"berth/upgrade/task"
+	"berth/upgrade/transport"
 
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/metric"
@@ -87,7 +88,7 @@ func (m Metrics) begin(r *Runner) {
 		"kept_tasks", "caller_kept_tasks", "kept", "caller_kept", "held", "caller_held", "lent", "caller_lent", "outcome", "question", "answers"))
 	series.Begin(m.questions, series.Of("outcome", "asked", "settled", "withdrawn", "refused", "undeclared"))
 	series.Begin(m.sessionEnds, series.Of("outcome", "held", "told", "failed"))
-	for _, pool := range *r.pools.Load() {
+	for _, pool := range r.Pools.Current() {
 		at := []series.Label{series.Of("pool", pool.Routing.Name()), series.Of("upstream", pool.Routing.Names()...)}
 		series.Begin(m.crossed, at...)
 		series.Begin(m.resumptions, append(at, series.Of("outcome", "resumed", "refused", "unreachable", mcp.ReasonSessionLost))...)
@@ -134,7 +135,7 @@ func (m Metrics) resumed(ctx context.Context, t *task.Task, err error) {
 	switch {
 	case errors.Is(err, errOutOfReach):
 		outcome = "unreachable"
-	case errors.Is(err, ErrNoReplay), isWorded && worded.Reason == mcp.ReasonUpstreamReset:
+	case errors.Is(err, transport.ErrNoReplay), isWorded && worded.Reason == mcp.ReasonUpstreamReset:
 		outcome = "refused"
 	case err != nil:
 		outcome = mcp.ReasonSessionLost

@@ -57,7 +57,7 @@ func (sl *slot) comeBack(u *routing.Upstream) {
 // bounds how many there are. It waits for one for as long as it takes.
 func (sl *slot) take(tried []*routing.Upstream) (place, error) {
 	t := sl.h.record()
-	pool := sl.h.r.Pool(t.Pool).Routing
+	pool := sl.h.r.Pools.Get(t.Pool).Routing
 	if t.Terms.Slots == 0 {
 		lease, err := pick(pool, t, tried)
 		if err == nil {
@@ -277,7 +277,7 @@ func (h *Held) StandAs(name string) *Held {
 // standIn takes the place of a call that runs at u already.
 func (sl *slot) standIn(u *routing.Upstream) place {
 	t := sl.h.record()
-	at := place{Lease: sl.h.r.Pool(t.Pool).Routing.Own(u)}
+	at := place{Lease: sl.h.r.Pools.Get(t.Pool).Routing.Own(u)}
 	at.Hold()
 	if t.Terms.Slots == 0 {
 		return at

@@ -7,6 +7,7 @@ import (
 	"berth/internal/trouble"
 	"berth/upgrade/ledger"
 	"berth/upgrade/task"
+	"berth/upgrade/transport"
 
 	"go.opentelemetry.io/otel/metric"
 )
@@ -14,7 +15,7 @@ import (
 // Runner holds the calls of this process.
 type Runner struct {
 	ledger  *ledger.Ledger
-	pools   atomic.Pointer[map[string]*Pool] // by name; what it points to does not change
+	Pools   *transport.Pools
 	Calls   *Table
 	Pending *Pending
 	Unsaved *task.Unsaved
@@ -28,12 +29,11 @@ type Runner struct {
 }
 
 // New returns a runner of calls to pools. most is as Options.Unsaved of package upgrade.
-func New(l *ledger.Ledger, pools []Pool, most int64, log *slog.Logger, meter metric.MeterProvider) *Runner {
+func New(l *ledger.Ledger, pools []transport.Pool, most int64, log *slog.Logger, meter metric.MeterProvider) *Runner {
 	r := &Runner{
-		ledger: l, large: make(chan struct{}, 1), Calls: newTable(), Pending: newPending(), Log: log,
+		ledger: l, Pools: transport.New(pools, log), large: make(chan struct{}, 1), Calls: newTable(), Pending: newPending(), Log: log,
 		Unsaved: task.NewUnsaved(most, func() bool { return l.Store.Health().Healthy }),
 	}
-	r.SetPools(pools)
 	r.Metrics = newMetrics(meter, r)
 	return r
 }

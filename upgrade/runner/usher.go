@@ -18,7 +18,7 @@ const PlaceEvery = time.Second
 // brings an usher along, one for all who come.
 func (r *Runner) await(t *task.Task) (w *queues.Waits, woken <-chan struct{}, stop func()) {
 	w, woken, first := r.ledger.Queues.Await(t.QueueName(), t.ID, t.Terms.Slots)
-	upstreams := func() int { return choices(r.Pool(t.Pool).Routing, t) }
+	upstreams := func() int { return choices(r.Pools.Get(t.Pool).Routing, t) }
 	if first {
 		freed, unwatch := r.ledger.Notices.Watch(ledger.QueueTopic(t.Terms.Queue))
 		go func() {

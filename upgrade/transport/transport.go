@@ -1,4 +1,4 @@
-package runner
+package transport
 
 import (
 	"context"
@@ -93,31 +93,3 @@ type Transport struct {
 	// End ends c's session.
 	End func(ctx context.Context, u *routing.Upstream, c *task.Call) error
 }
-
-// post posts a notification or a response with all that a task's call c bears beside its
-// body. It reports whether the upstream has taken it.
-func (r *Runner) post(ctx context.Context, t *task.Task, c *task.Call, body []byte) bool {
-	pool, u := r.Pool(t.Pool), r.upstreamOf(t)
-	if u == nil || pool.Transport.Tell == nil {
-		return false
-	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), tellUpstream)
-	defer cancel()
-	c.Body = body
-	if err := pool.Transport.Tell(ctx, u, c); err != nil {
-		r.Log.Debug("an upstream could not be told", "upstream", u.Name, "error", err)
-		return false
-	}
-	return true
-}
-
-// Revoke tells the upstream of a legacy call of a task's that nobody wants the answer any
-// more. c is the call.
-func (r *Runner) Revoke(ctx context.Context, t *task.Task, c *task.Call) {
-	if t.Round > 0 && t.Call != "" {
-		r.post(ctx, t, c, mcp.Cancelled(requestID(t.Call, t.Round), "the task was given up"))
-	}
-}
-
-// tellUpstream bounds what telling an upstream something may hold a call up.
-const tellUpstream = 2 * time.Second
