@@ -9,6 +9,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"berth/upgrade/places"
 	"berth/upgrade/runner"
 )
 
@@ -139,7 +140,7 @@ func TestPlacesAreNotGivenTwiceAfterAFlush(t *testing.T) {
 		if _, err := berths[1].Steps.Cancel(t.Context(), first, somebody); err != nil {
 			t.Fatal(err)
 		}
-		time.Sleep(2 * runner.PlaceEvery)
+		time.Sleep(2 * places.Every)
 		berths[0].mustState(t, second, Completed)
 	})
 }
@@ -160,7 +161,7 @@ func TestPlacesAreDoubtedOnlyWhereTheyMayBeLost(t *testing.T) {
 				time.Sleep(2 * lease)
 				for n := range 4 {
 					runs := berths[0].hand(t, rule(queueing), fmt.Sprintf("runs-%d%s hang", n, bounded))
-					time.Sleep(2 * runner.PlaceEvery)
+					time.Sleep(2 * places.Every)
 					berths[0].mustState(t, runs, Dispatched)
 					for _, b := range berths {
 						b.line.cut()
@@ -173,12 +174,12 @@ func TestPlacesAreDoubtedOnlyWhereTheyMayBeLost(t *testing.T) {
 						b.line.mend()
 					}
 					waits := berths[1].hand(t, rule(queueing), fmt.Sprintf("waits-%d%s result", n, bounded))
-					time.Sleep(2 * runner.PlaceEvery)
+					time.Sleep(2 * places.Every)
 					berths[1].mustState(t, waits, Queued)
 					if _, err := berths[1].Steps.Cancel(t.Context(), runs, somebody); err != nil {
 						t.Fatal(err)
 					}
-					time.Sleep(2 * runner.PlaceEvery)
+					time.Sleep(2 * places.Every)
 					if loses != nil {
 						berths[1].mustState(t, waits, Queued)
 						time.Sleep(2 * lease)

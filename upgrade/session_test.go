@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"berth/internal/mcp"
-	"berth/upgrade/runner"
+	"berth/upgrade/places"
 )
 
 // A call in a session that its upstream does not know was not run.
@@ -165,7 +165,7 @@ func TestCallsInSessionsQueueBeforeTheirUpstream(t *testing.T) {
 		}
 		for n := range 5 {
 			old.call(t, n).answer(`{}`)
-			time.Sleep(2 * runner.PlaceEvery)
+			time.Sleep(2 * places.Every)
 			synctest.Wait()
 		}
 		for _, id := range waiting {

@@ -8,8 +8,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"berth/upgrade/places"
 	"berth/upgrade/queues"
-	"berth/upgrade/runner"
 	"berth/upgrade/task"
 )
 
@@ -119,7 +119,7 @@ func TestBurstsTakeTurns(t *testing.T) {
 		}
 		synctest.Wait()
 		id := berths[1].handFor(t, "two", "two-0")
-		time.Sleep(2 * runner.PlaceEvery)
+		time.Sleep(2 * places.Every)
 		if v := berths[0].see(t, id); v.Place > 2 {
 			t.Errorf("it stands at %d, want 2 at most", v.Place)
 		}
@@ -206,7 +206,7 @@ func TestRoundGivenByTwoBerthsIsOnes(t *testing.T) {
 			t.Fatalf("the rounds are %d, want one twice", given)
 		}
 		berths[1].line.lag(nil)
-		time.Sleep(2 * runner.PlaceEvery)
+		time.Sleep(2 * places.Every)
 		if given := rounds(); len(given) != 2 || given[0] == given[1] {
 			t.Errorf("the rounds are %d, want two", given)
 		}
@@ -247,7 +247,7 @@ func TestTurnsAfterAFlush(t *testing.T) {
 		at.Store(memory(t))
 		time.Sleep(2 * time.Second)
 		late := b.handFor(t, "two", "two-0")
-		time.Sleep(2 * runner.PlaceEvery)
+		time.Sleep(2 * places.Every)
 		if v := b.see(t, late); v.Place != 2 {
 			t.Errorf("it stands at %d, want 2", v.Place)
 		}

@@ -33,7 +33,7 @@ func (p *Peers) adopt(ctx context.Context, e ledger.Entry, c *task.Call) error {
 	if err := p.ledger.TakeOn(ctx, e.Task); err != nil {
 		return err
 	}
-	place, err := p.runner.Stand(ctx, e.Task)
+	place, err := p.runner.Places.Stand(ctx, e.Task)
 	if err != nil {
 		return err
 	}
@@ -41,7 +41,7 @@ func (p *Peers) adopt(ctx context.Context, e ledger.Entry, c *task.Call) error {
 	op.Of = e.Holder
 	after, err := p.ledger.Records.Apply(ctx, e, op)
 	if err != nil || !p.runner.TookOver(after.Task, op) {
-		p.runner.StandNot(ctx, e.Task, place)
+		p.runner.Places.StandNot(ctx, e.Task, place)
 		if wasLate(err) {
 			return nil
 		}

@@ -14,8 +14,7 @@
 //	table.go, pending.go                 whose a task is, and while that is open
 //	held.go, step.go, look.go            a held call, its record, and what puts that right
 //	round.go, dispatch.go, flight.go     a round: judged, sent, and how it waits for what comes of it
-//	place.go, slots.go                   its turn at an upstream
-//	usher.go                             who of those that wait is to look for a place
+//	place.go                             its turn at an upstream
 //	stream.go, asks.go, resume.go        a round of the legacy era
 //	follow.go, follower.go               a task of the upstream's own
 //	progress.go, ending.go, abort.go     what a call says, how it ends, how it never was

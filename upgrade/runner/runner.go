@@ -6,6 +6,7 @@ import (
 
 	"berth/internal/trouble"
 	"berth/upgrade/ledger"
+	"berth/upgrade/places"
 	"berth/upgrade/task"
 	"berth/upgrade/transport"
 
@@ -16,6 +17,7 @@ import (
 type Runner struct {
 	ledger  *ledger.Ledger
 	Pools   *transport.Pools
+	Places  *places.Places
 	Calls   *Table
 	Pending *Pending
 	Unsaved *task.Unsaved
@@ -34,6 +36,7 @@ func New(l *ledger.Ledger, pools []transport.Pool, most int64, log *slog.Logger,
 		ledger: l, Pools: transport.New(pools, log), large: make(chan struct{}, 1), Calls: newTable(), Pending: newPending(), Log: log,
 		Unsaved: task.NewUnsaved(most, func() bool { return l.Store.Health().Healthy }),
 	}
+	r.Places = places.New(l, r.Pools, func(id string) bool { return r.Calls.Get(id) != nil })
 	r.Metrics = newMetrics(meter, r)
 	return r
 }
