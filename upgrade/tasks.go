@@ -77,7 +77,7 @@ func newTasks(o Options, s ledger.Store) *Tasks {
 	}
 	l := ledger.New(s, o.Name, o.Keys, o.Lease, o.Kept)
 	r := runner.New(l, o.Pools, o.Unsaved, o.Logger, o.Meter)
-	r.Troubles = o.Troubles
+	r.Metrics.Troubles = o.Troubles
 	t := &Tasks{ledger: l, runner: r, peers: peers.New(l, r, o.Logger), webhooks: webhooks.New(l, o.Receivers, o.Logger, o.Meter)}
 	t.divide(lending.New(o.Kept.Lent, o.Kept.LentPerCaller))
 	return t
@@ -88,11 +88,11 @@ func (t *Tasks) divide(lent *lending.Lending) {
 	l, r := t.ledger, t.runner
 	found := records{l, r}
 	t.IDs, t.Polls = l.IDs, newPolls()
-	t.Reader = &Reader{records: found, ledger: l, lending: lent, metrics: &r.Metrics}
+	t.Reader = &Reader{records: found, ledger: l, lending: lent, metrics: r.Metrics}
 	t.Maker = &Maker{records: found, ledger: l, runner: r, creating: make(creating, createAtOnce)}
 	t.Steps = &Steps{records: found, ledger: l, runner: r, moots: moots{next: map[string]time.Time{}}}
 	t.Sessions = &Sessions{Sessions: l.Sessions, Deliveries: l.Deliveries(), ledger: l, runner: r}
-	t.Use = &Use{ledger: l, lending: lent, metrics: &r.Metrics}
+	t.Use = &Use{ledger: l, lending: lent, metrics: r.Metrics}
 	t.Queues = &Queues{ledger: l}
 	t.Overview = &Overview{records: found, ledger: l, runner: r}
 	t.Orders = &Orders{records: found, ledger: l, runner: r, maker: t.Maker, steps: t.Steps}

@@ -3,8 +3,8 @@ package upgrade
 import (
 	"berth/upgrade/ledger"
 	"berth/upgrade/lending"
+	"berth/upgrade/metrics"
 	"berth/upgrade/quota"
-	"berth/upgrade/runner"
 	"berth/upgrade/task"
 )
 
@@ -12,7 +12,7 @@ import (
 type Use struct {
 	ledger  *ledger.Ledger
 	lending *lending.Lending
-	metrics *runner.Metrics
+	metrics *metrics.Metrics
 }
 
 // InMemory is how many bytes of what tasks keep are in this process's memory, those that

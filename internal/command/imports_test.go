@@ -143,7 +143,7 @@ var layers = [][]string{
 	{"internal/api"},
 	{"internal/bulletin", "upgrade/queues", "upgrade/quota"},
 	{"upgrade/ledger", "upgrade/lending", "upgrade/transport"},
-	{"upgrade/places"},
+	{"upgrade/metrics", "upgrade/places"},
 	{"upgrade/runner", "upgrade/webhooks"},
 	{"upgrade/peers"},
 	{"upgrade"},

@@ -20,6 +20,6 @@
 //	epoch.go, absence.go, word.go        what the store is trusted with
 //	lease.go, delivery.go, clock.go      who lives, who tells a client, and the time
 //	notices.go, watcher.go               who is woken by what
-//	backlog.go                           what waits for the store
+//	backlog.go, pending.go               what waits for the store, or is not known to be in it
 //	outbox.go, tries.go                  what receivers are yet to be told
 package ledger

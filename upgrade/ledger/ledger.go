@@ -67,6 +67,7 @@ type Ledger struct {
 	Epoch      *Epoch
 	Lease      *Lease
 	Backlog    *Backlog
+	Pending    *Pending
 	Quota      *quota.Quota
 	Outbox     *Outbox
 	Overlooked *Overlooked
@@ -81,7 +82,7 @@ func New(s Store, holder string, keys *seal.Keyring, life time.Duration, kept qu
 	outbox := &Outbox{store: s, lists: Lists{s}}
 	l := &Ledger{
 		Store: s, Holder: cmp.Or(holder, task.NewName(16)), Records: Records{s, keys, outbox}, Outbox: outbox, Lists: Lists{s}, Asks: Asks{Lists{s}}, Once: OnceKeys{s},
-		Clock: &Clock{store: s}, Backlog: newBacklog(), Quota: quota.New(kept), IDs: task.NewIDs(keys), unmade: newUnmade(), ops: newOps(),
+		Clock: &Clock{store: s}, Backlog: newBacklog(), Pending: newPending(), Quota: quota.New(kept), IDs: task.NewIDs(keys), unmade: newUnmade(), ops: newOps(),
 	}
 	l.tasks = l.Lists.TasksOf(l.Holder)
 	outbox.clock, l.Queues, l.Pauses = l.Clock, queues.New(s, StoreTime), queues.NewPauses(s, StoreTime)

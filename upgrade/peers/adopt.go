@@ -49,7 +49,7 @@ func (p *Peers) adopt(ctx context.Context, e ledger.Entry, c *task.Call) error {
 	}
 	p.runner.Metrics.Adopted(ctx)
 	if !e.Left {
-		p.runner.NoteOrphan(e.Task, "adopted", "")
+		p.runner.Metrics.NoteOrphan(e.Task, "adopted", "")
 	}
 	p.runner.Hold(after, c).StandAs(place).Start(nil)
 	return nil
@@ -81,8 +81,8 @@ func (p *Peers) orphan(ctx context.Context, e ledger.Entry, reason error) error 
 		return err
 	}
 	p.runner.Metrics.Orphaned(ctx)
-	p.runner.NoteOrphan(e.Task, "failed", failure.Message)
-	p.runner.NoteLost(e.Task, failure)
+	p.runner.Metrics.NoteOrphan(e.Task, "failed", failure.Message)
+	p.runner.Metrics.NoteLost(e.Task, failure)
 	p.ledger.Notices.Changed(ctx, e.Task)
 	return p.cleanUp(ctx, after.Task)
 }

@@ -40,7 +40,7 @@ func (s *stream) asked(ctx context.Context, a mcp.Answer, m transport.Message) e
 	case s.refuseUndeclared(ctx, t, id, m.Data):
 		return nil
 	case t.Session == "" || !t.MayAsk(key, m.Data) || !s.hasRoom(ctx, t, len(m.Data)) || s.isOver(ctx):
-		s.r.Metrics.question(ctx, "refused")
+		s.r.Metrics.Question(ctx, "refused")
 		s.refuse(ctx, id)
 		return nil
 	}
@@ -79,12 +79,12 @@ func (s *stream) open(ctx context.Context, key string, m transport.Message) erro
 		return s.cause(ctx, err)
 	}
 	if s.isOver(ctx) { // since: who ended it need not have seen the ask
-		s.r.Metrics.question(ctx, "refused")
+		s.r.Metrics.Question(ctx, "refused")
 		s.refuse(ctx, []byte(key))
 		return s.close(ctx, key, "")
 	}
 	if !before.IsAsked(key) { // else its stream was resumed
-		s.r.Metrics.question(ctx, "asked")
+		s.r.Metrics.Question(ctx, "asked")
 	}
 	after := s.record()
 	s.recount(after)
@@ -144,7 +144,7 @@ func (s *stream) unasked(ctx context.Context, m transport.Message) error {
 	s.notes.flush()
 	key := mcp.IDKey(mcp.CancelledID(m.Data))
 	if t := s.record(); t.IsAsked(key) {
-		s.r.Metrics.question(ctx, "withdrawn")
+		s.r.Metrics.Question(ctx, "withdrawn")
 	}
 	return s.close(ctx, key, m.Event, oneOf(m.Data)...)
 }
@@ -169,7 +169,7 @@ func (s *stream) refuseUndeclared(ctx context.Context, t *task.Task, id, request
 	if refusal == nil {
 		return false
 	}
-	s.r.Metrics.question(ctx, "undeclared")
+	s.r.Metrics.Question(ctx, "undeclared")
 	s.post(ctx, mcp.ErrorResponse(id, refusal.Object()))
 	return true
 }

@@ -11,7 +11,7 @@
 // is waited for by a goroutine that has nothing else on its stack (flight.go), and without its header.
 //
 //	runner.go                            the runner
-//	table.go, pending.go                 whose a task is, and while that is open
+//	table.go                             whose a task is
 //	held.go, step.go, look.go            a held call, its record, and what puts that right
 //	round.go, dispatch.go, flight.go     a round: judged, sent, and how it waits for what comes of it
 //	place.go                             its turn at an upstream
@@ -20,5 +20,5 @@
 //	progress.go, ending.go, abort.go     what a call says, how it ends, how it never was
 //	answer.go, settle.go, sessionend.go  what clients do to held calls
 //	renewal.go                           what they authorise them with by now
-//	stack.go, metrics.go                 what it costs, how an operator sees it
+//	stack.go, gauges.go                  what it costs, how an operator sees it
 package runner

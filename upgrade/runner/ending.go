@@ -10,6 +10,7 @@ import (
 	"berth/upgrade/ledger"
 	"berth/upgrade/quota"
 	"berth/upgrade/task"
+	"berth/upgrade/transport"
 )
 
 // ending is how a call has ended.
@@ -19,6 +20,27 @@ type ending struct {
 	message    string     // for people
 	reason     string     // in one word, of berth's own failures
 	toolFailed bool       // the result says isError
+}
+
+// over reports, of a call that has ended with err, whether the task is to be forgotten, for nobody was told of it, or
+// the client has its answer.
+func (rd *round) over(err error) (forget bool) {
+	switch {
+	case errors.Is(err, transport.ErrAnswered), errors.Is(err, errDiscarded):
+		return true
+	case errors.Is(err, errFenced), errors.Is(err, errCancelled), errors.Is(err, errLeft):
+		return false
+	case err != nil && rd.client != nil && rd.client.Failed(err):
+		return true
+	case errors.Is(err, task.ErrShutdown) && rd.canBeLeft():
+		return false // it stays listed, for whoever finds this process gone
+	case errors.Is(err, task.ErrShutdown):
+		rd.r.Log.Warn("a held call was cut at the end of the drain", "pool", rd.pool, "tool", rd.record().Tool, "task", rd.ID, "age", rd.l.Clock.Now().Sub(rd.made).Round(time.Millisecond).String())
+		rd.fail(err)
+	case err != nil:
+		rd.fail(err)
+	}
+	return errors.Is(rd.givenUp(), errDiscarded)
 }
 
 // endWith ends the task with what its upstream has said, unless nobody could read that.
@@ -37,7 +59,7 @@ func (rd *round) endWith(e ending) error {
 func (rd *round) fail(err error) {
 	t := rd.record()
 	failure := task.FailureOf(err, t)
-	rd.r.NoteLost(t, failure)
+	rd.r.Metrics.NoteLost(t, failure)
 	rd.finish(ending{state: task.Failed, outcome: failure.Object(), message: failure.Message, reason: failure.Reason})
 }
 
@@ -62,7 +84,7 @@ func (rd *round) finish(e ending) {
 	case err == nil:
 		rd.ended(ctx)
 	case errors.Is(err, task.ErrTerminal), errors.Is(err, task.ErrStale):
-		count(ctx, rd.r.Metrics.late)
+		rd.r.Metrics.Late(ctx)
 		rd.l.Records.DropOutcome(ctx, rd.record().ID, op.Outcome)
 	default:
 		rd.r.Log.Error("the outcome of a task is lost", "task", rd.record().ID, "error", err)
@@ -72,7 +94,7 @@ func (rd *round) finish(e ending) {
 // ended tells of the task's end by what has become of its call.
 func (rd *round) ended(ctx context.Context) {
 	t := rd.record()
-	rd.r.Metrics.ends.Of(t.State).Add(1)
+	rd.r.Metrics.Ended(t.State)
 	if rd.parted {
 		rd.l.Notices.Wake(t.ID)
 		return

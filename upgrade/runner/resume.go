@@ -117,8 +117,22 @@ func (s *stream) unresumed(err error) error {
 // measureResumption notes how it went to resume the stream, unless nobody wanted that any more.
 func (s *stream) measureResumption(ctx context.Context, err error) {
 	if ctx.Err() == nil {
-		s.r.Metrics.resumed(ctx, s.record(), err)
+		s.r.Metrics.Resumed(ctx, s.record(), resumption(err))
 	}
+}
+
+// resumption is how it went to resume a stream, in one word.
+func resumption(err error) string {
+	worded, isWorded := errors.AsType[*mcp.Error](err)
+	switch {
+	case err == nil:
+		return "resumed"
+	case errors.Is(err, errOutOfReach):
+		return "unreachable"
+	case errors.Is(err, transport.ErrNoReplay), isWorded && worded.Reason == mcp.ReasonUpstreamReset:
+		return "refused"
+	}
+	return mcp.ReasonSessionLost
 }
 
 // tryReopen asks once. It fails with errQuiet if nothing came.

@@ -70,7 +70,7 @@ func (rd *round) play(bare int) (sent, again bool, err error) {
 // conclude notes how the round went that began then, and acts on its answer.
 func (rd *round) conclude(ctx context.Context, at place, answer *reply, err error, begun time.Time) (again bool, _ error) {
 	t := rd.record()
-	rd.r.Metrics.round(played{t.Pool, t.Upstream, rd.outcome(answer, err)}, time.Since(begun))
+	rd.r.Metrics.Round(t.Pool, t.Upstream, rd.outcome(answer, err), time.Since(begun))
 	switch {
 	case errors.Is(err, errReturned):
 		return true, nil
@@ -196,7 +196,7 @@ func (rd *round) isMeant(a *mcp.Answer, m transport.Message, id []byte) (bool, e
 		return true, nil
 	case rd.reopened.IsZero(): // else streams of the session may be replayed on this one
 		t := rd.record()
-		count(context.Background(), rd.r.Metrics.crossed, "pool", t.Pool, "upstream", t.Upstream)
+		rd.r.Metrics.Crossed(context.Background(), t)
 	}
 	if m.Whole {
 		return false, errCrossed
@@ -254,7 +254,7 @@ func (rd *round) pause(ctx context.Context, r *reply) (again bool, err error) {
 func (rd *round) pauseFor(ctx context.Context, asks []mcp.Input, state []byte) (again bool, err error) {
 	if t := rd.record(); t.Declares != "" {
 		if err := undeclared(t.Declares, asks); err != nil {
-			rd.r.Metrics.question(ctx, "undeclared")
+			rd.r.Metrics.Question(ctx, "undeclared")
 			return false, err
 		}
 	}
@@ -280,25 +280,4 @@ func (rd *round) pauseFor(ctx context.Context, asks []mcp.Input, state []byte) (
 	t = rd.record()
 	rd.l.Notices.Changed(ctx, t)
 	return len(asks) == 0, nil
-}
-
-// over reports, of a call that has ended with err, whether the task is to be forgotten, for nobody was told of it, or
-// the client has its answer.
-func (rd *round) over(err error) (forget bool) {
-	switch {
-	case errors.Is(err, transport.ErrAnswered), errors.Is(err, errDiscarded):
-		return true
-	case errors.Is(err, errFenced), errors.Is(err, errCancelled), errors.Is(err, errLeft):
-		return false
-	case err != nil && rd.client != nil && rd.client.Failed(err):
-		return true
-	case errors.Is(err, task.ErrShutdown) && rd.canBeLeft():
-		return false // it stays listed, for whoever finds this process gone
-	case errors.Is(err, task.ErrShutdown):
-		rd.r.Log.Warn("a held call was cut at the end of the drain", "pool", rd.pool, "tool", rd.record().Tool, "task", rd.ID, "age", rd.l.Clock.Now().Sub(rd.made).Round(time.Millisecond).String())
-		rd.fail(err)
-	case err != nil:
-		rd.fail(err)
-	}
-	return errors.Is(rd.givenUp(), errDiscarded)
 }

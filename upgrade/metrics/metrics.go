@@ -1,4 +1,4 @@
-package runner
+package metrics
 
 import (
 	"context"
@@ -8,6 +8,7 @@ import (
 	"berth/internal/mcp"
 	"berth/internal/series"
 	"berth/internal/storage"
+	"berth/internal/trouble"
 	"berth/upgrade/task"
 	"berth/upgrade/transport"
 
@@ -27,6 +28,9 @@ type Metrics struct {
 	made    series.Count
 	refused *series.Tally // as refusals, by bound
 
+	// Troubles is told of calls that lost their holder; nil: nobody is. It is set before the metrics are in use.
+	Troubles *trouble.Book
+
 	unmade, refusals, late, crossed, orphaned, adopted, putBack, resumptions, questions, sessionEnds metric.Int64Counter
 }
 
@@ -37,13 +41,18 @@ func (p played) attributes() []attribute.KeyValue {
 	return []attribute.KeyValue{attribute.String("pool", p.pool), attribute.String("upstream", p.upstream), attribute.String("outcome", p.outcome)}
 }
 
-func newMetrics(provider metric.MeterProvider, r *Runner) Metrics {
-	meter := series.Meter(provider, "berth/upgrade")
+// Meter is where all of it is measured.
+func Meter(provider metric.MeterProvider) metric.Meter {
+	return series.Meter(provider, "berth/upgrade")
+}
+
+// New returns metrics that stand at 0, of calls to pools.
+func New(meter metric.Meter, pools *transport.Pools) *Metrics {
 	counter := func(name, says string) metric.Int64Counter {
 		c, _ := meter.Int64Counter("berth.upgrade."+name, metric.WithDescription(says)) // it fails on a malformed name only
 		return c
 	}
-	m := Metrics{
+	m := &Metrics{
 		refused:     new(series.Tally),
 		made:        series.CountOf(counter("tasks", "Calls recorded as tasks.")),
 		unmade:      counter("unrecorded", "Calls that the store did not take as tasks, or not in time."),
@@ -62,24 +71,15 @@ func newMetrics(provider metric.MeterProvider, r *Runner) Metrics {
 	m.ends = series.KeepCounts(ends, func(state task.State) []attribute.KeyValue {
 		return []attribute.KeyValue{attribute.String("state", string(state))}
 	})
-	m.begin(r)
+	m.begin(pools)
 	rounds, _ := meter.Float64Histogram("berth.upgrade.round.duration", metric.WithUnit("s"), metric.WithExplicitBucketBoundaries(roundBuckets...),
 		metric.WithDescription("Rounds of held calls, from their dispatch to the end of their answer."))
 	m.rounds = series.Keep(func(p played) series.Times { return series.TimesOf(rounds, p.attributes()...) })
-	_, _ = meter.Int64ObservableGauge("berth.upgrade.holder", metric.WithDescription("Always 1; the label is the name by which this process holds calls."),
-		metric.WithInt64Callback(func(_ context.Context, o metric.Int64Observer) error {
-			o.Observe(1, metric.WithAttributes(attribute.String("holder", r.ledger.Holder)))
-			return nil
-		}))
-	r.gauge(meter)
-	series.Gauge(meter, "berth.upgrade.held", "Calls held by this process.", "", func() int64 { return int64(r.Calls.Size()) })
-	series.Gauge(meter, "berth.upgrade.kept", "Tasks that this berth counts until they expire, also those that have ended.", "", func() int64 { return int64(r.ledger.Quota.Total().Tasks) })
-	series.Gauge(meter, "berth.upgrade.kept.bytes", "Bytes kept by the tasks that this berth counts.", "By", func() int64 { return r.ledger.Quota.Total().Bytes })
 	return m
 }
 
 // begin has the counters stand at 0.
-func (m Metrics) begin(r *Runner) {
+func (m *Metrics) begin(pools *transport.Pools) {
 	m.made.Add(0)
 	for _, counter := range []metric.Int64Counter{m.unmade, m.late, m.orphaned, m.adopted, m.putBack} {
 		series.Begin(counter)
@@ -88,7 +88,7 @@ func (m Metrics) begin(r *Runner) {
 		"kept_tasks", "caller_kept_tasks", "kept", "caller_kept", "held", "caller_held", "lent", "caller_lent", "outcome", "question", "answers"))
 	series.Begin(m.questions, series.Of("outcome", "asked", "settled", "withdrawn", "refused", "undeclared"))
 	series.Begin(m.sessionEnds, series.Of("outcome", "held", "told", "failed"))
-	for _, pool := range r.Pools.Current() {
+	for _, pool := range pools.Current() {
 		at := []series.Label{series.Of("pool", pool.Routing.Name()), series.Of("upstream", pool.Routing.Names()...)}
 		series.Begin(m.crossed, at...)
 		series.Begin(m.resumptions, append(at, series.Of("outcome", "resumed", "refused", "unreachable", mcp.ReasonSessionLost))...)
@@ -109,56 +109,59 @@ func count(ctx context.Context, counter metric.Int64Counter, labels ...string) {
 
 // Made counts a task that was made, Adopted one that was taken over, and Orphaned one that
 // failed with its holder.
-func (m Metrics) Made()                        { m.made.Add(1) }
-func (m Metrics) Adopted(ctx context.Context)  { count(ctx, m.adopted) }
-func (m Metrics) Orphaned(ctx context.Context) { count(ctx, m.orphaned) }
+func (m *Metrics) Made()                        { m.made.Add(1) }
+func (m *Metrics) Adopted(ctx context.Context)  { count(ctx, m.adopted) }
+func (m *Metrics) Orphaned(ctx context.Context) { count(ctx, m.orphaned) }
 
 // Refused counts what a bound has refused.
-func (m Metrics) Refused(ctx context.Context, bound string) {
+func (m *Metrics) Refused(ctx context.Context, bound string) {
 	count(ctx, m.refusals, "bound", bound)
 	m.refused.Add(bound)
 }
 
 // RefusedBy is how often bounds have refused something.
-func (m Metrics) RefusedBy(bounds ...string) int64 { return m.refused.Of(bounds...) }
+func (m *Metrics) RefusedBy(bounds ...string) int64 { return m.refused.Of(bounds...) }
 
-// round notes how a round went: result, error, input_required; answered where the client was
+// Round notes how a round went at an upstream, and how long it took: result, error, input_required; answered where the client was
 // given the answer itself, refused where that says that the call is not taken on; given_up where
 // nobody wanted one any more, or failed where none came.
-func (m Metrics) round(p played, took time.Duration) { m.rounds.Of(p).Record(took.Seconds()) }
+func (m *Metrics) Round(pool, upstream, outcome string, took time.Duration) {
+	m.rounds.Of(played{pool, upstream, outcome}).Record(took.Seconds())
+}
 
-// resumed notes how it went to resume a stream: resumed; refused, where the upstream does not
+// Ended counts a task that ended with what its call returned, Late one whose outcome came too late to be kept, and PutBack
+// one whose record the store had lost.
+func (m *Metrics) Ended(state task.State)      { m.ends.Of(state).Add(1) }
+func (m *Metrics) Late(ctx context.Context)    { count(ctx, m.late) }
+func (m *Metrics) PutBack(ctx context.Context) { count(ctx, m.putBack) }
+
+// Crossed counts a response to another request in the answer to a task's call.
+func (m *Metrics) Crossed(ctx context.Context, t *task.Task) {
+	count(ctx, m.crossed, "pool", t.Pool, "upstream", t.Upstream)
+}
+
+// Resumed notes how it went to resume the stream of a task's call: resumed; refused, where the upstream does not
 // replay, or lets nobody; session_lost; or unreachable for too long.
-func (m Metrics) resumed(ctx context.Context, t *task.Task, err error) {
-	outcome := "resumed"
-	worded, isWorded := errors.AsType[*mcp.Error](err)
-	switch {
-	case errors.Is(err, errOutOfReach):
-		outcome = "unreachable"
-	case errors.Is(err, transport.ErrNoReplay), isWorded && worded.Reason == mcp.ReasonUpstreamReset:
-		outcome = "refused"
-	case err != nil:
-		outcome = mcp.ReasonSessionLost
-	}
+func (m *Metrics) Resumed(ctx context.Context, t *task.Task, outcome string) {
 	count(ctx, m.resumptions, "pool", t.Pool, "upstream", t.Upstream, "outcome", outcome)
 }
 
-// question notes what becomes of something that a tool asks: asked, where a client is shown
+// Question notes what becomes of something that a tool asks: asked, where a client is shown
 // it, and then settled or withdrawn; refused, where no client would answer; or undeclared,
 // where the client has not declared that it can.
-func (m Metrics) question(ctx context.Context, outcome string) {
+func (m *Metrics) Question(ctx context.Context, outcome string) {
 	count(ctx, m.questions, "outcome", outcome)
 }
 
 // SessionEnd notes that the end of a session waits for its calls (held), that its upstream was
 // told of it when they were over (told), or that it could not be (failed).
-func (m Metrics) SessionEnd(ctx context.Context, outcome string) {
+func (m *Metrics) SessionEnd(ctx context.Context, outcome string) {
 	count(ctx, m.sessionEnds, "outcome", outcome)
 }
 
 // Tried counts a creation that failed with err, nil if it did not, if the store or a bound is
 // why.
-func (m Metrics) Tried(ctx context.Context, err error) {
+func (m *Metrics) Tried(ctx context.Context, err error) {
 	if refusal, ok := errors.AsType[*task.Refusal](err); ok {
 		m.Refused(ctx, refusal.Reason)
 	}

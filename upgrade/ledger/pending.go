@@ -1,4 +1,4 @@
-package runner
+package ledger
 
 import (
 	"context"
@@ -8,7 +8,6 @@ import (
 	"sync"
 
 	"berth/internal/storage"
-	"berth/upgrade/ledger"
 )
 
 // Pending are steps about which the store did not say whether they were taken: by which this
@@ -33,7 +32,7 @@ func (u *Pending) Keep(id string, step func(ctx context.Context) error) {
 func (u *Pending) Full() bool {
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	return len(u.steps) >= ledger.MaxBacklog
+	return len(u.steps) >= MaxBacklog
 }
 
 // All are the tasks of the steps.
