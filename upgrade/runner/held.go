@@ -6,6 +6,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"berth/internal/gate"
 	"berth/internal/wire"
 	"berth/routing"
 	"berth/upgrade/ledger"
@@ -53,7 +54,7 @@ type Held struct {
 	unattended atomic.Bool  // its client waits for nothing but the task
 	glanced    atomic.Int32 // the state as glance saw it last, as a place in glancedStates
 
-	mu      gate         // held while a step is taken; guards the fields below
+	mu      gate.Mutex   // held while a step is taken; guards the fields below
 	entry   ledger.Entry // as this process last saw the record
 	sure    time.Time    // when that was
 	stored  bool         // the call is in the store
