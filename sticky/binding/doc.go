@@ -6,8 +6,8 @@
 //
 // What it costs: to write a binding or to read one is the allocation of its text.
 //
-//	key.go                what is named, and by what name in the store
-//	binding.go, former.go what is said of it
-//	encode.go, decode.go  as the store has it
-//	packed.go             as package near has it
+//	key.go                 what is named, and by what name in the store
+//	binding.go, former.go  what is said of it
+//	encode.go, decode.go   as the store has it
+//	packed.go              as package near has it
 package binding
