@@ -10,7 +10,7 @@ import (
 
 	"berth/internal/admin"
 	"berth/internal/api"
-	"berth/upgrade/ledger"
+	"berth/upgrade/queues"
 )
 
 // order asks an admin listener, and reads the answer into out; it returns the code of a fault. On a machine that is
@@ -86,17 +86,17 @@ func TestOperatorsSeeAndOrderTasks(t *testing.T) {
 	}
 
 	// A pause at one berth holds at the other; the call that runs goes on until it is cancelled.
-	var queues api.Queues
-	order(t, admins[0], "GET", "/v1/queues", nil, &queues)
-	if len(queues.Queues) != 1 || queues.Queues[0].Running != 1 || queues.Queues[0].Waiting != 2 {
-		t.Fatalf("got %+v", queues)
+	var all api.Queues
+	order(t, admins[0], "GET", "/v1/queues", nil, &all)
+	if len(all.Queues) != 1 || all.Queues[0].Running != 1 || all.Queues[0].Waiting != 2 {
+		t.Fatalf("got %+v", all)
 	}
-	queue := queues.Queues[0].ID
-	order(t, admins[1], "POST", "/v1/queues/"+queue+"/pause", api.PauseOrder{By: "ann"}, &queues.Queues[0])
-	time.Sleep(2 * ledger.PauseFresh) // what every berth goes by a pause after
-	order(t, admins[0], "GET", "/v1/queues", nil, &queues)
-	if !queues.Queues[0].Paused || queues.Queues[0].PausedBy != "ann" || detail(t, admins[0], runs).State != "dispatched" {
-		t.Errorf("got %+v", queues.Queues[0])
+	queue := all.Queues[0].ID
+	order(t, admins[1], "POST", "/v1/queues/"+queue+"/pause", api.PauseOrder{By: "ann"}, &all.Queues[0])
+	time.Sleep(2 * queues.PauseFresh) // what every berth goes by a pause after
+	order(t, admins[0], "GET", "/v1/queues", nil, &all)
+	if !all.Queues[0].Paused || all.Queues[0].PausedBy != "ann" || detail(t, admins[0], runs).State != "dispatched" {
+		t.Errorf("got %+v", all.Queues[0])
 	}
 	order(t, admins[0], "POST", "/v1/tasks/"+runs+"/cancel", map[string]any{}, &after)
 	time.Sleep(2 * time.Second)
@@ -115,7 +115,7 @@ func TestOperatorsSeeAndOrderTasks(t *testing.T) {
 	if d := detail(t, admins[1], waiting[1]); d.State != "queued" || d.Holder == holder {
 		t.Errorf("adopted, it is %s, held by %s", d.State, d.Holder)
 	}
-	order(t, admins[1], "POST", "/v1/queues/"+queue+"/resume", map[string]any{}, &queues.Queues[0])
+	order(t, admins[1], "POST", "/v1/queues/"+queue+"/resume", map[string]any{}, &all.Queues[0])
 	for _, id := range waiting[1:] {
 		if !await(t, 30*time.Second, func() bool { return detail(t, admins[1], id).State == "completed" }) {
 			t.Errorf("resumed: %+v", detail(t, admins[1], id))

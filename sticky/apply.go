@@ -18,7 +18,7 @@ func (r *refresher) apply(ctx context.Context, e entry) error {
 	}
 	err := r.records.exchange(ctx, e.key, life, func(standing Binding) (Binding, error) {
 		next, err := e.over(standing)
-		if e.counts == countsUntil && next.endedCounting() {
+		if e.counts == countsUntil && next.EndedCounting() {
 			e.counts = countsNoMore
 		}
 		return next, err
@@ -27,7 +27,7 @@ func (r *refresher) apply(ctx context.Context, e entry) error {
 	case errors.Is(err, ErrUnknown) && r.forgotten.has(e.key):
 		return nil
 	case errors.Is(err, ErrUnknown):
-		_, _, err = r.records.store.PutIfAbsent(ctx, e.key.digest(), e.binding.encode(), life)
+		_, _, err = r.records.store.PutIfAbsent(ctx, e.key.Digest(), e.binding.Encode(), life)
 		if err == nil && r.forgotten.has(e.key) { // meanwhile
 			return r.drop(ctx, e)
 		}
@@ -35,7 +35,7 @@ func (r *refresher) apply(ctx context.Context, e entry) error {
 			e.counts = countsUntil // the store lost its place as well
 		}
 	case errors.Is(err, ErrOwned):
-		r.near.remove(e.key)
+		r.local.near.Remove(e.key)
 		return nil
 	}
 	if err != nil {

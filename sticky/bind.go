@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"berth/internal/storage"
+	"berth/sticky/binding"
 )
 
 // binder makes bindings, and drops them.
@@ -26,7 +27,7 @@ type making struct {
 	bound   int      // so many of them
 	now     time.Time
 	writes  [3]storage.Write
-	values  [2][usualBinding]byte // room for what the entries are written as
+	values  [2][binding.UsualSize]byte // room for what the entries are written as
 }
 
 var makings = sync.Pool{New: func() any { return new(making) }}
@@ -123,13 +124,13 @@ func (b *binder) settle(ctx context.Context, e *entry, w *storage.Write, away er
 // unbind drops e, of which the zero binding is one that nobody knows.
 func (b *binder) unbind(ctx context.Context, e entry) {
 	b.local.forget(e.key)
-	err := b.records.store.Delete(ctx, e.key.digest())
+	err := b.records.store.Delete(ctx, e.key.Digest())
 	if err == nil {
 		b.rolls.remove(ctx, e.key, e.binding.Upstream)
 		return
 	}
 	b.log.Debug("a binding could not be dropped", "kind", string(e.key.Kind), "error", err)
-	if e.key.Kind.counted() && e.binding.Upstream != "" {
+	if e.key.Kind.Counted() && e.binding.Upstream != "" {
 		b.rolls.owing.add(e)
 	}
 }
@@ -137,7 +138,7 @@ func (b *binder) unbind(ctx context.Context, e entry) {
 // put writes binding over what stands. What is pending is written with it later.
 func (b *binder) put(ctx context.Context, key Key, binding Binding) {
 	e := b.terms.entry(key, binding, 0)
-	b.local.near.add(&e)
+	b.local.add(&e)
 	if !b.local.pending.swap(e.key, nil, &e) {
 		b.records.put(ctx, e)
 	}
@@ -163,5 +164,5 @@ func (b *binder) amend(ctx context.Context, key Key, binding Binding, handshake 
 		e.binding.Kept = time.Time{}
 		b.log.Debug("a binding could not be written", "kind", string(key.Kind), "error", err)
 	}
-	b.local.near.add(&e)
+	b.local.add(&e)
 }

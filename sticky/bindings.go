@@ -8,6 +8,9 @@ import (
 	"time"
 
 	"berth/internal/storage"
+	"berth/sticky/binding"
+	"berth/sticky/near"
+	"berth/sticky/roll"
 
 	"go.opentelemetry.io/otel/metric"
 )
@@ -17,6 +20,37 @@ var ErrUnknown = errors.New("sticky: not bound")
 
 // ErrOwned says that another upstream owns the id already.
 var ErrOwned = errors.New("sticky: owned by another upstream")
+
+// What is known of a task or session has a package of its own.
+type (
+	Key     = binding.Key
+	Kind    = binding.Kind
+	Binding = binding.Binding
+	Place   = binding.Place
+)
+
+// The kinds of keys.
+const (
+	Task      = binding.Task
+	Session   = binding.Session
+	Claim     = binding.Claim
+	Change    = binding.Change
+	Affinity  = binding.Affinity
+	Hint      = binding.Hint
+	Handshake = binding.Handshake
+)
+
+// Values of Binding.Tasks.
+const (
+	TasksOwn   = binding.TasksOwn
+	TasksAdded = binding.TasksAdded
+)
+
+// What an upstream owns, as its lists have it.
+type (
+	Owned = roll.Owned
+	Left  = roll.Left
+)
 
 // Source tells where a look-up found its binding; access records and metrics
 // bear it.
@@ -52,7 +86,7 @@ type Bindings struct {
 	refresher  refresher
 	writeBack  writeBack
 	handshakes handshakes
-	census     census
+	census     *roll.Census
 
 	wake    chan struct{} // holds one recovery of the store that Run has not seen yet
 	metrics *metrics
@@ -64,7 +98,7 @@ type Bindings struct {
 func New(store *storage.Store, options Options) *Bindings {
 	log := cmp.Or(options.Logger, slog.New(slog.DiscardHandler))
 	terms, metrics := termsOf(options), newMetrics(options.Meter)
-	local := &local{near: newNear(options.Near), log: log}
+	local := &local{near: near.New(options.Near), log: log}
 	records, rolls := &records{store: store, log: log}, &rolls{store: store, log: log}
 	handshakes := handshakes{terms: terms, records: records, pending: new(pendingHandshakes), log: log}
 	b := &Bindings{
@@ -72,9 +106,9 @@ func New(store *storage.Store, options Options) *Bindings {
 		finder:    finder{local: local, records: records},
 		binder:    binder{terms: terms, local: local, records: records, rolls: rolls, handshakes: handshakes, metrics: metrics, log: log},
 		rebinder:  rebinder{terms: terms, local: local, records: records, rolls: rolls, log: log},
-		refresher: refresher{terms: terms, near: local.near, records: records, rolls: rolls, metrics: metrics, updates: make(chan entry, maxUpdates)},
+		refresher: refresher{terms: terms, local: local, records: records, rolls: rolls, metrics: metrics, updates: make(chan entry, maxUpdates)},
 		writeBack: writeBack{local: local, records: records, rolls: rolls, handshakes: handshakes, metrics: metrics, log: log},
-		census:    census{store: store},
+		census:    roll.NewCensus(store),
 		wake:      make(chan struct{}, 1),
 		metrics:   metrics,
 		log:       log,

@@ -20,4 +20,6 @@
 // member of its owner's list when Bind returns, and no more when it moves, ends or expires. That is
 // written in the same step. A list may hold too much
 // for a while; too little only of what the store lost.
+//
+// What a binding says is package sticky/binding, the cache sticky/near, the lists sticky/roll.
 package sticky

@@ -4,6 +4,7 @@ import (
 	"cmp"
 
 	"berth/internal/storage"
+	"berth/sticky/binding"
 )
 
 // entry is a binding and what is bound.
@@ -27,19 +28,19 @@ const (
 // written. A value that cannot be read takes nothing: it may be of a newer berth,
 // so it is left there, and the fleet is asked instead.
 func (e entry) taken(standing storage.Record) bool {
-	binding, err := decode(standing.Value)
-	return err == nil && !e.agrees(binding)
+	stands, err := binding.Decode(standing.Value)
+	return err == nil && !e.agrees(stands)
 }
 
 // over is what a refresh makes of what stands: e, or what that says with what e tells of it, where the fleet was asked
 // and the one that stands is worth more. Of a task that counts no more, as another berth has seen meanwhile, only its life is another. The
 // error is ErrOwned.
 func (e entry) over(standing Binding) (Binding, error) {
-	agrees, yields := e.agrees(standing), e.binding.yieldsTo(standing)
+	agrees, yields := e.agrees(standing), e.binding.YieldsTo(standing)
 	switch {
-	case !agrees && !standing.yieldsTo(e.binding), yields && !(agrees && e.binding.Asked):
+	case !agrees && !standing.YieldsTo(e.binding), yields && !(agrees && e.binding.Asked):
 		return Binding{}, ErrOwned
-	case e.key.Kind == Task && standing.endedCounting() && !e.binding.endedCounting():
+	case e.key.Kind == Task && standing.EndedCounting() && !e.binding.EndedCounting():
 		standing.Expires = e.binding.Expires
 		return standing, nil
 	case !yields:
@@ -54,19 +55,19 @@ func (e entry) over(standing Binding) (Binding, error) {
 
 // countsNot reports whether what stands in the store is known to count no more.
 func countsNot(standing storage.Record) bool {
-	binding, err := decode(standing.Value)
-	return err == nil && binding.endedCounting()
+	stands, err := binding.Decode(standing.Value)
+	return err == nil && stands.EndedCounting()
 }
 
 // displaces reports whether e takes the place of what stands in the store.
 func (e entry) displaces(standing storage.Record) bool {
-	binding, err := decode(standing.Value)
-	return err == nil && binding.yieldsTo(e.binding)
+	stands, err := binding.Decode(standing.Value)
+	return err == nil && stands.YieldsTo(e.binding)
 }
 
 // since is e as it takes the place of what stands: a task that has ended since it was bound counts no more.
 func (e entry) since(standing Binding) entry {
-	if e.key.Kind == Task && e.agrees(standing) && standing.endedCounting() && e.binding.Made <= standing.Made {
+	if e.key.Kind == Task && e.agrees(standing) && standing.EndedCounting() && e.binding.Made <= standing.Made {
 		e.binding.Status, e.binding.Until, e.counts = standing.Status, 0, countsNoMore
 	}
 	return e

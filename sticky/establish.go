@@ -6,11 +6,12 @@ import (
 	"time"
 
 	"berth/internal/storage"
+	"berth/sticky/binding"
 )
 
 // write is what makes e now where nothing stands, without its place in a list. Its value is in room, if it fits.
 func (e *entry) write(now time.Time, room []byte) storage.Write {
-	return storage.Write{Key: e.key.digest(), Value: e.binding.encodeInto(room), TTL: e.binding.Expires.Sub(now)}
+	return storage.Write{Key: e.key.Digest(), Value: e.binding.EncodeInto(room), TTL: e.binding.Expires.Sub(now)}
 }
 
 // establish writes e where nothing stands, or what yields to it, without its place in a list: then displaced is who
@@ -29,10 +30,10 @@ func (r *records) establish(ctx context.Context, e *entry) (standing storage.Rec
 func (r *records) displace(ctx context.Context, e *entry, w *storage.Write) (standing storage.Record, written bool, displaced string, err error) {
 	standing = w.Standing
 	for range maxRevisions {
-		yields, _ := decode(standing.Value) // it was read a moment ago
+		yields, _ := binding.Decode(standing.Value) // it was read a moment ago
 		next, value := e.since(yields), w.Value
 		if next.counts != e.counts {
-			value = next.binding.encode()
+			value = next.binding.Encode()
 		}
 		standing, err = r.store.Swap(ctx, w.Key, standing.Version, value, w.TTL)
 		switch {

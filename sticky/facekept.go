@@ -3,6 +3,8 @@ package sticky
 import (
 	"context"
 	"time"
+
+	"berth/sticky/roll"
 )
 
 // Observe notes a task's state as its owner just told it: a changed status, or a
@@ -57,7 +59,7 @@ func (b *Bindings) MarkOf(ctx context.Context, key Key) (string, error) {
 
 // Owned counts what an upstream owns. The error wraps storage.ErrUnavailable or is ctx's.
 func (b *Bindings) Owned(ctx context.Context, pool, upstream string) (Owned, error) {
-	return b.census.owned(ctx, pool, upstream)
+	return b.census.Owned(ctx, pool, upstream)
 }
 
 // Unlisted counts what this process has bound to an upstream and the store has not counted yet.
@@ -82,5 +84,5 @@ func (b *Bindings) Left(ctx context.Context, kind Kind, pool, upstream string, m
 // EachLeft is Left for who takes some at a time, and may take its time for them: what was bound, or
 // unbound, meanwhile may be told or not. It ends with the first error of take.
 func (b *Bindings) EachLeft(ctx context.Context, kind Kind, pool, upstream string, most int, take func(some []Left) error) (all int, err error) {
-	return b.census.each(ctx, rollKey{kind, pool, upstream}, most, take)
+	return b.census.Each(ctx, roll.Key{Kind: kind, Pool: pool, Upstream: upstream}, most, take)
 }

@@ -4,13 +4,15 @@ import (
 	"context"
 	"sync"
 	"time"
+
+	"berth/sticky/binding"
 )
 
 // flights are reads of the store that are under way: who wants to know the same waits for that one. The zero value has
 // none.
 type flights struct {
 	mu     sync.Mutex // guards the fields below, and done of each flight
-	flying map[sum]*flight
+	flying map[binding.Sum]*flight
 }
 
 // flight is one read. It is used again unless somebody waited for it, who may have it still.
@@ -26,7 +28,7 @@ var spareFlights = sync.Pool{New: func() any { return new(flight) }}
 // do has into be what by reads of key, or what a read that was begun before finds. A read does not end with the caller
 // who happened to begin it: who only waits may leave, who reads has the store's bounds.
 func (f *flights) do(ctx context.Context, key *Key, into *Binding, by *finder) error {
-	of := key.sum()
+	of := key.Sum()
 	one, first := f.board(&of)
 	if !first {
 		select {
@@ -46,7 +48,7 @@ func (f *flights) do(ctx context.Context, key *Key, into *Binding, by *finder) e
 	return err
 }
 
-func (f *flights) board(of *sum) (one *flight, first bool) {
+func (f *flights) board(of *binding.Sum) (one *flight, first bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if one = f.flying[*of]; one != nil {
@@ -56,7 +58,7 @@ func (f *flights) board(of *sum) (one *flight, first bool) {
 		return one, false
 	}
 	if f.flying == nil {
-		f.flying = make(map[sum]*flight)
+		f.flying = make(map[binding.Sum]*flight)
 	}
 	one = spareFlights.Get().(*flight)
 	f.flying[*of] = one
@@ -64,7 +66,7 @@ func (f *flights) board(of *sum) (one *flight, first bool) {
 }
 
 // land ends a flight that has found a binding, or err.
-func (f *flights) land(of *sum, one *flight, found *Binding, err error) {
+func (f *flights) land(of *binding.Sum, one *flight, found *Binding, err error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	delete(f.flying, *of)

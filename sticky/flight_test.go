@@ -12,7 +12,7 @@ func TestWhoWaitsInVainKeepsWhatItHad(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var f flights
 		key, known := task("1"), Binding{Upstream: "a"}
-		of := key.sum()
+		of := key.Sum()
 		one, _ := f.board(&of)
 		told := make(chan error)
 		go func() { told <- f.do(t.Context(), &key, &known, nil) }()

@@ -17,14 +17,14 @@ type handshakes struct {
 
 // write is what keeps a handshake with its session. What is kept under the session's id already stays.
 func (h handshakes) write(session Key, handshake string) storage.Write {
-	return storage.Write{Key: session.handshake().digest(), Value: []byte(handshake), TTL: h.terms.handshake()}
+	return storage.Write{Key: session.Handshake().Digest(), Value: []byte(handshake), TTL: h.terms.handshake()}
 }
 
 func (h handshakes) get(ctx context.Context, session Key) ([]byte, error) {
 	if text, pends := h.pending.get(session); pends {
 		return []byte(text), nil
 	}
-	record, err := h.records.get(ctx, session.handshake())
+	record, err := h.records.get(ctx, session.Handshake())
 	return record.Value, err
 }
 
@@ -32,7 +32,7 @@ func (h handshakes) revise(ctx context.Context, session Key, change func(handsha
 	if pends, err := h.pending.revise(session, change); pends {
 		return err
 	}
-	return h.records.revise(ctx, session.handshake(), h.terms.handshake(), change)
+	return h.records.revise(ctx, session.Handshake(), h.terms.handshake(), change)
 }
 
 // writeBack gives the store one that was kept while it was away.
@@ -55,7 +55,7 @@ func (h handshakes) writeBack(ctx context.Context, p pendingHandshake) error {
 
 func (h handshakes) drop(ctx context.Context, session Key) {
 	h.pending.remove(session)
-	if err := h.records.store.Delete(ctx, session.handshake().digest()); err != nil {
+	if err := h.records.store.Delete(ctx, session.Handshake().Digest()); err != nil {
 		h.log.Debug("a handshake could not be dropped", "error", err)
 	}
 }

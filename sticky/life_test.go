@@ -21,7 +21,7 @@ func inMemory(t *testing.T, options Options) *berth {
 // version is how often what stands under key was written.
 func (b *berth) version(t *testing.T, key Key) uint64 {
 	t.Helper()
-	record, err := b.store.Get(t.Context(), key.digest())
+	record, err := b.store.Get(t.Context(), key.Digest())
 	if err != nil {
 		t.Fatalf("Get: %v", err)
 	}
@@ -135,7 +135,7 @@ func TestTouchBringsALostSessionBack(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := inMemory(t, Options{Near: 10})
 		b.mustBind(t, session("s"), "a", 0)
-		if err := b.store.Delete(t.Context(), session("s").digest()); err != nil {
+		if err := b.store.Delete(t.Context(), session("s").Digest()); err != nil {
 			t.Fatalf("Delete: %v", err)
 		}
 		pass(time.Minute)
@@ -179,7 +179,7 @@ func TestEveryKeyInRedisExpires(t *testing.T) {
 		{Kind: Hint, ID: "cursor"}: 15 * time.Minute,
 	} {
 		realtest.Eventually(t, "its expiry stands", func() bool {
-			left, err := c.PTTL(t.Context(), "berth:"+key.digest()).Result()
+			left, err := c.PTTL(t.Context(), "berth:"+key.Digest()).Result()
 			return err == nil && left > most-most/4 && left <= most
 		})
 	}

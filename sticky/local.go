@@ -1,23 +1,35 @@
 package sticky
 
-import "log/slog"
+import (
+	"log/slog"
+
+	"berth/sticky/near"
+)
 
 // local is what this process knows by itself: what was read or written last, and what the store has not taken yet.
 type local struct {
-	near    *near
+	near    *near.Cache
 	pending pending
 	log     *slog.Logger
 }
 
+// add has the cache hold e.
+func (l *local) add(e *entry) { l.near.Put(&e.key, &e.binding, nil) }
+
+// refresh is add, unless another owner stands there by now: a session was moved meanwhile.
+func (l *local) refresh(e *entry) {
+	l.near.Put(&e.key, &e.binding, func(have Binding) bool { return e.agrees(have) || have.YieldsTo(e.binding) })
+}
+
 // bind keeps a binding that the store could not take, because of cause, unless another owner is known here.
 func (l *local) bind(e entry, cause error) (outcome string, err error) {
-	if have, ok := l.near.get(e.key); ok && !have.yieldsTo(e.binding) && have.Upstream != e.binding.Upstream {
+	if have, ok := l.near.Get(e.key); ok && !have.YieldsTo(e.binding) && have.Upstream != e.binding.Upstream {
 		return outcomeCollision, ErrOwned
 	}
 	if !l.pending.add(e) {
 		return outcomeCollision, ErrOwned
 	}
-	l.near.add(&e)
+	l.add(&e)
 	l.log.Debug("bound locally, the store is away", "kind", string(e.key.Kind), "error", cause)
 	return outcomeLocal, nil
 }
@@ -28,7 +40,7 @@ func (l *local) collides(e *entry) bool {
 		return false
 	}
 	have, ok := l.pending.get(e.key)
-	return ok && !have.yieldsTo(e.binding) && have.Upstream != e.binding.Upstream
+	return ok && !have.YieldsTo(e.binding) && have.Upstream != e.binding.Upstream
 }
 
 // rebind puts e in the place of what is pending, if that is something that e may replace.
@@ -36,17 +48,17 @@ func (l *local) rebind(e entry, may func(have Binding) bool) bool {
 	if !l.pending.swap(e.key, may, &e) {
 		return false
 	}
-	l.near.add(&e)
+	l.add(&e)
 	return true
 }
 
 // stored takes in that the store has e.
 func (l *local) stored(e *entry) {
 	l.pending.remove(e.key)
-	l.near.add(e)
+	l.add(e)
 }
 
 func (l *local) forget(key Key) {
 	l.pending.remove(key)
-	l.near.remove(key)
+	l.near.Remove(key)
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"berth/internal/storage"
+	"berth/sticky/binding"
 )
 
 // finder looks bindings up: in this process, and then in the store.
@@ -19,8 +20,8 @@ func (f *finder) lookup(ctx context.Context, key *Key, peeks bool, into *Binding
 	if f.local.pending.find(key, into) {
 		return SourceBound, nil
 	}
-	ok := f.local.near.look(key, peeks, into)
-	if ok && !into.mayYield(key.Kind) {
+	ok := f.local.near.Look(key, peeks, into)
+	if ok && !into.MayYield(key.Kind) {
 		return f.source(SourceLRU), nil
 	}
 	err := f.fetch(ctx, key, peeks, into)
@@ -37,7 +38,7 @@ func (f *finder) lookup(ctx context.Context, key *Key, peeks bool, into *Binding
 // fetch asks the store. With an error into stays as it is.
 func (f *finder) fetch(ctx context.Context, key *Key, peeks bool, into *Binding) error {
 	if peeks {
-		of := key.sum()
+		of := key.Sum()
 		_, _, err := f.records.binding(ctx, key, &of, into)
 		return err
 	}
@@ -68,20 +69,20 @@ func (f *finder) load(ctx context.Context, key *Key, into *Binding) error {
 
 // read is what the store has, whatever the near cache says.
 func (f *finder) read(ctx context.Context, key *Key, into *Binding) error {
-	of := key.sum()
+	of := key.Sum()
 	return f.readAs(ctx, key, &of, into)
 }
 
 // readAs is read of a key that has that sum.
-func (f *finder) readAs(ctx context.Context, key *Key, of *sum, into *Binding) error {
+func (f *finder) readAs(ctx context.Context, key *Key, of *binding.Sum, into *Binding) error {
 	k, fits, err := f.records.binding(ctx, key, of, into)
 	switch {
 	case err != nil:
 		return err
 	case fits:
-		f.local.near.keep(key, &k)
+		f.local.near.Keep(key, &k)
 	default:
-		f.local.near.remove(*key)
+		f.local.near.Remove(*key)
 	}
 	return nil
 }

@@ -42,6 +42,6 @@ func (r *rebinder) move(ctx context.Context, key Key, from, to Binding) (Binding
 	if err != nil && !errors.Is(err, ErrMoved) {
 		return Binding{}, err
 	}
-	r.local.near.add(&entry{key: key, binding: stands})
+	r.local.add(&entry{key: key, binding: stands})
 	return stands, err
 }

@@ -117,7 +117,7 @@ func TestHandshakeLivesWithItsSession(t *testing.T) {
 		if got, err := b.Handshake(t.Context(), key); err != nil || string(got) != "hello" {
 			t.Fatalf("after five lives of the session: got %q, %v", got, err)
 		}
-		if n := b.version(t, key.handshake()); n > 7 {
+		if n := b.version(t, key.Handshake()); n > 7 {
 			t.Errorf("written %d times, want once for each life of the session", n)
 		}
 		pass(2*idle + time.Minute)

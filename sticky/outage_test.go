@@ -193,7 +193,7 @@ func TestOneRefusalHoldsNobodyBack(t *testing.T) {
 		one.mustBind(t, keys[i], "a", time.Hour)
 	}
 	server.Restart()
-	server.Do("SET", "berth:"+keys[0].digest(), "not a record")
+	server.Do("SET", "berth:"+keys[0].Digest(), "not a record")
 	one.run(t)
 	realtest.Eventually(t, "all others are written back", func() bool { return one.local.pending.len() == 1 })
 	for _, key := range keys[1:] {

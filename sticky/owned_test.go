@@ -11,6 +11,8 @@ import (
 	"berth/internal/realtest"
 	"berth/internal/storage"
 	"berth/internal/storage/redistest"
+	"berth/sticky/binding"
+	"berth/sticky/roll"
 )
 
 // counts fails the test if an upstream owns more or less.
@@ -134,7 +136,7 @@ func TestASessionCountsWhereItIs(t *testing.T) {
 func TestWhatCouldNotBeListedIsOwed(t *testing.T) {
 	server := redistest.Start(t)
 	b := onRedis(t, server)
-	list := "berth:" + rollKey{Task, "p", "a"}.list()
+	list := "berth:" + roll.Key{Kind: Task, Pool: "p", Upstream: "a"}.List()
 	server.Do("SET", list, "no list")
 	b.mustBind(t, task("1"), "a", time.Hour)
 	if got := b.Unlisted("p", "a"); got != 1 {
@@ -351,7 +353,7 @@ func TestWhatIsListedForNoReasonIsStruckOff(t *testing.T) {
 			}
 		}
 		b.mustBind(t, task("being made"), "a", time.Hour)
-		pass(strikeAfter)
+		pass(roll.StrikeAfter)
 		if got := left(); got != 2 {
 			t.Errorf("later: got %d, want 2", got)
 		}
@@ -364,7 +366,7 @@ func TestProvisionalTasksCountWhereTheyAre(t *testing.T) {
 	server := redistest.Start(t)
 	b := onRedis(t, server)
 	provisional := func(upstream string) Binding {
-		return Binding{Upstream: upstream, Dialect: draft, Maker: "me"}
+		return Binding{Upstream: upstream, Dialect: binding.Draft, Maker: "me"}
 	}
 	for _, id := range []string{"1", "2"} {
 		if err := b.Bind(t.Context(), task(id), provisional("a"), 0); err != nil {

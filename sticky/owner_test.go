@@ -172,7 +172,7 @@ func TestUnreadableValueIsUnknownAndStays(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			b := newBerth(t, "memory:", Options{}, 0)
-			place := task("1").digest()
+			place := task("1").Digest()
 			if err := b.store.Put(t.Context(), place, []byte(value), time.Hour); err != nil {
 				t.Fatalf("Put: %v", err)
 			}

@@ -41,7 +41,7 @@ func (p *pending) find(key *Key, into *Binding) bool {
 func (p *pending) add(e entry) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if have, ok := p.entries[e.key]; ok && !have.binding.yieldsTo(e.binding) {
+	if have, ok := p.entries[e.key]; ok && !have.binding.YieldsTo(e.binding) {
 		return have.binding.Upstream == e.binding.Upstream
 	}
 	if p.entries == nil {
@@ -97,7 +97,7 @@ func (p *pending) of(pool, upstream string) (n int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for key, e := range p.entries {
-		if key.Kind.counted() && key.Pool == pool && e.binding.Upstream == upstream {
+		if key.Kind.Counted() && key.Pool == pool && e.binding.Upstream == upstream {
 			n++
 		}
 	}

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"log/slog"
 	"time"
+
+	"berth/sticky/binding"
 )
 
 // rebinder gives what is bound to another upstream, or up, by compare-and-swap.
@@ -22,17 +24,17 @@ func (r *rebinder) provisional(ctx context.Context, key Key, from string, bindin
 
 func (r *rebinder) affinity(ctx context.Context, key Key, from string, binding Binding) error {
 	e := r.terms.entry(key, binding, 0)
-	r.local.near.remove(e.key)
+	r.local.near.Remove(e.key)
 	return r.rebind(ctx, e, from, func(have Binding) bool { return have.Upstream == from })
 }
 
 func (r *rebinder) release(ctx context.Context, key Key, from, maker string) {
 	may := provisionalOf(from, maker)
-	r.local.near.remove(key)
+	r.local.near.Remove(key)
 	if r.local.pending.swap(key, may, nil) {
 		return
 	}
-	err := r.replace(ctx, key, shortest, Binding{Upstream: from, Dialect: draft}, may)
+	err := r.replace(ctx, key, shortest, Binding{Upstream: from, Dialect: binding.Draft}, may)
 	if err != nil && !errors.Is(err, ErrOwned) {
 		r.log.Debug("a provisional binding could not be released", "kind", string(key.Kind), "error", err)
 	}
@@ -60,7 +62,7 @@ func (r *rebinder) rebind(ctx context.Context, e entry, from string, may func(Bi
 		_, err = r.local.bind(e, err)
 		return err
 	}
-	r.local.near.add(&e)
+	r.local.add(&e)
 	r.rolls.add(ctx, e)
 	if from != e.binding.Upstream {
 		r.rolls.remove(ctx, e.key, from)

@@ -8,10 +8,11 @@ import (
 
 	"berth/internal/realtest"
 	"berth/internal/storage/redistest"
+	"berth/sticky/binding"
 )
 
 // made is a binding of a task whose id its client made.
-func made(upstream string) Binding { return Binding{Upstream: upstream, Dialect: draft} }
+func made(upstream string) Binding { return Binding{Upstream: upstream, Dialect: binding.Draft} }
 
 // bindMade binds task 1 provisionally.
 func (b *berth) bindMade(t *testing.T, upstream string) {
@@ -45,7 +46,7 @@ func TestProvisionalBindingMoves(t *testing.T) {
 // What the owner has told of, what another holds, and what is gone, stays as it is.
 func TestOnlyAProvisionalBindingOfOursMoves(t *testing.T) {
 	for name, stands := range map[string]Binding{
-		"told of":    {Upstream: "a", Dialect: draft, Status: "working"},
+		"told of":    {Upstream: "a", Dialect: binding.Draft, Status: "working"},
 		"another's":  made("c"),
 		"a server's": {Upstream: "a", Dialect: "core"},
 		"given up":   {},
@@ -123,7 +124,7 @@ func TestValueIsReboundOnce(t *testing.T) {
 
 	three := onRedis(t, server)
 	stale.Expires = stale.Expires.Add(-time.Hour) // long since touched
-	three.local.near.add(&entry{key: value, binding: stale})
+	three.local.add(&entry{key: value, binding: stale})
 	three.Touch(value, stale)
 	realtest.Eventually(t, "a touch finds out", func() bool { return three.finds(t, "a", value) })
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"berth/internal/storage"
+	"berth/sticky/binding"
 )
 
 // shortest is the life of what is to go under a condition: an engine deletes without one.
@@ -25,7 +26,7 @@ type records struct {
 
 // get reads the value under key. The error is ErrUnknown, or wraps storage.ErrUnavailable or ctx's.
 func (r *records) get(ctx context.Context, key Key) (storage.Record, error) {
-	record, err := r.store.Get(ctx, key.digest())
+	record, err := r.store.Get(ctx, key.Digest())
 	return record, worded(err)
 }
 
@@ -49,14 +50,14 @@ var rooms = sync.Pool{New: func() any { return new(lent) }}
 
 // binding has into be the binding of key, which has that sum, and returns it as the near cache keeps it, too, if it fits there. One that
 // cannot be read is unknown. With an error into stays as it is.
-func (r *records) binding(ctx context.Context, key *Key, of *sum, into *Binding) (k kept, fits bool, err error) {
+func (r *records) binding(ctx context.Context, key *Key, of *binding.Sum, into *Binding) (k binding.Packed, fits bool, err error) {
 	room := rooms.Get().(*lent)
-	record, err := r.store.GetInto(ctx, of.appendName(room.name[:0], key.Kind), room.value[:0])
+	record, err := r.store.GetInto(ctx, of.AppendName(room.name[:0], key.Kind), room.value[:0])
 	if err != nil {
 		rooms.Put(room)
-		return kept{}, false, worded(err)
+		return binding.Packed{}, false, worded(err)
 	}
-	k, fits, err = decodeInto(record.Value, key, into)
+	k, fits, err = binding.DecodeInto(record.Value, key, into)
 	rooms.Put(room)
 	if err != nil {
 		r.log.Warn("a stored binding cannot be read", "error", err)
@@ -67,7 +68,7 @@ func (r *records) binding(ctx context.Context, key *Key, of *sum, into *Binding)
 
 // put writes e over whatever stands. An error is logged: what is written so is a preference, or told again.
 func (r *records) put(ctx context.Context, e entry) {
-	if err := r.store.Put(ctx, e.key.digest(), e.binding.encode(), time.Until(e.binding.Expires)); err != nil {
+	if err := r.store.Put(ctx, e.key.Digest(), e.binding.Encode(), time.Until(e.binding.Expires)); err != nil {
 		r.log.Debug("a binding could not be written", "kind", string(e.key.Kind), "error", err)
 	}
 }
@@ -85,9 +86,9 @@ func (r *records) revise(ctx context.Context, key Key, life time.Duration, chang
 			return err
 		}
 		if next == nil {
-			return r.store.Delete(ctx, key.digest())
+			return r.store.Delete(ctx, key.Digest())
 		}
-		_, err = r.store.Swap(ctx, key.digest(), record.Version, next, life)
+		_, err = r.store.Swap(ctx, key.Digest(), record.Version, next, life)
 		switch {
 		case errors.Is(err, storage.ErrNotFound):
 			return ErrUnknown
@@ -101,7 +102,7 @@ func (r *records) revise(ctx context.Context, key Key, life time.Duration, chang
 // exchange is revise of a binding.
 func (r *records) exchange(ctx context.Context, key Key, life time.Duration, change func(standing Binding) (next Binding, err error)) error {
 	return r.revise(ctx, key, life, func(value []byte) ([]byte, error) {
-		standing, err := decode(value)
+		standing, err := binding.Decode(value)
 		if err != nil {
 			return nil, ErrUnknown
 		}
@@ -109,6 +110,23 @@ func (r *records) exchange(ctx context.Context, key Key, life time.Duration, cha
 		if err != nil {
 			return nil, err
 		}
-		return next.encode(), nil
+		return next.Encode(), nil
 	})
+}
+
+// mark writes a mark, whatever stands.
+func (r *records) mark(ctx context.Context, key Key, mark string, life time.Duration) error {
+	if err := r.store.Put(ctx, key.Digest(), []byte(mark), life); err != nil {
+		return fmt.Errorf("sticky: mark: %w", err)
+	}
+	return nil
+}
+
+// markOf reads a mark; "": there is none.
+func (r *records) markOf(ctx context.Context, key Key) (string, error) {
+	record, err := r.get(ctx, key)
+	if errors.Is(err, ErrUnknown) {
+		err = nil
+	}
+	return string(record.Value), err
 }

@@ -14,7 +14,7 @@ type Seen struct {
 // refresher has what calls tell of bindings written, later: it is known here at once.
 type refresher struct {
 	terms   terms
-	near    *near
+	local   *local
 	records *records
 	rolls   *rolls
 	metrics *metrics
@@ -53,7 +53,7 @@ func (r *refresher) touch(key Key, current Binding) (Binding, bool) {
 	if current.Expires.After(due) {
 		return current, false
 	}
-	if latest, ok := r.near.get(key); ok {
+	if latest, ok := r.local.near.Get(key); ok {
 		current = latest // a call routed at the same time may have been first
 	}
 	if current.Expires.After(due) {
@@ -62,7 +62,7 @@ func (r *refresher) touch(key Key, current Binding) (Binding, bool) {
 	current.Expires = now.Add(idle)
 	current.Kept = r.prolonged(key, current.Kept)
 	counts := countsAsBefore
-	if key.Kind.counted() && current.Expires.UnixMilli() > current.Until {
+	if key.Kind.Counted() && current.Expires.UnixMilli() > current.Until {
 		current.Until, counts = r.terms.countedUntil(key.Kind, &current, 0, now), countsUntil
 		if current.Made == 0 {
 			current.Made = now.UnixMilli()
@@ -75,7 +75,7 @@ func (r *refresher) touch(key Key, current Binding) (Binding, bool) {
 // refresh lets this process know e at once and the store soon. It never blocks:
 // what is dropped is told again when the next answer extends the binding.
 func (r *refresher) refresh(e entry) {
-	r.near.refresh(&e)
+	r.local.refresh(&e)
 	if !r.enqueue(e) {
 		r.owe(e)
 	}
@@ -106,7 +106,7 @@ func (r *refresher) prolonged(session Key, kept time.Time) time.Time {
 	if kept.IsZero() || kept.Sub(now) > r.terms.sessionIdle+touchEvery {
 		return kept
 	}
-	if !r.enqueue(entry{key: session.handshake()}) {
+	if !r.enqueue(entry{key: session.Handshake()}) {
 		return kept
 	}
 	return now.Add(r.terms.handshake())

@@ -30,7 +30,7 @@ func TestUnreplicatedBindingsStayPending(t *testing.T) {
 	replica.Stop()
 	b.mustBind(t, task("1"), "a", 0)
 	b.owns(t, "a", task("1"), SourceBound)
-	key := "berth:" + task("1").digest()
+	key := "berth:" + task("1").Digest()
 	if got := master.Do("GET", key); got == "$-1" {
 		t.Error("the master has no binding")
 	}

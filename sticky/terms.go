@@ -54,7 +54,7 @@ func (t *terms) complete(e *entry, ttl time.Duration, now time.Time) {
 		life = min(life, ProvisionalLife)
 	}
 	binding.Expires = now.Add(life)
-	if key.Kind.counted() {
+	if key.Kind.Counted() {
 		if key.Kind == Task && t.hide != nil {
 			binding.ID = t.hide(key.ID)
 		}

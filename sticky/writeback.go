@@ -88,10 +88,10 @@ func (w *writeBack) one(ctx context.Context, e entry) error {
 	switch {
 	case !written && e.taken(standing):
 		w.log.Warn("another berth bound the same id to another upstream first", "kind", string(e.key.Kind), "ours", e.binding.Upstream)
-		w.local.near.remove(e.key)
+		w.local.near.Remove(e.key)
 		outcome = outcomeCollision
 	case now.counts == countsNoMore:
-		w.local.near.refresh(&now)
+		w.local.refresh(&now)
 	case written || !countsNot(standing):
 		w.rolls.add(ctx, e)
 	}

@@ -8,6 +8,7 @@ import (
 
 	"berth/internal/realtest"
 	"berth/internal/storage/redistest"
+	"berth/sticky/binding"
 )
 
 // The ranks of a binding: nobody has told of the task, its owner has, or did so when it was
@@ -17,7 +18,7 @@ var (
 		return Binding{Upstream: upstream, Dialect: "core", Asked: true}
 	}
 	toldOf = func(upstream string) Binding {
-		return Binding{Upstream: upstream, Dialect: draft, Status: "working"}
+		return Binding{Upstream: upstream, Dialect: binding.Draft, Status: "working"}
 	}
 	serverMade = func(upstream string) Binding { return Binding{Upstream: upstream, Dialect: "core"} }
 )

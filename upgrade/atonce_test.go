@@ -30,7 +30,7 @@ func (b *berth) startAtOnce(t *testing.T, r *Rule, argument string) *Held {
 
 // underWay is how many calls are at the upstreams, as the pool counts.
 func (b *berth) underWay() (n int) {
-	for _, u := range b.runner.Pool(poolName).Routing.Upstreams() {
+	for _, u := range b.runner.Pools.Get(poolName).Routing.Upstreams() {
 		n += u.InFlight()
 	}
 	return n

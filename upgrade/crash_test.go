@@ -1,6 +1,7 @@
 package upgrade
 
 import (
+	"berth/upgrade/queues"
 	"fmt"
 	"path/filepath"
 	"testing"
@@ -96,7 +97,7 @@ func dieAt(t *testing.T, s settings, point int, after bool) {
 		}
 	}
 	queue := r.Terms(poolName).Queue
-	for _, list := range []string{heir.ledger.Lists.TasksOf(b.ledger.Holder), heir.ledger.Lists.TasksOf(heir.ledger.Holder), heir.ledger.Lists.WaitingIn(queue), heir.ledger.Lists.SlotsOf(queue, "u")} {
+	for _, list := range []string{heir.ledger.Lists.TasksOf(b.ledger.Holder), heir.ledger.Lists.TasksOf(heir.ledger.Holder), queues.WaitingIn(queue), heir.ledger.Lists.SlotsOf(queue, "u")} {
 		if left := heir.members(t, list); len(left) > 0 {
 			t.Errorf("%s: %s still has %v", where, list, left)
 		}

@@ -46,7 +46,7 @@ func (m *Maker) create(ctx context.Context, c task.Creation, once task.Once) (*r
 	if err != nil {
 		return nil, err
 	}
-	if c.Session == "" && !m.runner.Pool(c.Asker.Pool).Routing.TakesWork() {
+	if c.Session == "" && !m.runner.Pools.Get(c.Asker.Pool).Routing.TakesWork() {
 		return nil, routing.ErrNoUpstream
 	}
 	id, creator, err := m.name(ctx, c.Credentials)
@@ -110,7 +110,7 @@ func (m *Maker) name(ctx context.Context, c task.Credentials) (id string, who ta
 // its memory is full keeps nothing for certain. One that nobody has asked yet is no worse
 // than others.
 func (m *Maker) fit() error {
-	if health := m.ledger.Store.Health(); !health.Healthy && health.LastError != "" || health.Evicts != "" || m.runner.Pending.Full() {
+	if health := m.ledger.Store.Health(); !health.Healthy && health.LastError != "" || health.Evicts != "" || m.ledger.Pending.Full() {
 		return storage.ErrUnavailable
 	}
 	return nil

@@ -62,7 +62,7 @@
 //
 // # Where things are
 //
-// Arrows run down: upgrade to peers, webhooks and lending, runner, ledger, task.
+// Arrows run down: upgrade to peers, webhooks and lending, runner, places and metrics, ledger and transport, queues and quota, task.
 //
 //	tasks.go, drain.go                 all parts together: opened, run, changed and drained
 //	face.go                            what proxies need of below
@@ -76,8 +76,11 @@
 //	polls.go, use.go                   what is counted of them in this process
 //	task/                              the record, its steps, rules, ids, failures
 //	ledger/                            what the store holds
+//	queues/, places/                   who waits for a place at an upstream, and who looks for one
+//	quota/                             what tasks may keep
 //	lending/                           large texts that clients are being given
-//	runner/                            held calls
+//	runner/, transport/                held calls, and how they reach upstreams
+//	metrics/                           what operators see of them
 //	peers/                             what berths do for each other
 //	webhooks/                          receivers that are told how tasks fare
 package upgrade

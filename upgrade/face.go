@@ -3,8 +3,10 @@ package upgrade
 import (
 	"berth/upgrade/ledger"
 	"berth/upgrade/lending"
+	"berth/upgrade/quota"
 	"berth/upgrade/runner"
 	"berth/upgrade/task"
+	"berth/upgrade/transport"
 	"berth/upgrade/webhooks"
 )
 
@@ -30,20 +32,20 @@ type (
 	Refusal     = task.Refusal
 	IDs         = task.IDs
 
-	Pool          = runner.Pool
-	Transport     = runner.Transport
-	Exchange      = runner.Exchange
-	Message       = runner.Message
+	Pool          = transport.Pool
+	Transport     = transport.Transport
+	Exchange      = transport.Exchange
+	Message       = transport.Message
 	Held          = runner.Held
 	WaitingClient = runner.WaitingClient
 
-	CredentialsError = runner.CredentialsError
+	CredentialsError = transport.CredentialsError
 
 	Webhook  = task.Webhook
 	News     = task.News
 	Receiver = webhooks.Receiver
 
-	Bounds   = ledger.Bounds
+	Bounds   = quota.Bounds
 	OpenAsk  = ledger.OpenAsk
 	Delivery = ledger.Delivery
 	Watcher  = ledger.Watcher
@@ -76,14 +78,14 @@ const (
 var (
 	ErrTerminal    = task.ErrTerminal
 	ErrSessionLost = task.ErrSessionLost
-	ErrAnswered    = runner.ErrAnswered
-	ErrRefused     = runner.ErrRefused
-	ErrStands      = runner.ErrStands
-	ErrNoReplay    = runner.ErrNoReplay
+	ErrAnswered    = transport.ErrAnswered
+	ErrRefused     = transport.ErrRefused
+	ErrStands      = transport.ErrStands
+	ErrNoReplay    = transport.ErrNoReplay
 	ErrUnknown     = ledger.ErrUnknown
 	ErrDraining    = ledger.ErrDraining
 	ErrTooMany     = ledger.ErrTooMany
-	ErrTooMuchKept = ledger.ErrTooMuchKept
+	ErrTooMuchKept = quota.ErrTooMuchKept
 	ErrTooMuchLent = lending.ErrTooMuch
 )
 

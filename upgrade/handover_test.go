@@ -85,7 +85,7 @@ func TestLeavingBerthHandsOverWhatCanBeResumed(t *testing.T) {
 // What runs in a session of this process's would be lost with it: it has its time here.
 func TestLeavingBerthKeepsWhatIsTiedToIt(t *testing.T) {
 	oldWorld(t, func(_ *testing.T, s *settings) { s.shared = true }, func(t *testing.T, berths []*berth, old *oldServer) {
-		berths[0].runner.Pool(poolName).Tied = func(*routing.Upstream) bool { return true }
+		berths[0].runner.Pools.Get(poolName).Tied = func(*routing.Upstream) bool { return true }
 		id := berths[0].handCore(t, rule(nil), 0)
 		soon()
 		berths[0].leave(t)

@@ -12,6 +12,7 @@ import (
 	"berth/internal/storage"
 	"berth/routing"
 	"berth/upgrade/ledger"
+	"berth/upgrade/queues"
 	"berth/upgrade/runner"
 	"berth/upgrade/task"
 )
@@ -254,7 +255,7 @@ func TestDiscardedCallLeavesNothing(t *testing.T) {
 			t.Errorf("got %v, want ErrUnknown", err)
 		}
 		l := b.ledger.Lists
-		for _, list := range []string{l.TasksOf(b.ledger.Holder), l.LiveOf(poolName, "alice"), l.WaitingIn(h.Task().Terms.Queue), l.SlotsOf(h.Task().Terms.Queue, "u")} {
+		for _, list := range []string{l.TasksOf(b.ledger.Holder), l.LiveOf(poolName, "alice"), queues.WaitingIn(h.Task().Terms.Queue), l.SlotsOf(h.Task().Terms.Queue, "u")} {
 			if left := b.members(t, list); len(left) > 0 {
 				t.Errorf("%s still has %v", list, left)
 			}

@@ -8,13 +8,13 @@ import (
 	"testing/synctest"
 	"time"
 
-	"berth/upgrade/ledger"
+	"berth/upgrade/queues"
 )
 
 // queued are the names that a task has in the line of calls that queue.
 func (b *berth) queued(t *testing.T, id string) []string {
 	t.Helper()
-	line := b.ledger.Lists.WaitingIn(rule(queueing).Terms(poolName).Queue)
+	line := queues.WaitingIn(rule(queueing).Terms(poolName).Queue)
 	return slices.DeleteFunc(b.members(t, line), func(name string) bool { return !strings.HasPrefix(name, id) })
 }
 
@@ -111,8 +111,8 @@ func TestCallThatTakesALaterRoundHasOneTurn(t *testing.T) {
 		synctest.Wait()
 		id := b.hand(t, rule(queueing), "call hang")
 		synctest.Wait()
-		line := b.ledger.Lists.WaitingIn(rule(queueing).Terms(poolName).Queue)
-		before, own := ledger.ReadTurn(b.members(t, line)[0]), ledger.ReadTurn(b.members(t, line)[1])
+		line := queues.WaitingIn(rule(queueing).Terms(poolName).Queue)
+		before, own := queues.ReadTurn(b.members(t, line)[0]), queues.ReadTurn(b.members(t, line)[1])
 		_, rest, _ := strings.Cut(before.Name, " ")
 		b.line.refuse(func(op, key string) bool { return op == "delist" && key == line })
 		if err := b.line.at.Load().RemoveMember(t.Context(), line, own.Name); err != nil {
@@ -131,7 +131,7 @@ func TestCallThatTakesALaterRoundHasOneTurn(t *testing.T) {
 		b.line.refuse(nil)
 		time.Sleep(2 * time.Second)
 		synctest.Wait()
-		if names := b.queued(t, id); len(names) != 1 || ledger.ReadTurn(names[0]).Round <= before.Round {
+		if names := b.queued(t, id); len(names) != 1 || queues.ReadTurn(names[0]).Round <= before.Round {
 			t.Fatalf("it stands as %q, after %q", names, before.Name)
 		}
 		if _, err := b.Steps.Cancel(t.Context(), id, somebody); err != nil {

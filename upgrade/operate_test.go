@@ -9,7 +9,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"berth/upgrade/ledger"
+	"berth/upgrade/queues"
 	"berth/upgrade/task"
 )
 
@@ -166,7 +166,7 @@ func TestAPauseHoldsAtEveryBerth(t *testing.T) {
 		if err := berths[1].Queues.Pause(t.Context(), queue, "ann"); err != nil {
 			t.Fatal(err)
 		}
-		time.Sleep(ledger.PauseFresh)
+		time.Sleep(queues.PauseFresh)
 		var waiting []string
 		for i, b := range berths {
 			waiting = append(waiting, b.hand(t, rule(queueing), fmt.Sprintf("waits-%d%s result", i, bounded)))

@@ -94,7 +94,7 @@ func (o *Orders) MayRerun(ctx context.Context, of *task.Task) error {
 		return fmt.Errorf(`%w: its rule does not say on_orphan = "rerun", so the tool may not run twice`, ErrNotRerunnable)
 	case of.Session != "":
 		return fmt.Errorf("%w: it lives in its client's session", ErrNotRerunnable)
-	case !o.runner.TakesOn(of.Pool):
+	case !o.runner.Pools.TakesOn(of.Pool):
 		return fmt.Errorf("%w: there is no pool %q any more", ErrNotRerunnable, of.Pool)
 	case of.Again.ID == "":
 		return nil

@@ -14,7 +14,7 @@ import (
 	"berth/internal/seal"
 	"berth/internal/storage"
 	"berth/upgrade/ledger"
-	"berth/upgrade/runner"
+	"berth/upgrade/places"
 )
 
 // graceful is when the tasks of a dead holder have been seen to, at the latest: its lease
@@ -224,7 +224,7 @@ func TestFrozenHolderPutsNothingBackAfterAFlush(t *testing.T) {
 		if _, err := berths[1].Steps.Cancel(t.Context(), busy, somebody); err != nil {
 			t.Fatal(err)
 		}
-		time.Sleep(2 * runner.PlaceEvery)
+		time.Sleep(2 * places.Every)
 		berths[1].mustState(t, id, Completed)
 		at.Store(memory(t))
 		berths[0].line.thaw()

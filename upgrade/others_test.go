@@ -15,8 +15,8 @@ import (
 // upstream yet, do not end it.
 func TestWhatWasNotSentIsLeftToWhoCanSendIt(t *testing.T) {
 	for name, unable := range map[string]func(b *berth){
-		"another deployment": func(b *berth) { b.runner.SetPools(nil) },
-		"no upstream yet":    func(b *berth) { b.runner.Pool(poolName).Routing.Replace(nil) },
+		"another deployment": func(b *berth) { b.runner.Pools.Set(nil) },
+		"no upstream yet":    func(b *berth) { b.runner.Pools.Get(poolName).Routing.Replace(nil) },
 	} {
 		for _, comes := range []bool{true, false} {
 			t.Run(name, func(t *testing.T) {

@@ -1,6 +1,7 @@
 package upgrade
 
 import (
+	"berth/upgrade/queues"
 	"fmt"
 	"slices"
 	"strings"
@@ -8,6 +9,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"berth/upgrade/places"
 	"berth/upgrade/runner"
 )
 
@@ -59,7 +61,7 @@ func TestCancelledCallLeavesTheQueue(t *testing.T) {
 			waiting = append(waiting, b.hand(t, rule(queueing), fmt.Sprintf("waiting-%d hang", i)))
 			synctest.Wait()
 		}
-		queue := b.ledger.Lists.WaitingIn(b.see(t, first).Terms.Queue)
+		queue := queues.WaitingIn(b.see(t, first).Terms.Queue)
 		for _, id := range append(waiting[:2:2], first) {
 			if _, err := berths[1].Steps.Cancel(t.Context(), id, somebody); err != nil {
 				t.Fatal(err)
@@ -81,7 +83,7 @@ func TestGhostsDoNotStopTheQueue(t *testing.T) {
 		terms := rule(queueing).Terms(poolName)
 		for i := range 3 {
 			name := fmt.Sprint("ghost-", i)
-			if err := b.ledger.Lists.Add(t.Context(), b.ledger.Lists.WaitingIn(terms.Queue), name, time.Hour, 0); err != nil {
+			if err := b.ledger.Lists.Add(t.Context(), queues.WaitingIn(terms.Queue), name, time.Hour, 0); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -138,7 +140,7 @@ func TestPlacesAreNotGivenTwiceAfterAFlush(t *testing.T) {
 		if _, err := berths[1].Steps.Cancel(t.Context(), first, somebody); err != nil {
 			t.Fatal(err)
 		}
-		time.Sleep(2 * runner.PlaceEvery)
+		time.Sleep(2 * places.Every)
 		berths[0].mustState(t, second, Completed)
 	})
 }
@@ -159,7 +161,7 @@ func TestPlacesAreDoubtedOnlyWhereTheyMayBeLost(t *testing.T) {
 				time.Sleep(2 * lease)
 				for n := range 4 {
 					runs := berths[0].hand(t, rule(queueing), fmt.Sprintf("runs-%d%s hang", n, bounded))
-					time.Sleep(2 * runner.PlaceEvery)
+					time.Sleep(2 * places.Every)
 					berths[0].mustState(t, runs, Dispatched)
 					for _, b := range berths {
 						b.line.cut()
@@ -172,12 +174,12 @@ func TestPlacesAreDoubtedOnlyWhereTheyMayBeLost(t *testing.T) {
 						b.line.mend()
 					}
 					waits := berths[1].hand(t, rule(queueing), fmt.Sprintf("waits-%d%s result", n, bounded))
-					time.Sleep(2 * runner.PlaceEvery)
+					time.Sleep(2 * places.Every)
 					berths[1].mustState(t, waits, Queued)
 					if _, err := berths[1].Steps.Cancel(t.Context(), runs, somebody); err != nil {
 						t.Fatal(err)
 					}
-					time.Sleep(2 * runner.PlaceEvery)
+					time.Sleep(2 * places.Every)
 					if loses != nil {
 						berths[1].mustState(t, waits, Queued)
 						time.Sleep(2 * lease)

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"berth/upgrade/ledger"
+	"berth/upgrade/queues"
 )
 
 // Queues tells operators of the lines in which calls wait, and lets them pause one.
@@ -27,25 +28,25 @@ func (q *Queues) Running(ctx context.Context, queue, upstream string) (int, erro
 }
 
 // Pauses are the queues that are paused, by Terms.Queue. The error wraps storage.ErrUnavailable.
-func (q *Queues) Pauses(ctx context.Context) (map[string]ledger.Pause, error) {
+func (q *Queues) Pauses(ctx context.Context) (map[string]queues.Pause, error) {
 	return q.ledger.Pauses.All(ctx)
 }
 
-// Pause has no berth send calls of a queue any more, within ledger.PauseFresh. What runs goes on, and what
+// Pause has no berth send calls of a queue any more, within queues.PauseFresh. What runs goes on, and what
 // comes queues. One that is paused stays as it is. The error wraps storage.ErrUnavailable.
 func (q *Queues) Pause(ctx context.Context, queue, by string) error {
-	return q.setPause(ctx, queue, ledger.Pause{Since: q.ledger.Clock.Now(), By: by})
+	return q.setPause(ctx, queue, queues.Pause{Since: q.ledger.Clock.Now(), By: by})
 }
 
 // Resume ends a pause. The error is that of Pause.
 func (q *Queues) Resume(ctx context.Context, queue string) error {
-	return q.setPause(ctx, queue, ledger.Pause{})
+	return q.setPause(ctx, queue, queues.Pause{})
 }
 
-func (q *Queues) setPause(ctx context.Context, queue string, pause ledger.Pause) error {
+func (q *Queues) setPause(ctx context.Context, queue string, pause queues.Pause) error {
 	err := q.ledger.Pauses.Set(ctx, queue, pause)
 	if err == nil {
-		q.ledger.Notices.Tell(ctx, ledger.PausesTopic, ledger.QueueTopic(queue)) // the others look by themselves
+		q.ledger.Notices.Tell(ctx, queues.PausesTopic, ledger.QueueTopic(queue)) // the others look by themselves
 	}
 	return err
 }

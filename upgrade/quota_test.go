@@ -12,6 +12,7 @@ import (
 
 	"berth/internal/storage"
 	"berth/upgrade/ledger"
+	"berth/upgrade/quota"
 )
 
 const kib = 1 << 10
@@ -211,7 +212,7 @@ func TestDiscardedTaskKeepsNothing(t *testing.T) {
 		}
 		h.Discard()
 		synctest.Wait()
-		if now := b.ledger.Quota.Total(); now != (ledger.Usage{}) {
+		if now := b.ledger.Quota.Total(); now != (quota.Usage{}) {
 			t.Errorf("counted %+v, want nothing", now)
 		}
 	})

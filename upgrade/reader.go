@@ -9,7 +9,7 @@ import (
 	"berth/internal/mcp"
 	"berth/upgrade/ledger"
 	"berth/upgrade/lending"
-	"berth/upgrade/runner"
+	"berth/upgrade/metrics"
 	"berth/upgrade/task"
 )
 
@@ -21,7 +21,7 @@ type Reader struct {
 	records records
 	ledger  *ledger.Ledger
 	lending *lending.Lending
-	metrics *runner.Metrics
+	metrics *metrics.Metrics
 }
 
 // Get returns a task with its outcome, until its caller returns the view. Errors: ErrUnknown, a

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"berth/internal/mcp"
-	"berth/upgrade/runner"
+	"berth/upgrade/places"
 )
 
 // A call in a session that its upstream does not know was not run.
@@ -33,7 +33,7 @@ func TestCallThatQueuesForItsSessionsInstanceIsOneOfIt(t *testing.T) {
 		soon()
 		second := berths[1].handCore(t, rule(queueing), 0)
 		soon()
-		u := berths[1].runner.Pool(poolName).Routing.Find(berths[1].mustState(t, second, Queued).Upstream)
+		u := berths[1].runner.Pools.Get(poolName).Routing.Find(berths[1].mustState(t, second, Queued).Upstream)
 		if held := u.UnderWay().Held; held != 1 {
 			t.Errorf("%d calls are told of, while %s waits for %s", held, second, first)
 		}
@@ -165,7 +165,7 @@ func TestCallsInSessionsQueueBeforeTheirUpstream(t *testing.T) {
 		}
 		for n := range 5 {
 			old.call(t, n).answer(`{}`)
-			time.Sleep(2 * runner.PlaceEvery)
+			time.Sleep(2 * places.Every)
 			synctest.Wait()
 		}
 		for _, id := range waiting {

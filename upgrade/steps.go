@@ -7,6 +7,7 @@ import (
 	"berth/internal/mcp"
 	"berth/internal/storage"
 	"berth/upgrade/ledger"
+	"berth/upgrade/quota"
 	"berth/upgrade/runner"
 	"berth/upgrade/task"
 )
@@ -69,7 +70,7 @@ func (s *Steps) Renew(id string, with *task.Envelope) { s.runner.Renew(id, with)
 // nobody knows whether the answers were taken, and they may be given again.
 func (s *Steps) Update(ctx context.Context, id string, who task.Asker, answers []mcp.Input, with *task.Envelope) error {
 	e, err := s.records.find(ctx, id, who)
-	if err != nil || e.State != task.InputRequired && !s.runner.Pending.Has(id) {
+	if err != nil || e.State != task.InputRequired && !s.ledger.Pending.Has(id) {
 		return err
 	}
 	op := s.ledger.Op(task.Answer)
@@ -89,7 +90,7 @@ func (s *Steps) goOn(ctx context.Context, e ledger.Entry, op *task.Op, with *tas
 	// From here on the client's departure must not leave open who goes on with the task.
 	ctx, cancel := ledger.Bounded(context.WithoutCancel(ctx))
 	defer cancel()
-	if err := s.runner.Pending.Settle(ctx, id); err != nil {
+	if err := s.ledger.Pending.Settle(ctx, id); err != nil {
 		return err
 	}
 	next, _, _ := task.Transition(e.Task, op) // answers to nothing leave it as it is
@@ -99,7 +100,7 @@ func (s *Steps) goOn(ctx context.Context, e ledger.Entry, op *task.Op, with *tas
 	}
 	if !s.ledger.Quota.Take(id, next.Weight(), held) {
 		s.runner.Metrics.Refused(ctx, "answers")
-		return &task.Refusal{Err: ledger.ErrTooMuchKept, Reason: "answers"}
+		return &task.Refusal{Err: quota.ErrTooMuchKept, Reason: "answers"}
 	}
 	take := func(ctx context.Context) error { return s.runner.Answer(ctx, e, op, with) }
 	err = ledger.Unavailable(take(ctx))
@@ -108,7 +109,7 @@ func (s *Steps) goOn(ctx context.Context, e ledger.Entry, op *task.Op, with *tas
 	}
 	if errors.Is(err, storage.ErrUnavailable) {
 		// The answers may be stored, and with them that this process goes on with the task.
-		s.runner.Pending.Keep(id, take)
+		s.ledger.Pending.Keep(id, take)
 	}
 	return err
 }

@@ -12,8 +12,10 @@ import (
 	"berth/upgrade/ledger"
 	"berth/upgrade/lending"
 	"berth/upgrade/peers"
+	"berth/upgrade/quota"
 	"berth/upgrade/runner"
 	"berth/upgrade/task"
+	"berth/upgrade/transport"
 	"berth/upgrade/webhooks"
 
 	"go.opentelemetry.io/otel/metric"
@@ -26,11 +28,11 @@ type Options struct {
 	Name   string         // of this process, as no other one's; "": one is made
 	Store  *storage.Store // of records, shared or not; required
 	Keys   *seal.Keyring  // keys the ids, and seals credentials if its secret was given; required
-	Pools  []runner.Pool
+	Pools  []transport.Pool
 	Lease  time.Duration        // how long a holder that does not renew is taken for alive; 0: 15 s
 	Logger *slog.Logger         // nil: discarded
 	Meter  metric.MeterProvider // nil: nothing is measured
-	Kept   ledger.Bounds        // of what tasks keep until they expire
+	Kept   quota.Bounds         // of what tasks keep until they expire
 
 	Receivers []webhooks.Receiver // that rules name
 	Troubles  *trouble.Book       // is told of calls that lost their holder; nil: nobody is
@@ -75,7 +77,7 @@ func newTasks(o Options, s ledger.Store) *Tasks {
 	}
 	l := ledger.New(s, o.Name, o.Keys, o.Lease, o.Kept)
 	r := runner.New(l, o.Pools, o.Unsaved, o.Logger, o.Meter)
-	r.Troubles = o.Troubles
+	r.Metrics.Troubles = o.Troubles
 	t := &Tasks{ledger: l, runner: r, peers: peers.New(l, r, o.Logger), webhooks: webhooks.New(l, o.Receivers, o.Logger, o.Meter)}
 	t.divide(lending.New(o.Kept.Lent, o.Kept.LentPerCaller))
 	return t
@@ -86,11 +88,11 @@ func (t *Tasks) divide(lent *lending.Lending) {
 	l, r := t.ledger, t.runner
 	found := records{l, r}
 	t.IDs, t.Polls = l.IDs, newPolls()
-	t.Reader = &Reader{records: found, ledger: l, lending: lent, metrics: &r.Metrics}
+	t.Reader = &Reader{records: found, ledger: l, lending: lent, metrics: r.Metrics}
 	t.Maker = &Maker{records: found, ledger: l, runner: r, creating: make(creating, createAtOnce)}
 	t.Steps = &Steps{records: found, ledger: l, runner: r, moots: moots{next: map[string]time.Time{}}}
 	t.Sessions = &Sessions{Sessions: l.Sessions, Deliveries: l.Deliveries(), ledger: l, runner: r}
-	t.Use = &Use{ledger: l, lending: lent, metrics: &r.Metrics}
+	t.Use = &Use{ledger: l, lending: lent, metrics: r.Metrics}
 	t.Queues = &Queues{ledger: l}
 	t.Overview = &Overview{records: found, ledger: l, runner: r}
 	t.Orders = &Orders{records: found, ledger: l, runner: r, maker: t.Maker, steps: t.Steps}
@@ -98,9 +100,9 @@ func (t *Tasks) divide(lent *lending.Lending) {
 
 // Change has calls be sent to these pools, tasks keep so much, and these receivers be told, from now on. What is under way in a
 // pool that is not among them ends there; what of kept is lent stays as it was.
-func (t *Tasks) Change(pools []runner.Pool, kept ledger.Bounds, receivers []webhooks.Receiver) {
+func (t *Tasks) Change(pools []transport.Pool, kept quota.Bounds, receivers []webhooks.Receiver) {
 	t.webhooks.Change(receivers)
-	t.runner.SetPools(pools)
+	t.runner.Pools.Set(pools)
 	t.ledger.Quota.SetBounds(kept)
 }
 

@@ -8,8 +8,8 @@ import (
 	"testing/synctest"
 	"time"
 
-	"berth/upgrade/ledger"
-	"berth/upgrade/runner"
+	"berth/upgrade/places"
+	"berth/upgrade/queues"
 	"berth/upgrade/task"
 )
 
@@ -74,12 +74,12 @@ func TestCallersTakeTurns(t *testing.T) {
 		add(1, "two", "two-0")
 		var order []string
 		for turn := 0; ; turn++ {
-			time.Sleep(ledger.QueueFresh) // so that what was read is not from before
+			time.Sleep(queues.Fresh) // so that what was read is not from before
 			waiting := lineOf(t, berths, ids)
 			if len(waiting) == 0 {
 				break
 			}
-			time.Sleep(10*time.Second - ledger.QueueFresh)
+			time.Sleep(10*time.Second - queues.Fresh)
 			synctest.Wait()
 			if v := berths[0].see(t, waiting[0]); v.State != Dispatched {
 				t.Fatalf("%s was first, and is %s", names[waiting[0]], v.State)
@@ -119,7 +119,7 @@ func TestBurstsTakeTurns(t *testing.T) {
 		}
 		synctest.Wait()
 		id := berths[1].handFor(t, "two", "two-0")
-		time.Sleep(2 * runner.PlaceEvery)
+		time.Sleep(2 * places.Every)
 		if v := berths[0].see(t, id); v.Place > 2 {
 			t.Errorf("it stands at %d, want 2 at most", v.Place)
 		}
@@ -142,7 +142,7 @@ func TestLineWithEntriesOfAnOlderBerth(t *testing.T) {
 				t.Fatal(err)
 			}
 			task := h.Task()
-			if err := b.ledger.Lists.Add(t.Context(), b.ledger.Lists.WaitingIn(task.QueueName()), h.ID, time.Until(h.Expires), 0); err != nil {
+			if err := b.ledger.Lists.Add(t.Context(), queues.WaitingIn(task.QueueName()), h.ID, time.Until(h.Expires), 0); err != nil {
 				t.Fatal(err)
 			}
 			h.Start(nil)
@@ -182,7 +182,7 @@ func TestRoundGivenByTwoBerthsIsOnes(t *testing.T) {
 		berths[0].handFor(t, "zero", "running")
 		polled := berths[0].handFor(t, "zero", "polled")
 		waits := berths[1].see(t, polled).Task
-		time.Sleep(ledger.QueueFresh)
+		time.Sleep(queues.Fresh)
 		late := creation(rule(queueing), "one-1"+bounded+" result/10s")
 		late.Caller = "one"
 		h, err := berths[1].Maker.Create(t.Context(), late)
@@ -194,8 +194,8 @@ func TestRoundGivenByTwoBerthsIsOnes(t *testing.T) {
 		time.Sleep(time.Millisecond)
 		berths[0].handFor(t, "one", "one-0")
 		rounds := func() (given []uint64) {
-			for _, name := range berths[0].members(t, berths[0].ledger.Lists.WaitingIn(waits.QueueName())) {
-				if w := ledger.ReadTurn(name); w.Caller == task.Digest("one") {
+			for _, name := range berths[0].members(t, queues.WaitingIn(waits.QueueName())) {
+				if w := queues.ReadTurn(name); w.Caller == task.Digest("one") {
 					given = append(given, w.Round)
 				}
 			}
@@ -206,7 +206,7 @@ func TestRoundGivenByTwoBerthsIsOnes(t *testing.T) {
 			t.Fatalf("the rounds are %d, want one twice", given)
 		}
 		berths[1].line.lag(nil)
-		time.Sleep(2 * runner.PlaceEvery)
+		time.Sleep(2 * places.Every)
 		if given := rounds(); len(given) != 2 || given[0] == given[1] {
 			t.Errorf("the rounds are %d, want two", given)
 		}
@@ -247,7 +247,7 @@ func TestTurnsAfterAFlush(t *testing.T) {
 		at.Store(memory(t))
 		time.Sleep(2 * time.Second)
 		late := b.handFor(t, "two", "two-0")
-		time.Sleep(2 * runner.PlaceEvery)
+		time.Sleep(2 * places.Every)
 		if v := b.see(t, late); v.Place != 2 {
 			t.Errorf("it stands at %d, want 2", v.Place)
 		}

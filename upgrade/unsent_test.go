@@ -172,7 +172,7 @@ func TestNoTaskIsMadeWhileAllUpstreamsDrain(t *testing.T) {
 
 // drains has all upstreams of the berth drain, or none.
 func (b *berth) drains(all bool) {
-	pool, marks := b.runner.Pool(poolName).Routing, map[string]routing.Drain{}
+	pool, marks := b.runner.Pools.Get(poolName).Routing, map[string]routing.Drain{}
 	for _, name := range pool.Names() {
 		if all {
 			marks[name] = routing.Drain{Since: time.Now()}

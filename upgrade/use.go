@@ -3,7 +3,8 @@ package upgrade
 import (
 	"berth/upgrade/ledger"
 	"berth/upgrade/lending"
-	"berth/upgrade/runner"
+	"berth/upgrade/metrics"
+	"berth/upgrade/quota"
 	"berth/upgrade/task"
 )
 
@@ -11,7 +12,7 @@ import (
 type Use struct {
 	ledger  *ledger.Ledger
 	lending *lending.Lending
-	metrics *runner.Metrics
+	metrics *metrics.Metrics
 }
 
 // InMemory is how many bytes of what tasks keep are in this process's memory, those that
@@ -32,7 +33,7 @@ func (u *Use) KeepsMuch(caller string) bool {
 }
 
 // Kept is what tasks keep that this process counts, until they expire.
-func (u *Use) Kept() ledger.Usage { return u.ledger.Quota.Total() }
+func (u *Use) Kept() quota.Usage { return u.ledger.Quota.Total() }
 
 // RefusedBy is how often bounds have refused calls, outcomes and answers; the words are those of
 // berth.upgrade.refused.

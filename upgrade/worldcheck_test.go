@@ -9,6 +9,7 @@ import (
 
 	"berth/internal/storage"
 	"berth/upgrade/ledger"
+	"berth/upgrade/queues"
 	"berth/upgrade/task"
 )
 
@@ -162,7 +163,7 @@ func (w *world) isStray(b *berth, place string) bool {
 func (w *world) checkLists(left *noted, living []*berth, open map[string]bool) {
 	l := living[0].ledger.Lists
 	terms := rule(func(r *Rule) { r.Concurrency = 1 }).Terms(poolName)
-	for _, list := range []string{l.WaitingIn(terms.Queue), l.SlotsOf(terms.Queue, "u"), l.SlotsOf(terms.Queue, "v")} {
+	for _, list := range []string{queues.WaitingIn(terms.Queue), l.SlotsOf(terms.Queue, "u"), l.SlotsOf(terms.Queue, "v")} {
 		if listed := slices.DeleteFunc(w.members(list), func(name string) bool { return w.wasFlushed(name) || w.isStray(living[0], name) }); len(listed) > 0 {
 			left.add("%s still has %q", list, listed)
 		}

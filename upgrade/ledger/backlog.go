@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	"berth/internal/storage"
+	"berth/upgrade/task"
 )
 
 // MaxBacklog bounds what waits for the store. More than that is left to
@@ -51,4 +52,15 @@ func (b *Backlog) Work(ctx context.Context) {
 			return
 		}
 	}
+}
+
+// LeaveLine takes the call of a task, which stands in its line under that name, out of it as soon as the store
+// takes that.
+func (l *Ledger) LeaveLine(ctx context.Context, t *task.Task, name string) {
+	l.Backlog.Do(ctx, func(ctx context.Context) error { return l.Queues.RemoveAs(ctx, t, name) })
+}
+
+// FreeSlot gives a place back, as soon as the store takes it.
+func (l *Ledger) FreeSlot(ctx context.Context, list, name string) {
+	l.Backlog.Do(ctx, func(ctx context.Context) error { return l.Store.RemoveMember(ctx, list, name) })
 }

@@ -17,11 +17,9 @@
 //	records.go, call.go, oncekeys.go     records with their outcomes, calls, idempotency keys
 //	lists.go, sessions.go, asks.go       what can be found without a task's id
 //	overlooked.go                        what cannot, and is met by its id
-//	queues.go, turn.go, rounds.go        who waits for a place at an upstream, in which order
-//	line.go, waits.go                    one line of them, and who of this process is to look
 //	epoch.go, absence.go, word.go        what the store is trusted with
 //	lease.go, delivery.go, clock.go      who lives, who tells a client, and the time
 //	notices.go, watcher.go               who is woken by what
-//	backlog.go, quota.go                 what waits for the store, what tasks may keep
+//	backlog.go, pending.go               what waits for the store, or is not known to be in it
 //	outbox.go, tries.go                  what receivers are yet to be told
 package ledger

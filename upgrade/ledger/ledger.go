@@ -10,6 +10,8 @@ import (
 	"berth/internal/seal"
 	"berth/internal/storage"
 	"berth/internal/timed"
+	"berth/upgrade/queues"
+	"berth/upgrade/quota"
 	"berth/upgrade/task"
 )
 
@@ -58,14 +60,15 @@ type Ledger struct {
 	Asks       Asks
 	Once       OnceKeys
 	Sessions   Sessions
-	Queues     *Queues
-	Pauses     *Pauses
+	Queues     *queues.Queues
+	Pauses     *queues.Pauses
 	Notices    *Notices
 	Clock      *Clock
 	Epoch      *Epoch
 	Lease      *Lease
 	Backlog    *Backlog
-	Quota      *Quota
+	Pending    *Pending
+	Quota      *quota.Quota
 	Outbox     *Outbox
 	Overlooked *Overlooked
 	IDs        *task.IDs
@@ -75,14 +78,14 @@ type Ledger struct {
 
 // New returns what is in a store. holder is this process's name, no other one's; if it is "", one is made.
 // life is that of a lease.
-func New(s Store, holder string, keys *seal.Keyring, life time.Duration, kept Bounds) *Ledger {
+func New(s Store, holder string, keys *seal.Keyring, life time.Duration, kept quota.Bounds) *Ledger {
 	outbox := &Outbox{store: s, lists: Lists{s}}
 	l := &Ledger{
 		Store: s, Holder: cmp.Or(holder, task.NewName(16)), Records: Records{s, keys, outbox}, Outbox: outbox, Lists: Lists{s}, Asks: Asks{Lists{s}}, Once: OnceKeys{s},
-		Clock: &Clock{store: s}, Backlog: newBacklog(), Quota: newQuota(kept), IDs: task.NewIDs(keys), unmade: newUnmade(), ops: newOps(),
+		Clock: &Clock{store: s}, Backlog: newBacklog(), Pending: newPending(), Quota: quota.New(kept), IDs: task.NewIDs(keys), unmade: newUnmade(), ops: newOps(),
 	}
 	l.tasks = l.Lists.TasksOf(l.Holder)
-	outbox.clock, l.Queues, l.Pauses = l.Clock, newQueues(l.Lists), &Pauses{store: s}
+	outbox.clock, l.Queues, l.Pauses = l.Clock, queues.New(s, StoreTime), queues.NewPauses(s, StoreTime)
 	l.Overlooked = &Overlooked{l: l, met: map[string]overlooked{}}
 	l.Notices = newNotices(s, l.Holder, l.Queues, l.Pauses)
 	l.Sessions = Sessions{l.Lists, l.Records, l.Notices}

@@ -58,8 +58,9 @@ func (Lists) SlotsOf(queue, upstream string) string {
 	return "upgrade:slots:" + queue + ":" + task.Digest(upstream)
 }
 
-// WaitingIn lists the calls that wait for such a slot, by the names that turnOf gives.
-func (Lists) WaitingIn(queue string) string { return "upgrade:queue:" + queue }
+// PlacesOf begins the names of the places that a holder takes for a task. No two are
+// named alike: what is given back late must not be what was taken since.
+func PlacesOf(id, holder string) string { return id + " " + holder + " " }
 
 // ToldTo lists the messages that a receiver is yet to be sent.
 func (Lists) ToldTo(receiver string) string { return "upgrade:webhook:" + receiver }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"berth/internal/storage"
+	"berth/upgrade/queues"
 	"berth/upgrade/task"
 )
 
@@ -30,8 +31,8 @@ func SessionTopic(session string) string { return "session:" + session }
 type Notices struct {
 	store  Store
 	holder string
-	queues *Queues
-	pauses *Pauses
+	queues *queues.Queues
+	pauses *queues.Pauses
 
 	mu       sync.Mutex // guards the field below
 	watchers map[string]map[*watch]bool
@@ -40,7 +41,7 @@ type Notices struct {
 // watch is one who waits. wake is called with the lock held, and does not wait.
 type watch struct{ wake func() }
 
-func newNotices(s Store, holder string, q *Queues, p *Pauses) *Notices {
+func newNotices(s Store, holder string, q *queues.Queues, p *queues.Pauses) *Notices {
 	return &Notices{store: s, holder: holder, queues: q, pauses: p, watchers: map[string]map[*watch]bool{}}
 }
 
@@ -120,9 +121,9 @@ func (n *Notices) telling(about string) storage.Step { return storage.Notifying(
 // Wake wakes up those in this process who wait for a task, or in a queue.
 func (n *Notices) Wake(about string) {
 	if queue, ok := strings.CutPrefix(about, queuePrefix); ok {
-		n.queues.changed(queue)
-	} else if about == PausesTopic {
-		n.pauses.changed()
+		n.queues.Changed(queue)
+	} else if about == queues.PausesTopic {
+		n.pauses.Changed()
 	}
 	n.mu.Lock()
 	defer n.mu.Unlock()

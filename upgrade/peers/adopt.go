@@ -14,7 +14,7 @@ import (
 // adopter returns the call with which this berth can go on with a task of a dead holder; nil
 // if it cannot, with the reason if there is one beside the holder's death.
 func (p *Peers) adopter(ctx context.Context, t *task.Task) (*task.Call, error) {
-	if !t.MayGoOn() || !p.runner.TakesOn(t.Pool) {
+	if !t.MayGoOn() || !p.runner.Pools.TakesOn(t.Pool) {
 		return nil, nil
 	}
 	if awaited, err := p.runner.Awaited(ctx, t); !awaited || err != nil {
@@ -25,7 +25,7 @@ func (p *Peers) adopter(ctx context.Context, t *task.Task) (*task.Call, error) {
 
 // canSend reports whether this process has an upstream for what a task is to send.
 func (p *Peers) canSend(t *task.Task) bool {
-	return p.runner.TakesOn(t.Pool) && (t.Session != "" || p.runner.Pool(t.Pool).Routing.TakesWork())
+	return p.runner.Pools.TakesOn(t.Pool) && (t.Session != "" || p.runner.Pools.Get(t.Pool).Routing.TakesWork())
 }
 
 // adopt goes on with a task as its holder. The caller has claimed it.
@@ -33,7 +33,7 @@ func (p *Peers) adopt(ctx context.Context, e ledger.Entry, c *task.Call) error {
 	if err := p.ledger.TakeOn(ctx, e.Task); err != nil {
 		return err
 	}
-	place, err := p.runner.Stand(ctx, e.Task)
+	place, err := p.runner.Places.Stand(ctx, e.Task)
 	if err != nil {
 		return err
 	}
@@ -41,7 +41,7 @@ func (p *Peers) adopt(ctx context.Context, e ledger.Entry, c *task.Call) error {
 	op.Of = e.Holder
 	after, err := p.ledger.Records.Apply(ctx, e, op)
 	if err != nil || !p.runner.TookOver(after.Task, op) {
-		p.runner.StandNot(ctx, e.Task, place)
+		p.runner.Places.StandNot(ctx, e.Task, place)
 		if wasLate(err) {
 			return nil
 		}
@@ -49,7 +49,7 @@ func (p *Peers) adopt(ctx context.Context, e ledger.Entry, c *task.Call) error {
 	}
 	p.runner.Metrics.Adopted(ctx)
 	if !e.Left {
-		p.runner.NoteOrphan(e.Task, "adopted", "")
+		p.runner.Metrics.NoteOrphan(e.Task, "adopted", "")
 	}
 	p.runner.Hold(after, c).StandAs(place).Start(nil)
 	return nil
@@ -81,8 +81,8 @@ func (p *Peers) orphan(ctx context.Context, e ledger.Entry, reason error) error 
 		return err
 	}
 	p.runner.Metrics.Orphaned(ctx)
-	p.runner.NoteOrphan(e.Task, "failed", failure.Message)
-	p.runner.NoteLost(e.Task, failure)
+	p.runner.Metrics.NoteOrphan(e.Task, "failed", failure.Message)
+	p.runner.Metrics.NoteLost(e.Task, failure)
 	p.ledger.Notices.Changed(ctx, e.Task)
 	return p.cleanUp(ctx, after.Task)
 }
@@ -90,7 +90,7 @@ func (p *Peers) orphan(ctx context.Context, e ledger.Entry, reason error) error 
 // release gives back the places that a holder has taken for a task. Its record tells only
 // where a call was sent, so all upstreams are looked at.
 func (p *Peers) release(ctx context.Context, t *task.Task, holder string) {
-	pool := p.runner.Pool(t.Pool)
+	pool := p.runner.Pools.Get(t.Pool)
 	if t.Terms.Slots == 0 || pool == nil {
 		return
 	}

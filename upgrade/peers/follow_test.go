@@ -14,20 +14,22 @@ import (
 	"berth/internal/storage"
 	"berth/routing"
 	"berth/upgrade/ledger"
+	"berth/upgrade/quota"
 	"berth/upgrade/runner"
 	"berth/upgrade/task"
+	"berth/upgrade/transport"
 )
 
 // oneAnswer is an exchange of one message.
 type oneAnswer struct{ message []byte }
 
-func (a *oneAnswer) Next() (runner.Message, error) {
+func (a *oneAnswer) Next() (transport.Message, error) {
 	if a.message == nil {
-		return runner.Message{}, io.EOF
+		return transport.Message{}, io.EOF
 	}
 	message := a.message
 	a.message = nil
-	return runner.Message{Data: message}, nil
+	return transport.Message{Data: message}, nil
 }
 
 func (*oneAnswer) Close() {}
@@ -40,7 +42,7 @@ func following(state task.State) *task.Task {
 	}
 }
 
-func newPeersOn(t *testing.T, pool runner.Pool) *Peers {
+func newPeersOn(t *testing.T, pool transport.Pool) *Peers {
 	t.Helper()
 	store, err := storage.Open("memory:", storage.Options{})
 	if err != nil {
@@ -48,8 +50,8 @@ func newPeersOn(t *testing.T, pool runner.Pool) *Peers {
 	}
 	t.Cleanup(func() { store.Close() })
 	log := slog.New(slog.DiscardHandler)
-	l := ledger.New(store, "", seal.NewStoredKeyring(store), time.Minute, ledger.Bounds{})
-	return New(l, runner.New(l, []runner.Pool{pool}, 0, log, nil), log)
+	l := ledger.New(store, "", seal.NewStoredKeyring(store), time.Minute, quota.Bounds{})
+	return New(l, runner.New(l, []transport.Pool{pool}, 0, log, nil), log)
 }
 
 // After the death of who followed a task any berth that has the credentials goes on, and
@@ -60,9 +62,9 @@ func TestFollowedTaskOutlivesItsHolder(t *testing.T) {
 			ctx := context.Background()
 			u := &routing.Upstream{Name: "u", URL: &url.URL{Scheme: "http", Host: "u"}}
 			var sent []string
-			p := newPeersOn(t, runner.Pool{
+			p := newPeersOn(t, transport.Pool{
 				Routing: routing.NewPool(routing.PoolOptions{Name: "p", Upstreams: []*routing.Upstream{u}}),
-				Transport: runner.Transport{Ask: func(_ context.Context, to *routing.Upstream, c *task.Call, _ int64) (runner.Exchange, error) {
+				Transport: transport.Transport{Ask: func(_ context.Context, to *routing.Upstream, c *task.Call, _ int64) (transport.Exchange, error) {
 					sent = append(sent, to.Name+" "+c.Own.Get(mcp.HeaderMethod))
 					id := mcp.ID(c.Body)
 					return &oneAnswer{[]byte(`{"jsonrpc":"2.0","id":` + string(id) + `,"result":{"taskId":"theirs","status":"completed","result":{}}}`)}, nil

@@ -40,7 +40,7 @@ func (p *Peers) own(ctx context.Context, id string) {
 		return
 	}
 	defer p.runner.Calls.Unclaim(id)
-	if p.runner.Pending.Settle(ctx, id) != nil || p.runner.Calls.Get(id) != nil {
+	if p.ledger.Pending.Settle(ctx, id) != nil || p.runner.Calls.Get(id) != nil {
 		return
 	}
 	if _, err := p.reapClaimed(ctx, id, p.ledger.Holder, false); err == nil && p.runner.Calls.Get(id) == nil {
@@ -50,5 +50,5 @@ func (p *Peers) own(ctx context.Context, id string) {
 
 // settleAll takes all steps again that are not known to have been taken.
 func (p *Peers) settleAll(ctx context.Context) {
-	runner.SomeAtOnce(slices.Values(p.runner.Pending.All()), func(id string) { p.own(ctx, id) })
+	runner.SomeAtOnce(slices.Values(p.ledger.Pending.All()), func(id string) { p.own(ctx, id) })
 }

@@ -38,14 +38,14 @@ func (r *Runner) Abort(ctx context.Context, t *task.Task, c *task.Call, reason e
 		return
 	}
 	kept := task.Pack(c) // it is lent
-	r.Pending.Keep(t.ID, func(ctx context.Context) error { return r.resolve(ctx, t, kept.Unpack()) })
+	r.ledger.Pending.Keep(t.ID, func(ctx context.Context) error { return r.resolve(ctx, t, kept.Unpack()) })
 }
 
 // abortLater takes back, once the store takes it, what it may hold of a task; while this process
 // drains, too.
 func (r *Runner) abortLater(t *task.Task, kept task.PackedCall) {
-	r.Pending.Keep(t.ID, func(ctx context.Context) error { return r.takeBack(ctx, t, kept.Unpack()) })
-	r.ledger.Backlog.Add(func(ctx context.Context) error { return r.Pending.Settle(ctx, t.ID) })
+	r.ledger.Pending.Keep(t.ID, func(ctx context.Context) error { return r.takeBack(ctx, t, kept.Unpack()) })
+	r.ledger.Backlog.Add(func(ctx context.Context) error { return r.ledger.Pending.Settle(ctx, t.ID) })
 }
 
 // resolve sees to a creation that has failed, for all that is known. A repetition may

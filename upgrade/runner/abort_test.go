@@ -12,7 +12,9 @@ import (
 	"berth/internal/storage"
 	"berth/routing"
 	"berth/upgrade/ledger"
+	"berth/upgrade/quota"
 	"berth/upgrade/task"
+	"berth/upgrade/transport"
 )
 
 func memory(t *testing.T) *storage.Store {
@@ -31,7 +33,7 @@ func newRunnerOn(t *testing.T, store ledger.Store) *Runner {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return New(ledger.New(store, "", keys, time.Minute, ledger.Bounds{}), nil, 0, slog.New(slog.DiscardHandler), nil)
+	return New(ledger.New(store, "", keys, time.Minute, quota.Bounds{}), nil, 0, slog.New(slog.DiscardHandler), nil)
 }
 
 func namedTask(id string) *task.Task {
@@ -56,7 +58,7 @@ func TestCreationOfUnknownEndIsNotForgottenOnceItsKeyStands(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		r.SetPools([]Pool{{Routing: emptyPool()}})
+		r.Pools.Set([]transport.Pool{{Routing: emptyPool()}})
 		if err := r.resolve(ctx, named, &task.Call{Body: []byte(`{}`)}); err != nil {
 			t.Fatal(err)
 		}

@@ -9,6 +9,7 @@ import (
 	"berth/internal/mcp"
 	"berth/upgrade/ledger"
 	"berth/upgrade/task"
+	"berth/upgrade/transport"
 )
 
 // What a request is refused with that no client will be asked.
@@ -25,7 +26,7 @@ func oneOf(message []byte) []json.RawMessage {
 
 // asked opens an ask for a request on the call's stream; or answers in the client's place
 // what needs none, or what that will not answer any more.
-func (s *stream) asked(ctx context.Context, a mcp.Answer, m Message) error {
+func (s *stream) asked(ctx context.Context, a mcp.Answer, m transport.Message) error {
 	id, key := bytes.Clone(a.ID), mcp.IDKey(a.ID)
 	t := s.record()
 	if !t.MayAsk(key, m.Data) { // as far as it has heard
@@ -39,7 +40,7 @@ func (s *stream) asked(ctx context.Context, a mcp.Answer, m Message) error {
 	case s.refuseUndeclared(ctx, t, id, m.Data):
 		return nil
 	case t.Session == "" || !t.MayAsk(key, m.Data) || !s.hasRoom(ctx, t, len(m.Data)) || s.isOver(ctx):
-		s.r.Metrics.question(ctx, "refused")
+		s.r.Metrics.Question(ctx, "refused")
 		s.refuse(ctx, id)
 		return nil
 	}
@@ -63,7 +64,7 @@ func (s *stream) hasRoom(ctx context.Context, t *task.Task, n int) bool {
 
 // open shows a request to the client as the ask of this key, until the upstream has the
 // answer. It is listed by its session before the record says so: an answer must find it.
-func (s *stream) open(ctx context.Context, key string, m Message) error {
+func (s *stream) open(ctx context.Context, key string, m transport.Message) error {
 	op := s.l.Op(task.Open)
 	op.Round, op.Event, op.Key, op.Request = s.due, m.Event, key, bytes.Clone(m.Data)
 	before := s.record()
@@ -78,12 +79,12 @@ func (s *stream) open(ctx context.Context, key string, m Message) error {
 		return s.cause(ctx, err)
 	}
 	if s.isOver(ctx) { // since: who ended it need not have seen the ask
-		s.r.Metrics.question(ctx, "refused")
+		s.r.Metrics.Question(ctx, "refused")
 		s.refuse(ctx, []byte(key))
 		return s.close(ctx, key, "")
 	}
 	if !before.IsAsked(key) { // else its stream was resumed
-		s.r.Metrics.question(ctx, "asked")
+		s.r.Metrics.Question(ctx, "asked")
 	}
 	after := s.record()
 	s.recount(after)
@@ -139,11 +140,11 @@ func (h *Held) keepAsking(ctx context.Context) {
 
 // unasked closes an ask that the upstream wants no answer to any more. What else is
 // cancelled is none of this call's.
-func (s *stream) unasked(ctx context.Context, m Message) error {
+func (s *stream) unasked(ctx context.Context, m transport.Message) error {
 	s.notes.flush()
 	key := mcp.IDKey(mcp.CancelledID(m.Data))
 	if t := s.record(); t.IsAsked(key) {
-		s.r.Metrics.question(ctx, "withdrawn")
+		s.r.Metrics.Question(ctx, "withdrawn")
 	}
 	return s.close(ctx, key, m.Event, oneOf(m.Data)...)
 }
@@ -168,7 +169,7 @@ func (s *stream) refuseUndeclared(ctx context.Context, t *task.Task, id, request
 	if refusal == nil {
 		return false
 	}
-	s.r.Metrics.question(ctx, "undeclared")
+	s.r.Metrics.Question(ctx, "undeclared")
 	s.post(ctx, mcp.ErrorResponse(id, refusal.Object()))
 	return true
 }

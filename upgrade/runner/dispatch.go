@@ -10,11 +10,12 @@ import (
 	"berth/internal/wire"
 	"berth/routing"
 	"berth/upgrade/task"
+	"berth/upgrade/transport"
 )
 
 // dispatch sends the round over line: the record says so before the first byte leaves. To
 // another upstream it goes only while nothing has left.
-func (rd *round) dispatch(ctx, line context.Context, at place) (Exchange, place, error) {
+func (rd *round) dispatch(ctx, line context.Context, at place) (transport.Exchange, place, error) {
 	var tried []*routing.Upstream
 	for {
 		u := at.Upstream
@@ -65,12 +66,12 @@ func (h *Held) roomyCall() *task.Call {
 	return c
 }
 
-func (rd *round) send(line context.Context, u *routing.Upstream, c *task.Call) (Exchange, error) {
+func (rd *round) send(line context.Context, u *routing.Upstream, c *task.Call) (transport.Exchange, error) {
 	t := rd.record()
 	if rd.client != nil {
 		return rd.client.Send(line, u, c, t.Terms.MaxResult)
 	}
-	return rd.r.Pool(t.Pool).Transport.Send(line, u, c, t.Terms.MaxResult)
+	return rd.r.Pools.Get(t.Pool).Transport.Send(line, u, c, t.Terms.MaxResult)
 }
 
 // commit makes it durable that a round goes to u, and returns its body, and its headers if they are made already.
@@ -116,4 +117,12 @@ func (rd *round) body(t *task.Task) ([]byte, error) {
 // requestID is the raw JSON-RPC id of a round.
 func requestID(token string, round int) []byte {
 	return strconv.AppendQuote(nil, token+"-"+strconv.Itoa(round))
+}
+
+// Revoke tells the upstream of a legacy call of a task's that nobody wants the answer any
+// more. c is the call.
+func (r *Runner) Revoke(ctx context.Context, t *task.Task, c *task.Call) {
+	if t.Round > 0 && t.Call != "" {
+		r.Pools.Tell(ctx, t, c, mcp.Cancelled(requestID(t.Call, t.Round), "the task was given up"))
+	}
 }

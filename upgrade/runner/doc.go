@@ -10,16 +10,15 @@
 // are left after each step (stack.go), what was lent of it is the call's own while it waits. An event stream that says nothing
 // is waited for by a goroutine that has nothing else on its stack (flight.go), and without its header.
 //
-//	runner.go, pool.go, transport.go     the runner, and how it reaches upstreams
-//	table.go, pending.go                 whose a task is, and while that is open
+//	runner.go                            the runner
+//	table.go                             whose a task is
 //	held.go, step.go, look.go            a held call, its record, and what puts that right
 //	round.go, dispatch.go, flight.go     a round: judged, sent, and how it waits for what comes of it
-//	place.go, slots.go                   its turn at an upstream
-//	usher.go                             who of those that wait is to look for a place
+//	place.go                             its turn at an upstream
 //	stream.go, asks.go, resume.go        a round of the legacy era
 //	follow.go, follower.go               a task of the upstream's own
 //	progress.go, ending.go, abort.go     what a call says, how it ends, how it never was
 //	answer.go, settle.go, sessionend.go  what clients do to held calls
 //	renewal.go                           what they authorise them with by now
-//	stack.go, metrics.go                 what it costs, how an operator sees it
+//	stack.go, gauges.go                  what it costs, how an operator sees it
 package runner

@@ -8,7 +8,9 @@ import (
 
 	"berth/internal/storage"
 	"berth/upgrade/ledger"
+	"berth/upgrade/quota"
 	"berth/upgrade/task"
+	"berth/upgrade/transport"
 )
 
 // ending is how a call has ended.
@@ -18,6 +20,27 @@ type ending struct {
 	message    string     // for people
 	reason     string     // in one word, of berth's own failures
 	toolFailed bool       // the result says isError
+}
+
+// over reports, of a call that has ended with err, whether the task is to be forgotten, for nobody was told of it, or
+// the client has its answer.
+func (rd *round) over(err error) (forget bool) {
+	switch {
+	case errors.Is(err, transport.ErrAnswered), errors.Is(err, errDiscarded):
+		return true
+	case errors.Is(err, errFenced), errors.Is(err, errCancelled), errors.Is(err, errLeft):
+		return false
+	case err != nil && rd.client != nil && rd.client.Failed(err):
+		return true
+	case errors.Is(err, task.ErrShutdown) && rd.canBeLeft():
+		return false // it stays listed, for whoever finds this process gone
+	case errors.Is(err, task.ErrShutdown):
+		rd.r.Log.Warn("a held call was cut at the end of the drain", "pool", rd.pool, "tool", rd.record().Tool, "task", rd.ID, "age", rd.l.Clock.Now().Sub(rd.made).Round(time.Millisecond).String())
+		rd.fail(err)
+	case err != nil:
+		rd.fail(err)
+	}
+	return errors.Is(rd.givenUp(), errDiscarded)
 }
 
 // endWith ends the task with what its upstream has said, unless nobody could read that.
@@ -36,7 +59,7 @@ func (rd *round) endWith(e ending) error {
 func (rd *round) fail(err error) {
 	t := rd.record()
 	failure := task.FailureOf(err, t)
-	rd.r.NoteLost(t, failure)
+	rd.r.Metrics.NoteLost(t, failure)
 	rd.finish(ending{state: task.Failed, outcome: failure.Object(), message: failure.Message, reason: failure.Reason})
 }
 
@@ -47,7 +70,7 @@ func (rd *round) finish(e ending) {
 	ctx := context.WithoutCancel(rd.ctx)
 	op, outcome := rd.l.Op(task.Finish), e.outcome
 	op.End, op.Message, op.Reason, op.ToolFailed, op.Outcome, op.Round = e.state, e.message, e.reason, e.toolFailed, op.ID, rd.due
-	if !rd.l.Quota.Take(rd.ID, int64(len(outcome)), ledger.AsHeld) {
+	if !rd.l.Quota.Take(rd.ID, int64(len(outcome)), quota.AsHeld) {
 		rd.r.Metrics.Refused(ctx, "outcome")
 		op.End, op.Message, op.Reason, op.ToolFailed, outcome = task.Failed, task.ErrNotKept.Message, task.ErrNotKept.Reason, false, task.ErrNotKept.Object()
 	}
@@ -61,7 +84,7 @@ func (rd *round) finish(e ending) {
 	case err == nil:
 		rd.ended(ctx)
 	case errors.Is(err, task.ErrTerminal), errors.Is(err, task.ErrStale):
-		count(ctx, rd.r.Metrics.late)
+		rd.r.Metrics.Late(ctx)
 		rd.l.Records.DropOutcome(ctx, rd.record().ID, op.Outcome)
 	default:
 		rd.r.Log.Error("the outcome of a task is lost", "task", rd.record().ID, "error", err)
@@ -71,7 +94,7 @@ func (rd *round) finish(e ending) {
 // ended tells of the task's end by what has become of its call.
 func (rd *round) ended(ctx context.Context) {
 	t := rd.record()
-	rd.r.Metrics.ends.Of(t.State).Add(1)
+	rd.r.Metrics.Ended(t.State)
 	if rd.parted {
 		rd.l.Notices.Wake(t.ID)
 		return
@@ -206,6 +229,6 @@ func (h *Held) leave(ctx context.Context, t *task.Task, forget bool) error {
 // authorises it is kept.
 func (h *Held) canBeLeft() bool {
 	t := h.record()
-	pool := h.r.Pool(t.Pool)
+	pool := h.r.Pools.Get(t.Pool)
 	return h.l.Store.Durable() && t.MayGoOn() && t.Handed && h.isAuthorised(pool)
 }

@@ -4,6 +4,7 @@ import (
 	"berth/internal/mcp"
 	"berth/internal/wire"
 	"berth/routing"
+	"berth/upgrade/places"
 	"berth/upgrade/task"
 )
 
@@ -36,7 +37,7 @@ func (r *Runner) Commit(t *task.Task, first *First) *task.Task {
 	if t.State != task.Accepted || t.Session != "" || t.Call != "" || t.Terms.Rerun || t.Once != (task.Once{}) {
 		return t
 	}
-	lease, err := pick(r.Pool(t.Pool).Routing, t, nil)
+	lease, err := places.Pick(r.Pools.Get(t.Pool).Routing, t, nil)
 	if err != nil {
 		return t // which the call finds out again
 	}

@@ -6,6 +6,7 @@ import (
 
 	"berth/internal/timed"
 	"berth/upgrade/task"
+	"berth/upgrade/transport"
 )
 
 // flight is a round that was sent, or was to be.
@@ -15,7 +16,7 @@ type flight struct {
 	line   context.Context // of the exchange
 	hangUp func()
 	begun  time.Time
-	ex     Exchange
+	ex     transport.Exchange
 	err    error // why there is none
 }
 
@@ -100,6 +101,6 @@ func (rd *round) waits() bool { return len(rd.slot.avoid.upstreams) > 0 }
 
 // rests reports whether the exchange rests, and has the round land once it has something to tell.
 func (rd *round) rests(bare int) bool {
-	resting, ok := rd.flight.ex.(Resting)
+	resting, ok := rd.flight.ex.(transport.Resting)
 	return ok && resting.Rest(func() { rd.landed(bare) })
 }

@@ -42,7 +42,7 @@ func lacksOutcome(t mcp.FollowedTask) bool {
 // death of who followed it before.
 func (rd *round) rejoin() (again bool, err error) {
 	t := rd.record()
-	u := rd.r.upstreamOf(t)
+	u := rd.r.Pools.Upstream(t)
 	if u == nil {
 		return false, task.NoUpstream("the server that has the task is not in the pool any more", mcp.Unknown)
 	}
@@ -72,7 +72,7 @@ func (rd *round) rejoin() (again bool, err error) {
 // Withdraw gives up what a cancelled task had at its upstream while nobody held it, with what authorises who cancels it: the task that
 // it followed, or the call that waits there for its client.
 func (r *Runner) Withdraw(ctx context.Context, before *task.Task, with *task.Envelope) {
-	pool := r.Pool(before.Pool)
+	pool := r.Pools.Get(before.Pool)
 	if before.Follows == "" && len(before.RequestState) == 0 || before.Holder != "" || pool == nil || with == nil {
 		return
 	}
@@ -80,7 +80,7 @@ func (r *Runner) Withdraw(ctx context.Context, before *task.Task, with *task.Env
 		r.giveUp(ctx, before, before.RequestState, *with)
 		return
 	}
-	u := r.upstreamOf(before)
+	u := r.Pools.Upstream(before)
 	if u == nil {
 		return
 	}
@@ -99,7 +99,7 @@ func (r *Runner) Withdraw(ctx context.Context, before *task.Task, with *task.Env
 
 // giveUp tells the upstream of a task's call that it is given up, which that holds, or may hold, from that requestState on.
 func (r *Runner) giveUp(ctx context.Context, t *task.Task, state []byte, with task.Envelope) {
-	tell, u := r.Pool(t.Pool).Transport.GiveUp, r.upstreamOf(t)
+	tell, u := r.Pools.Get(t.Pool).Transport.GiveUp, r.Pools.Upstream(t)
 	if tell == nil || u == nil {
 		return
 	}

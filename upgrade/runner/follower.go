@@ -11,6 +11,7 @@ import (
 	"berth/internal/mcp"
 	"berth/routing"
 	"berth/upgrade/task"
+	"berth/upgrade/transport"
 )
 
 const (
@@ -143,7 +144,7 @@ func (f *follower) ask(ctx context.Context, method string, answers []mcp.Input) 
 		}
 		worded, isWorded := errors.AsType[*mcp.Error](err)
 		failure, isUnanswered := errors.AsType[*exchange.SendError](err)
-		_, isRefused := errors.AsType[*CredentialsError](err)
+		_, isRefused := errors.AsType[*transport.CredentialsError](err)
 		if isRefused {
 			f.rd.renewal.Refused()
 		}
@@ -168,7 +169,7 @@ func (f *follower) ask(ctx context.Context, method string, answers []mcp.Input) 
 func untold(err error) error {
 	var says string
 	worded, isWorded := errors.AsType[*mcp.Error](err)
-	refused, isRefused := errors.AsType[*CredentialsError](err)
+	refused, isRefused := errors.AsType[*transport.CredentialsError](err)
 	switch {
 	case isWorded:
 		says = worded.Message
@@ -192,7 +193,7 @@ func (f *follower) askOnce(ctx context.Context, method string, answers []mcp.Inp
 	c := aboutTheirs(f.id, id, method, t.Version, answers)
 	c.Room = &f.rd.room
 	c.Envelope = f.rd.renewed().Envelope
-	ex, err := f.rd.r.Pool(t.Pool).Transport.Ask(ctx, f.u, c, t.Terms.MaxResult)
+	ex, err := f.rd.r.Pools.Get(t.Pool).Transport.Ask(ctx, f.u, c, t.Terms.MaxResult)
 	if err != nil {
 		return nil, err
 	}

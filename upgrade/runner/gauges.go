@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"berth/internal/series"
 	"berth/upgrade/task"
 
 	"go.opentelemetry.io/otel/attribute"
@@ -32,12 +33,9 @@ type stands struct {
 // stock counts the tasks whose calls are held here. It looks at each in memory, and waits for none.
 func (r *Runner) stock() map[standing]stands {
 	all := map[standing]stands{}
-	for name, pool := range *r.pools.Load() {
-		if pool.left {
-			continue
-		}
+	for _, pool := range r.Pools.Current() {
 		for _, state := range heldStates {
-			all[standing{name, state}] = stands{}
+			all[standing{pool.Routing.Name(), state}] = stands{}
 		}
 	}
 	for _, h := range r.Calls.All() {
@@ -64,8 +62,13 @@ func (h *Held) glance() task.State {
 	return glancedStates[h.glanced.Load()]
 }
 
-// gauge shows stock.
+// gauge shows stock, and what else stands in this process.
 func (r *Runner) gauge(meter metric.Meter) {
+	_, _ = meter.Int64ObservableGauge("berth.upgrade.holder", metric.WithDescription("Always 1; the label is the name by which this process holds calls."),
+		metric.WithInt64Callback(func(_ context.Context, o metric.Int64Observer) error {
+			o.Observe(1, metric.WithAttributes(attribute.String("holder", r.ledger.Holder)))
+			return nil
+		}))
 	live, _ := meter.Int64ObservableGauge("berth.upgrade.live",
 		metric.WithDescription("Tasks whose calls this berth holds: queued, accepted (about to be sent), dispatched, input_required."))
 	oldest, _ := meter.Float64ObservableGauge("berth.upgrade.oldest", metric.WithUnit("s"),
@@ -83,4 +86,7 @@ func (r *Runner) gauge(meter metric.Meter) {
 		}
 		return nil
 	}, live, oldest)
+	series.Gauge(meter, "berth.upgrade.held", "Calls held by this process.", "", func() int64 { return int64(r.Calls.Size()) })
+	series.Gauge(meter, "berth.upgrade.kept", "Tasks that this berth counts until they expire, also those that have ended.", "", func() int64 { return int64(r.ledger.Quota.Total().Tasks) })
+	series.Gauge(meter, "berth.upgrade.kept.bytes", "Bytes kept by the tasks that this berth counts.", "By", func() int64 { return r.ledger.Quota.Total().Bytes })
 }

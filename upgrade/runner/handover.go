@@ -7,6 +7,7 @@ import (
 
 	"berth/upgrade/ledger"
 	"berth/upgrade/task"
+	"berth/upgrade/transport"
 )
 
 // errLeft ends a call that is left to another berth: the record says so already.
@@ -56,7 +57,7 @@ func (h *Held) handOver(ctx context.Context) {
 // this process, like a session of a server that it runs, would be lost with it. The caller has h.mu.
 func (h *Held) mayBeHandedOver() bool {
 	t := h.entry.Task
-	pool := h.r.Pool(t.Pool)
+	pool := h.r.Pools.Get(t.Pool)
 	if pool == nil || !t.Handed || !t.MayBeHandedOver() || !h.isAuthorised(pool) {
 		return false
 	}
@@ -66,7 +67,7 @@ func (h *Held) mayBeHandedOver() bool {
 }
 
 // isAuthorised reports whether a process that has not heard of the client can send the call.
-func (h *Held) isAuthorised(pool *Pool) bool {
+func (h *Held) isAuthorised(pool *transport.Pool) bool {
 	return h.call.Bare || h.l.Records.Keys.Given() || pool != nil && pool.OwnCredentials
 }
 

@@ -6,10 +6,12 @@ import (
 	"sync/atomic"
 	"time"
 
+	"berth/internal/gate"
 	"berth/internal/wire"
 	"berth/routing"
 	"berth/upgrade/ledger"
 	"berth/upgrade/task"
+	"berth/upgrade/transport"
 )
 
 // Why a held call is given up.
@@ -52,7 +54,7 @@ type Held struct {
 	unattended atomic.Bool  // its client waits for nothing but the task
 	glanced    atomic.Int32 // the state as glance saw it last, as a place in glancedStates
 
-	mu      gate         // held while a step is taken; guards the fields below
+	mu      gate.Mutex   // held while a step is taken; guards the fields below
 	entry   ledger.Entry // as this process last saw the record
 	sure    time.Time    // when that was
 	stored  bool         // the call is in the store
@@ -65,7 +67,7 @@ type Held struct {
 // of its task.
 type WaitingClient interface {
 	// Send sends the first round, in place of the pool's.
-	Send(ctx context.Context, u *routing.Upstream, c *task.Call, maxAnswer int64) (Exchange, error)
+	Send(ctx context.Context, u *routing.Upstream, c *task.Call, maxAnswer int64) (transport.Exchange, error)
 	// Failed is told why the round was not sent, or has failed. It reports whether the
 	// client was told so, and so needs no task.
 	Failed(err error) bool

@@ -190,7 +190,7 @@ func (h *Held) putBack(ctx context.Context) error {
 	e, err := l.Records.Create(ctx, t, life)
 	if err == nil {
 		h.entry = e
-		count(ctx, h.r.Metrics.putBack)
+		h.r.Metrics.PutBack(ctx)
 	}
 	return err
 }

@@ -6,10 +6,11 @@ import (
 	"slices"
 	"time"
 
-	"berth/internal/mcp"
 	"berth/internal/storage"
 	"berth/routing"
 	"berth/upgrade/ledger"
+	"berth/upgrade/places"
+	"berth/upgrade/queues"
 	"berth/upgrade/task"
 )
 
@@ -22,8 +23,8 @@ type place struct {
 // slot is where a held call queues, and what it has taken of an upstream's places.
 type slot struct {
 	h     *Held
-	turn  ledger.Turn // where it queues; run's
-	had   ledger.Turn // where it queued for the place that it has, or had last; run's
+	turn  queues.Turn // where it queues; run's
+	had   queues.Turn // where it queued for the place that it has, or had last; run's
 	avoid avoided     // run's
 	at    place       // guarded by h.mu; none while it waits
 	kept  string      // the name of the place that standIn takes; "": a new one
@@ -56,9 +57,9 @@ func (sl *slot) comeBack(u *routing.Upstream) {
 // bounds how many there are. It waits for one for as long as it takes.
 func (sl *slot) take(tried []*routing.Upstream) (place, error) {
 	t := sl.h.record()
-	pool := sl.h.r.Pool(t.Pool).Routing
+	pool := sl.h.r.Pools.Get(t.Pool).Routing
 	if t.Terms.Slots == 0 {
-		lease, err := pick(pool, t, tried)
+		lease, err := places.Pick(pool, t, tried)
 		if err == nil {
 			lease.Hold()
 		}
@@ -66,7 +67,7 @@ func (sl *slot) take(tried []*routing.Upstream) (place, error) {
 	}
 	ctx, cancel := context.WithDeadlineCause(sl.h.ctx, sl.h.Expires, task.ErrTimeout)
 	defer cancel()
-	waits, woken, stop := sl.h.r.await(t)
+	waits, woken, stop := sl.h.r.Places.Await(t)
 	defer stop()
 	if u := pool.Find(t.Upstream); u != nil && t.Session != "" { // nobody else can go on with it
 		u.Wait()
@@ -115,16 +116,16 @@ func (sl *slot) leaveQueue(t *task.Task) {
 // try takes a place at one of the upstreams if it is this call's turn; none if there
 // is none, or nobody can say. Only so many of those that queue try as there are places in
 // all, the first first: whoever has taken one leaves the turn to the next.
-func (sl *slot) try(ctx context.Context, pool *routing.Pool, t *task.Task, waits *ledger.Waits, tried []*routing.Upstream) (place, error) {
-	queues := sl.h.l.Queues
+func (sl *slot) try(ctx context.Context, pool *routing.Pool, t *task.Task, waits *queues.Waits, tried []*routing.Upstream) (place, error) {
+	lines := sl.h.l.Queues
 	var at int
 	var err error
-	if sl.turn, at, err = queues.Stand(ctx, t, sl.turn, time.Until(sl.h.Expires)); err != nil {
+	if sl.turn, at, err = lines.Stand(ctx, t, sl.turn, time.Until(sl.h.Expires)); err != nil {
 		return place{}, nil
 	}
-	if at >= t.Terms.Slots*choices(pool, t) {
-		if front, ok := queues.ToPrune(t.QueueName()); ok {
-			sl.h.r.pruneQueue(ctx, t, front)
+	if at >= t.Terms.Slots*places.Choices(pool, t) {
+		if front, ok := lines.ToPrune(t.QueueName()); ok {
+			sl.h.r.Places.PruneQueue(ctx, t, front)
 		}
 		return place{}, nil
 	}
@@ -143,32 +144,24 @@ func (sl *slot) try(ctx context.Context, pool *routing.Pool, t *task.Task, waits
 	case err != nil:
 	case taken.Lease != nil:
 		ctx := context.WithoutCancel(ctx) // also if the call is given up by now
-		queues.NoteRound(ctx, t.QueueName(), sl.turn, time.Until(sl.h.Expires)+ledger.Spare)
+		lines.NoteRound(ctx, t.QueueName(), sl.turn, time.Until(sl.h.Expires)+ledger.Spare)
 		sl.had = sl.turn
 		if !sl.h.isLeft() { // who takes it over has its turn
 			sl.unqueue(ctx, t)
 		}
 	case len(tried) > 0:
-		waits.Pass(t.ID, choices(pool, t))
+		waits.Pass(t.ID, places.Choices(pool, t))
 	case waits.Found(call) && at == 0:
-		sl.h.r.pruneSlots(ctx, pool, t.Terms.Queue)
+		sl.h.r.Places.PruneSlots(ctx, pool, t.Terms.Queue)
 	}
 	return taken, err
-}
-
-// choices is how many upstreams the call of a task can go to.
-func choices(pool *routing.Pool, t *task.Task) int {
-	if t.Session != "" {
-		return 1
-	}
-	return len(pool.Upstreams())
 }
 
 // unqueue takes the call's task out of its line.
 func (sl *slot) unqueue(ctx context.Context, t *task.Task) {
 	if sl.turn.Name != "" {
 		sl.h.l.LeaveLine(ctx, t, sl.turn.Name)
-		sl.turn = ledger.Turn{}
+		sl.turn = queues.Turn{}
 	}
 }
 
@@ -176,7 +169,7 @@ func (sl *slot) unqueue(ctx context.Context, t *task.Task) {
 func (sl *slot) takeSlot(ctx context.Context, pool *routing.Pool, t *task.Task, tried []*routing.Upstream) (place, error) {
 	full := slices.Clone(tried)
 	for {
-		lease, err := pick(pool, t, full)
+		lease, err := places.Pick(pool, t, full)
 		if errors.Is(err, routing.ErrNoUpstream) && (len(full) > len(tried) || sl.waitsForAny(t)) {
 			return place{}, nil // all are full, and another time one may take it
 		}
@@ -208,24 +201,6 @@ func (sl *slot) waitsForAny(t *task.Task) bool {
 	return t.Terms.Slots > 0 && t.Session == "" && t.Call == ""
 }
 
-// pick chooses an upstream that is not in tried: the one that has the call's session,
-// or any.
-func pick(pool *routing.Pool, t *task.Task, tried []*routing.Upstream) (*routing.Lease, error) {
-	if t.Session == "" && t.Answered { // it asked, and is to go on
-		if lease := pool.GoOn(t.Upstream, tried); lease != nil {
-			return lease, nil
-		}
-	}
-	if t.Session == "" {
-		return pool.Pick(routing.Work{Era: mcp.EraModern, Prefer: t.Upstream}, tried) // those of the legacy era live in sessions
-	}
-	u := pool.Find(t.Upstream)
-	if u == nil || slices.ContainsFunc(tried, u.Is) {
-		return nil, routing.ErrNoUpstream
-	}
-	return pool.Own(u), nil
-}
-
 // standAt notes where the call is, to be put back if the store loses it.
 func (sl *slot) standAt(at place) {
 	sl.h.mu.Lock()
@@ -249,25 +224,7 @@ func (sl *slot) leave(at place) {
 	sl.h.l.Notices.Tell(ctx, ledger.QueueTopic(sl.h.record().Terms.Queue))
 }
 
-// Stand takes a place for a call that runs, and that this process is about to go on with as its holder, and
-// names it; "": the call takes none. Beside its last holder's: so none is free when that is given back.
-func (r *Runner) Stand(ctx context.Context, t *task.Task) (name string, err error) {
-	if t.Terms.Slots == 0 || !t.Resumable() {
-		return "", nil
-	}
-	name = ledger.PlacesOf(t.ID, r.ledger.Holder) + task.NewName(6)
-	life := time.Until(r.ledger.Expires(t).Add(ledger.Spare))
-	return name, r.ledger.Lists.Add(ctx, r.ledger.Lists.SlotsOf(t.Terms.Queue, t.Upstream), name, life, 0)
-}
-
-// StandNot gives a place back that Stand has taken.
-func (r *Runner) StandNot(ctx context.Context, t *task.Task, name string) {
-	if name != "" {
-		r.ledger.FreeSlot(ctx, r.ledger.Lists.SlotsOf(t.Terms.Queue, t.Upstream), name)
-	}
-}
-
-// StandAs has the call take the place that Stand named, before it is started.
+// StandAs has the call take the place that Places.Stand named, before it is started.
 func (h *Held) StandAs(name string) *Held {
 	h.slot.kept = name
 	return h
@@ -276,7 +233,7 @@ func (h *Held) StandAs(name string) *Held {
 // standIn takes the place of a call that runs at u already.
 func (sl *slot) standIn(u *routing.Upstream) place {
 	t := sl.h.record()
-	at := place{Lease: sl.h.r.Pool(t.Pool).Routing.Own(u)}
+	at := place{Lease: sl.h.r.Pools.Get(t.Pool).Routing.Own(u)}
 	at.Hold()
 	if t.Terms.Slots == 0 {
 		return at

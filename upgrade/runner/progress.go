@@ -12,6 +12,7 @@ import (
 	"berth/internal/mcp"
 	"berth/upgrade/ledger"
 	"berth/upgrade/task"
+	"berth/upgrade/transport"
 )
 
 // SayEvery is how often the progress of one task is stored at most: what the tool says in
@@ -35,7 +36,7 @@ type notes struct {
 }
 
 // progress makes the task's message of what the tool reports about the round.
-func (n *notes) progress(p mcp.Progress, m Message) {
+func (n *notes) progress(p mcp.Progress, m transport.Message) {
 	if !bytes.Equal(p.Token, strconv.AppendQuote(nil, n.h.token)) {
 		return
 	}

@@ -10,6 +10,7 @@ import (
 	"berth/internal/mcp"
 	"berth/routing"
 	"berth/upgrade/task"
+	"berth/upgrade/transport"
 )
 
 const (
@@ -27,7 +28,7 @@ const (
 // that had its effect. Where the upstream has nothing to tell, nobody knows what the tool
 // did.
 func (s *stream) resume(t *task.Task) (again bool, err error) {
-	u := s.r.upstreamOf(t)
+	u := s.r.Pools.Upstream(t)
 	if u == nil {
 		return false, task.NoUpstream("the server that runs the call is not in the pool any more", mcp.Unknown)
 	}
@@ -70,7 +71,7 @@ func (s *stream) lose(ctx context.Context, err error) (again bool, _ error) {
 
 // reopen resumes the stream of the round that is in flight, as soon as the upstream lets
 // it, and takes what authorises that. It fails with ErrNoReplay, with an *mcp.Error, or when ctx ends.
-func (s *stream) reopen(ctx, line context.Context, u *routing.Upstream) (Exchange, error) {
+func (s *stream) reopen(ctx, line context.Context, u *routing.Upstream) (transport.Exchange, error) {
 	apart := min(max(s.quiet, resumeApart), ResumeMost) // some servers end at once whatever is resumed
 	wait, pause := max(s.retry, apart-time.Since(s.reopened)), resumeFirst
 	var since time.Time
@@ -83,18 +84,18 @@ func (s *stream) reopen(ctx, line context.Context, u *routing.Upstream) (Exchang
 			return nil, context.Cause(ctx)
 		}
 		ex, err := s.tryReopen(line, u)
-		if _, isRefused := errors.AsType[*CredentialsError](err); isRefused {
+		if _, isRefused := errors.AsType[*transport.CredentialsError](err); isRefused {
 			s.renewal.Refused()
 		}
 		switch {
-		case err == nil, errors.Is(err, ErrNoReplay):
+		case err == nil, errors.Is(err, transport.ErrNoReplay):
 			return ex, err
 		case errors.Is(err, task.ErrSessionLost):
 			return nil, task.Lost(mcp.ReasonSessionLost, "the server does not know the client's session any more", s.record())
 		case errors.Is(err, errQuiet): // it was let in
 			wait, pause, since = 0, resumeFirst, time.Time{}
 			continue
-		case errors.Is(err, ErrStands): // there is something to wait for
+		case errors.Is(err, transport.ErrStands): // there is something to wait for
 			since = time.Time{}
 		case since.IsZero():
 			since = time.Now()
@@ -107,7 +108,7 @@ func (s *stream) reopen(ctx, line context.Context, u *routing.Upstream) (Exchang
 
 // unresumed is why a stream is given up that could not be resumed for ResumeFor, at last because of err.
 func (s *stream) unresumed(err error) error {
-	if refused, ok := errors.AsType[*CredentialsError](err); ok {
+	if refused, ok := errors.AsType[*transport.CredentialsError](err); ok {
 		return task.Lost(mcp.ReasonUpstreamReset, "the stream of the call broke off, and is not resumed: "+refused.Error(), s.record())
 	}
 	return errOutOfReach
@@ -116,12 +117,26 @@ func (s *stream) unresumed(err error) error {
 // measureResumption notes how it went to resume the stream, unless nobody wanted that any more.
 func (s *stream) measureResumption(ctx context.Context, err error) {
 	if ctx.Err() == nil {
-		s.r.Metrics.resumed(ctx, s.record(), err)
+		s.r.Metrics.Resumed(ctx, s.record(), resumption(err))
 	}
 }
 
+// resumption is how it went to resume a stream, in one word.
+func resumption(err error) string {
+	worded, isWorded := errors.AsType[*mcp.Error](err)
+	switch {
+	case err == nil:
+		return "resumed"
+	case errors.Is(err, errOutOfReach):
+		return "unreachable"
+	case errors.Is(err, transport.ErrNoReplay), isWorded && worded.Reason == mcp.ReasonUpstreamReset:
+		return "refused"
+	}
+	return mcp.ReasonSessionLost
+}
+
 // tryReopen asks once. It fails with errQuiet if nothing came.
-func (s *stream) tryReopen(line context.Context, u *routing.Upstream) (Exchange, error) {
+func (s *stream) tryReopen(line context.Context, u *routing.Upstream) (transport.Exchange, error) {
 	t := s.record()
 	s.reopened = time.Now()
 	s.quiet = min(max(2*s.quiet, QuietFirst), QuietMost)
@@ -131,7 +146,7 @@ func (s *stream) tryReopen(line context.Context, u *routing.Upstream) (Exchange,
 	c := s.roomyCall()
 	c.Envelope = s.renewed().Envelope
 	var err error
-	w.Exchange, err = s.r.Pool(t.Pool).Transport.Resume(attempt, u, c, t.Event, t.Terms.MaxResult)
+	w.Exchange, err = s.r.Pools.Get(t.Pool).Transport.Resume(attempt, u, c, t.Event, t.Terms.MaxResult)
 	if err == nil {
 		return w, nil
 	}
@@ -150,14 +165,14 @@ var (
 	errQuiet = errors.New("upgrade: a resumed stream said nothing")
 
 	// errOutOfReach says that a stream could not be resumed for longer than ResumeFor.
-	errOutOfReach = fmt.Errorf("%w: it is out of reach", ErrNoReplay)
+	errOutOfReach = fmt.Errorf("%w: it is out of reach", transport.ErrNoReplay)
 )
 
 // watched is a stream that was resumed. It is closed when it says nothing for a while, and
 // resumed anew: some servers bring only what was there when it was opened. Comments
 // say nothing: they keep such a stream open for ever.
 type watched struct {
-	Exchange
+	transport.Exchange
 	quiet  time.Duration
 	timer  *time.Timer
 	silent atomic.Bool // it was closed because of that
@@ -170,7 +185,7 @@ func (w *watched) hangUp() {
 }
 
 // Next implements Exchange. It fails with errQuiet if nothing came for a while.
-func (w *watched) Next() (Message, error) {
+func (w *watched) Next() (transport.Message, error) {
 	w.timer.Reset(w.quiet)
 	defer w.timer.Stop()
 	for {

@@ -12,6 +12,7 @@ import (
 	"berth/internal/timed"
 	"berth/routing"
 	"berth/upgrade/task"
+	"berth/upgrade/transport"
 )
 
 const (
@@ -69,7 +70,7 @@ func (rd *round) play(bare int) (sent, again bool, err error) {
 // conclude notes how the round went that began then, and acts on its answer.
 func (rd *round) conclude(ctx context.Context, at place, answer *reply, err error, begun time.Time) (again bool, _ error) {
 	t := rd.record()
-	rd.r.Metrics.round(played{t.Pool, t.Upstream, rd.outcome(answer, err)}, time.Since(begun))
+	rd.r.Metrics.Round(t.Pool, t.Upstream, rd.outcome(answer, err), time.Since(begun))
 	switch {
 	case errors.Is(err, errReturned):
 		return true, nil
@@ -101,7 +102,7 @@ func (rd *round) bounded() *timed.Context {
 
 // cause returns why a round that ctx ended has ended, else err.
 func (rd *round) cause(ctx context.Context, err error) error {
-	if cause := context.Cause(ctx); cause != nil && !errors.Is(err, ErrAnswered) {
+	if cause := context.Cause(ctx); cause != nil && !errors.Is(err, transport.ErrAnswered) {
 		return cause
 	}
 	return err
@@ -116,9 +117,9 @@ type reply struct {
 // outcome is how a round ended, in one word.
 func (rd *round) outcome(r *reply, err error) string {
 	switch {
-	case errors.Is(err, ErrRefused):
+	case errors.Is(err, transport.ErrRefused):
 		return "refused"
-	case errors.Is(err, ErrAnswered):
+	case errors.Is(err, transport.ErrAnswered):
 		return "answered"
 	case err != nil && rd.givenUp() != nil:
 		return "given_up"
@@ -134,7 +135,7 @@ func (rd *round) outcome(r *reply, err error) string {
 
 // read reads an answer up to the response to the request with this id. Progress on the way
 // is the task's message; other notifications are not for tasks.
-func (rd *round) read(ex Exchange, id []byte) (*reply, error) {
+func (rd *round) read(ex transport.Exchange, id []byte) (*reply, error) {
 	for {
 		m, err := next(ex)
 		if err != nil {
@@ -151,7 +152,7 @@ func (rd *round) read(ex Exchange, id []byte) (*reply, error) {
 
 // judge returns the reply that a message is; nil if it is none. What read has on its stack while it
 // waits is there for as long as the call.
-func (rd *round) judge(m Message, id []byte) (*reply, error) {
+func (rd *round) judge(m transport.Message, id []byte) (*reply, error) {
 	var own mcp.Answer
 	a, err := m.Says, error(nil)
 	if a == nil {
@@ -173,7 +174,7 @@ func (rd *round) judge(m Message, id []byte) (*reply, error) {
 }
 
 // replied returns the reply that a response is; nil if it is none to the request with this id.
-func (rd *round) replied(a *mcp.Answer, m Message, id []byte) (*reply, error) {
+func (rd *round) replied(a *mcp.Answer, m transport.Message, id []byte) (*reply, error) {
 	switch meant, err := rd.isMeant(a, m, id); {
 	case err != nil:
 		return nil, err
@@ -189,13 +190,13 @@ func (rd *round) replied(a *mcp.Answer, m Message, id []byte) (*reply, error) {
 // another request is passed over on a stream, as is an error that names none. An answer
 // that is no stream holds nothing else: there such an error is the request's own, and
 // another's response is a failure.
-func (rd *round) isMeant(a *mcp.Answer, m Message, id []byte) (bool, error) {
+func (rd *round) isMeant(a *mcp.Answer, m transport.Message, id []byte) (bool, error) {
 	switch {
 	case a.Answers(id), m.Whole && a.IsNobodys():
 		return true, nil
 	case rd.reopened.IsZero(): // else streams of the session may be replayed on this one
 		t := rd.record()
-		count(context.Background(), rd.r.Metrics.crossed, "pool", t.Pool, "upstream", t.Upstream)
+		rd.r.Metrics.Crossed(context.Background(), t)
 	}
 	if m.Whole {
 		return false, errCrossed
@@ -211,13 +212,13 @@ var (
 )
 
 // next returns what comes next of an answer.
-func next(ex Exchange) (Message, error) {
+func next(ex transport.Exchange) (transport.Message, error) {
 	m, err := ex.Next()
 	_, worded := errors.AsType[*mcp.Error](err)
 	switch {
 	case errors.Is(err, io.EOF):
 		return m, errEnded
-	case err == nil, worded, errors.Is(err, ErrAnswered):
+	case err == nil, worded, errors.Is(err, transport.ErrAnswered):
 		return m, err
 	}
 	return m, fmt.Errorf("%w: %w", errBroken, err)
@@ -253,7 +254,7 @@ func (rd *round) pause(ctx context.Context, r *reply) (again bool, err error) {
 func (rd *round) pauseFor(ctx context.Context, asks []mcp.Input, state []byte) (again bool, err error) {
 	if t := rd.record(); t.Declares != "" {
 		if err := undeclared(t.Declares, asks); err != nil {
-			rd.r.Metrics.question(ctx, "undeclared")
+			rd.r.Metrics.Question(ctx, "undeclared")
 			return false, err
 		}
 	}
@@ -279,25 +280,4 @@ func (rd *round) pauseFor(ctx context.Context, asks []mcp.Input, state []byte) (
 	t = rd.record()
 	rd.l.Notices.Changed(ctx, t)
 	return len(asks) == 0, nil
-}
-
-// over reports, of a call that has ended with err, whether the task is to be forgotten, for nobody was told of it, or
-// the client has its answer.
-func (rd *round) over(err error) (forget bool) {
-	switch {
-	case errors.Is(err, ErrAnswered), errors.Is(err, errDiscarded):
-		return true
-	case errors.Is(err, errFenced), errors.Is(err, errCancelled), errors.Is(err, errLeft):
-		return false
-	case err != nil && rd.client != nil && rd.client.Failed(err):
-		return true
-	case errors.Is(err, task.ErrShutdown) && rd.canBeLeft():
-		return false // it stays listed, for whoever finds this process gone
-	case errors.Is(err, task.ErrShutdown):
-		rd.r.Log.Warn("a held call was cut at the end of the drain", "pool", rd.pool, "tool", rd.record().Tool, "task", rd.ID, "age", rd.l.Clock.Now().Sub(rd.made).Round(time.Millisecond).String())
-		rd.fail(err)
-	case err != nil:
-		rd.fail(err)
-	}
-	return errors.Is(rd.givenUp(), errDiscarded)
 }

@@ -61,7 +61,7 @@ func (r *Runner) settleAsk(ctx context.Context, id string, op *task.Op) error {
 		return err
 	}
 	if e.Did(op.ID) {
-		r.Metrics.question(ctx, "settled")
+		r.Metrics.Question(ctx, "settled")
 	}
 	return nil
 }

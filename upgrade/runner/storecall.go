@@ -27,7 +27,7 @@ func (r *Runner) CallOf(ctx context.Context, t *task.Task) (*task.Call, error) {
 	if err != nil {
 		return nil, err
 	}
-	if pool := r.Pool(t.Pool); !open && (pool == nil || !pool.OwnCredentials) {
+	if pool := r.Pools.Get(t.Pool); !open && (pool == nil || !pool.OwnCredentials) {
 		return nil, task.ErrNoCredentials
 	}
 	return c, nil

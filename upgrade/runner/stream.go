@@ -10,6 +10,7 @@ import (
 	"berth/internal/mcp"
 	"berth/routing"
 	"berth/upgrade/task"
+	"berth/upgrade/transport"
 )
 
 // LingerTime is how long a legacy call that was cancelled has to end by itself before its
@@ -82,19 +83,19 @@ func (s *stream) revoke(ctx context.Context) {
 // upstream has taken it.
 func (h *Held) post(ctx context.Context, body []byte) bool {
 	t := h.record()
-	return h.r.post(ctx, t, h.renewed(), body)
+	return h.r.Pools.Tell(ctx, t, h.renewed(), body)
 }
 
 // listen reads the answer to the round, and resumes its stream as often as it breaks and
 // can be resumed.
-func (s *stream) listen(ctx, line context.Context, u *routing.Upstream, ex Exchange) (*reply, error) {
+func (s *stream) listen(ctx, line context.Context, u *routing.Upstream, ex transport.Exchange) (*reply, error) {
 	for {
 		r, err := s.readFor(ctx, ex)
 		ex.Close()
 		switch legacy := s.record().Call != ""; {
 		case !legacy:
 			return r, err
-		case errors.Is(err, ErrAnswered):
+		case errors.Is(err, transport.ErrAnswered):
 			return r, err
 		case ctx.Err() != nil && s.abandons(context.Cause(ctx)):
 			return nil, context.Cause(ctx) // some servers answer what was cancelled
@@ -114,7 +115,7 @@ func (s *stream) listen(ctx, line context.Context, u *routing.Upstream, ex Excha
 		if refused != nil || !errors.Is(err, errQuiet) {
 			s.measureResumption(ctx, refused)
 		}
-		if errors.Is(refused, ErrNoReplay) {
+		if errors.Is(refused, transport.ErrNoReplay) {
 			return r, err
 		}
 		if refused != nil {
@@ -128,7 +129,7 @@ func (s *stream) listen(ctx, line context.Context, u *routing.Upstream, ex Excha
 func isBreak(err error) bool { return errors.Is(err, errBroken) || errors.Is(err, errEnded) }
 
 // readFor reads an answer up to its response, as the era of the call has it.
-func (s *stream) readFor(ctx context.Context, ex Exchange) (*reply, error) {
+func (s *stream) readFor(ctx context.Context, ex transport.Exchange) (*reply, error) {
 	if s.record().Call == "" {
 		return s.read(ex, s.sent)
 	}
@@ -149,7 +150,7 @@ func (s *stream) readFor(ctx context.Context, ex Exchange) (*reply, error) {
 
 // hear does what a message on a legacy call's stream means. over says that r ends the
 // round.
-func (s *stream) hear(ctx context.Context, m Message) (r *reply, over bool, err error) {
+func (s *stream) hear(ctx context.Context, m transport.Message) (r *reply, over bool, err error) {
 	if m.Retry > 0 {
 		s.retry = min(m.Retry, maxRetry)
 	}
@@ -180,7 +181,7 @@ func (s *stream) hear(ctx context.Context, m Message) (r *reply, over bool, err 
 
 // ignore drops a request or notification that is not UTF-8: who shows it to a client, or
 // keeps it, could not tell what it says. How far the stream came it tells all the same.
-func (s *stream) ignore(ctx context.Context, a mcp.Answer, m Message) {
+func (s *stream) ignore(ctx context.Context, a mcp.Answer, m transport.Message) {
 	onFreshStack(func() {
 		if a.ID != nil && utf8.Valid(a.ID) {
 			s.post(ctx, mcp.ErrorResponse(bytes.Clone(a.ID), errIllegible.Object()))
@@ -191,7 +192,7 @@ func (s *stream) ignore(ctx context.Context, a mcp.Answer, m Message) {
 }
 
 // told does what a request or a notification means that is no progress.
-func (s *stream) told(ctx context.Context, a mcp.Answer, m Message) error {
+func (s *stream) told(ctx context.Context, a mcp.Answer, m transport.Message) error {
 	switch {
 	case a.ID != nil:
 		return s.asked(ctx, a, m)
@@ -208,7 +209,7 @@ func (s *stream) told(ctx context.Context, a mcp.Answer, m Message) error {
 }
 
 // answered takes a response. A stream that was resumed may bear those to other requests.
-func (s *stream) answered(a mcp.Answer, m Message) (r *reply, over bool, err error) {
+func (s *stream) answered(a mcp.Answer, m transport.Message) (r *reply, over bool, err error) {
 	if meant, err := s.isMeant(&a, m, requestID(s.token, s.due)); !meant {
 		return nil, false, err
 	}

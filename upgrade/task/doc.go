@@ -9,8 +9,10 @@
 //
 // What it costs: a step copies the record, and what it changes of its lists.
 //
-//	task.go                              the record, and how clients see it
-//	transition.go, transitionlegacy.go   its steps
+//	task.go, ask.go                      the record, and how clients see it; what they are asked
+//	op.go, transition.go                 its steps
+//	transitionasks.go                    those by which it waits for its client
+//	transitionlegacy.go                  those of a call of the legacy era
 //	creation.go, creator.go, id.go       how one is made, whose it is, its name
 //	call.go, packed.go, room.go          the call as it is sent, as it waits, its answer's memory
 //	rule.go, glob.go                     what operators say

@@ -126,15 +126,6 @@ type Terms struct {
 	Webhooks     []Webhook     `json:"webhooks,omitempty"` // who is told how the task fares
 }
 
-// Ask is one thing that the upstream wants to know from the client: between two rounds of a
-// call, or, of a legacy call, by a JSON-RPC request while it runs.
-type Ask struct {
-	Key      string          `json:"key"`                // as the client is shown it; the JSON-RPC id of a request, as mcp.IDKey spells it
-	Upstream string          `json:"upstream,omitempty"` // as the upstream named it between two rounds
-	Request  json.RawMessage `json:"request"`            // what is asked; the whole JSON-RPC request
-	Answer   json.RawMessage `json:"answer,omitempty"`   // nil: not answered yet
-}
-
 // Waiting reports whether the next round has not begun.
 func (t *Task) Waiting() bool { return t.State == Queued || t.State == Accepted }
 
@@ -158,49 +149,6 @@ func (t *Task) Resumable() bool {
 
 // Expires returns when the task may be forgotten, by the store's clock; see Reader.Expires.
 func (t *Task) Expires() time.Time { return t.Created.Add(t.Terms.TTL) }
-
-// OpenAsks are the asks that the client has not answered, in order.
-func (t *Task) OpenAsks() []Ask {
-	var open []Ask
-	if t.State != InputRequired && (t.State != Dispatched || t.Call == "") {
-		return nil
-	}
-	for _, ask := range t.Asks {
-		if ask.Answer == nil {
-			open = append(open, ask)
-		}
-	}
-	return open
-}
-
-// CheckAnswers fails with an *mcp.Error if what answers an open ask is no response. What answers nothing is none of its
-// business.
-func (t *Task) CheckAnswers(answers []mcp.Input) error {
-	if t.State != InputRequired {
-		return nil
-	}
-	for _, ask := range t.OpenAsks() {
-		given := slices.IndexFunc(answers, func(a mcp.Input) bool { return a.Key == ask.Key })
-		if given < 0 {
-			continue
-		}
-		if err := answers[given].CheckResponse(nil); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// Answers are the client's, under the keys that the upstream gave.
-func (t *Task) Answers() []mcp.Input {
-	var given []mcp.Input
-	for _, ask := range t.Asks {
-		if ask.Answer != nil {
-			given = append(given, mcp.Input{Key: ask.Upstream, Value: ask.Answer})
-		}
-	}
-	return given
-}
 
 // Brief returns the task without what may be large in its record: what clients are asked.
 func (t *Task) Brief() Task {
@@ -277,19 +225,6 @@ func (t *Task) ExtensionStatus() string {
 		return working
 	}
 	return t.Status()
-}
-
-// Outstanding are the open asks as the Tasks extension shows them: those between two
-// rounds.
-func (t *Task) Outstanding() []mcp.Input {
-	if t.State != InputRequired {
-		return nil
-	}
-	var open []mcp.Input
-	for _, ask := range t.OpenAsks() {
-		open = append(open, mcp.Input{Key: ask.Key, Value: ask.Request})
-	}
-	return open
 }
 
 // QueueName is where a task queues: those whose calls can go to one upstream alone, in front of

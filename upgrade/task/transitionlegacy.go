@@ -22,40 +22,40 @@ const (
 	MaxSaidBytes = 8 << 10 // in all
 )
 
-func (t *Task) legacy(op *Op) (changed bool, err error) {
-	switch op.Kind {
+func (t transition) legacy() (changed bool, err error) {
+	switch t.op.Kind {
 	case Note:
-		return t.note(op)
+		return t.note()
 	case Open:
-		return t.open(op)
+		return t.open()
 	case Settle:
-		return t.settle(op.Key), nil
+		return t.settle(t.op.Key), nil
 	case Withdraw:
-		return t.withdraw(op)
+		return t.withdraw()
 	case Redo:
-		return t.redo(op)
+		return t.redo()
 	}
-	return false, fmt.Errorf("%w: %q", ErrState, op.Kind)
+	return false, fmt.Errorf("%w: %q", ErrState, t.op.Kind)
 }
 
-func (t *Task) note(op *Op) (bool, error) {
-	if err := t.underWay(op); err != nil {
+func (t transition) note() (bool, error) {
+	if err := t.underWay(); err != nil {
 		return false, err
 	}
-	before := *t
-	t.Event = cmp.Or(op.Event, t.Event)
-	t.Message = cmp.Or(op.Message, t.Message)
-	if op.Progress != nil {
-		t.Progress = op.Progress
+	before := *t.Task
+	t.Event = cmp.Or(t.op.Event, t.Event)
+	t.Message = cmp.Or(t.op.Message, t.Message)
+	if t.op.Progress != nil {
+		t.Progress = t.op.Progress
 	}
-	for _, message := range op.Says {
+	for _, message := range t.op.Says {
 		t.say(message)
 	}
-	return t.Event != before.Event || t.Message != before.Message || len(op.Says) > 0 || !bytes.Equal(t.Progress, before.Progress), nil
+	return t.Event != before.Event || t.Message != before.Message || len(t.op.Says) > 0 || !bytes.Equal(t.Progress, before.Progress), nil
 }
 
 // say keeps a notification, and drops the oldest ones for it.
-func (t *Task) say(message json.RawMessage) {
+func (t transition) say(message json.RawMessage) {
 	n := 1
 	if len(t.Said) > 0 {
 		n = t.Said[len(t.Said)-1].N + 1
@@ -74,24 +74,19 @@ func (t *Task) say(message json.RawMessage) {
 // open adds an ask. A request that comes twice is one: streams are replayed. What was
 // settled does not come again from the event on that it came with; what another call of
 // the session may bring, the session's list knows.
-func (t *Task) open(op *Op) (bool, error) {
-	if err := t.underWay(op); err != nil {
+func (t transition) open() (bool, error) {
+	if err := t.underWay(); err != nil {
 		return false, err
 	}
-	t.Event = cmp.Or(op.Event, t.Event)
-	if !t.IsAsked(op.Key) {
-		t.Asks = append(slices.Clone(t.Asks), Ask{Key: op.Key, Request: op.Request})
+	t.Event = cmp.Or(t.op.Event, t.Event)
+	if !t.IsAsked(t.op.Key) {
+		t.Asks = append(slices.Clone(t.Asks), Ask{Key: t.op.Key, Request: t.op.Request})
 	}
 	return true, nil
 }
 
-// IsAsked reports whether an ask is open, or answered in the round that is due.
-func (t *Task) IsAsked(key string) bool {
-	return slices.ContainsFunc(t.Asks, func(a Ask) bool { return a.Key == key })
-}
-
 // settle takes an ask away. It is anybody's step: whoever gave the upstream the answer.
-func (t *Task) settle(key string) bool {
+func (t transition) settle(key string) bool {
 	if t.State != Dispatched || t.Call == "" || !t.IsAsked(key) {
 		return false
 	}
@@ -99,24 +94,24 @@ func (t *Task) settle(key string) bool {
 	return true
 }
 
-func (t *Task) withdraw(op *Op) (bool, error) {
-	if err := t.underWay(op); err != nil {
+func (t transition) withdraw() (bool, error) {
+	if err := t.underWay(); err != nil {
 		return false, err
 	}
 	before := t.Event
-	t.Event = cmp.Or(op.Event, t.Event)
-	if !t.settle(op.Key) {
+	t.Event = cmp.Or(t.op.Event, t.Event)
+	if !t.settle(t.op.Key) {
 		return t.Event != before, nil
 	}
-	for _, message := range op.Says {
+	for _, message := range t.op.Says {
 		t.say(message) // to those whom the ask was shown to
 	}
 	return true, nil
 }
 
 // redo has a round be sent again whose stream cannot be resumed.
-func (t *Task) redo(op *Op) (bool, error) {
-	if err := t.underWay(op); err != nil {
+func (t transition) redo() (bool, error) {
+	if err := t.underWay(); err != nil {
 		return false, err
 	}
 	if !t.Terms.Rerun {
@@ -128,27 +123,9 @@ func (t *Task) redo(op *Op) (bool, error) {
 
 // again has the round that was in flight be sent once more. What a legacy one has asked
 // and said is lost with it.
-func (t *Task) again() {
+func (t transition) again() {
 	if t.Call != "" {
 		t.Asks, t.Event, t.Progress, t.Message = nil, "", nil, ""
 	}
 	t.await()
 }
-
-// MayAsk reports whether a call may have this request open. One that is, and is replayed,
-// stays so.
-func (t *Task) MayAsk(key string, request []byte) bool {
-	size := len(request)
-	for _, ask := range t.Asks {
-		size += len(ask.Request)
-	}
-	return t.IsAsked(key) || len(t.Asks) == 0 || len(t.Asks) < MaxAsks && size <= MaxAskBytes
-}
-
-const (
-	// MaxAsks bounds how many requests of a call may be open at once.
-	MaxAsks = 32
-	// MaxAskBytes bounds them together, unless there is only one: each change of the record
-	// writes them anew.
-	MaxAskBytes = 8 << 20
-)

@@ -17,6 +17,7 @@ import (
 	"berth/internal/storage"
 	"berth/internal/webhook"
 	"berth/upgrade/ledger"
+	"berth/upgrade/quota"
 	"berth/upgrade/task"
 
 	sdkmetric "go.opentelemetry.io/otel/sdk/metric"
@@ -114,7 +115,7 @@ func start(t *testing.T, s ledger.Store, r *receiver, known ...Receiver) *berth 
 	if err != nil {
 		t.Fatal(err)
 	}
-	b := &berth{ledger: ledger.New(s, "", keys, 3*time.Second, ledger.Bounds{}), log: &bytes.Buffer{}, reader: sdkmetric.NewManualReader(), over: make(chan struct{})}
+	b := &berth{ledger: ledger.New(s, "", keys, 3*time.Second, quota.Bounds{}), log: &bytes.Buffer{}, reader: sdkmetric.NewManualReader(), over: make(chan struct{})}
 	connect := func(webhook.Receiver, func(bool)) sender { return r }
 	b.Webhooks = newWebhooks(connect, b.ledger, known, slog.New(slog.NewTextHandler(b.log, nil)), sdkmetric.NewMeterProvider(sdkmetric.WithReader(b.reader)))
 	ctx, stop := context.WithCancel(t.Context())

@@ -1,0 +1,26 @@
+package binding
+
+import (
+	"slices"
+	"testing"
+)
+
+// What a binding tells of where its session was is bounded; the first place has no alias, as a rule.
+func TestFormers(t *testing.T) {
+	var places []Place
+	for range maxFormers + 1 {
+		var b Binding
+		b.SetFormers(places)
+		if got := b.Formers(); !slices.Equal(got, places[:min(len(places), maxFormers)]) {
+			t.Errorf("%v: got %v", places, got)
+		}
+		places = append([]Place{{Upstream: "up"}}, places...)
+		for i := range places[:len(places)-1] {
+			places[i].Alias = "alias"
+		}
+	}
+	short := Binding{Former: "a b", FormerAlias: "of-a"}
+	if got := short.Formers(); !slices.Equal(got, []Place{{"a", "of-a"}}) {
+		t.Errorf("of what is damaged: %v", got)
+	}
+}

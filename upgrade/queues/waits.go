@@ -1,0 +1,162 @@
+package queues
+
+import (
+	"context"
+	"time"
+)
+
+// calledBehind is how many are called at a time where all who wait in this process stand behind all
+// places: they see to what stands in front and is gone.
+const calledBehind = 4
+
+// Waits are those in this process who wait in one line. They are called to look for a place one
+// after the other, the first first, as long as there are places: nobody looks whose turn is far off, and
+// one finds out for all behind it that there is none.
+type Waits struct {
+	// Over is closed when nobody waits any more.
+	Over chan struct{}
+
+	q    *Queues
+	line string
+	// What follows is guarded by the lock of q.
+	by     map[string]*waiter // by task
+	calls  uint64             // how often they were called
+	full   uint64             // the last call in which all places were found taken
+	pruned time.Time          // when places were looked at that nobody gives back
+}
+
+type waiter struct {
+	woken  chan struct{}
+	slots  int
+	passed uint64 // the last call in which it has had its turn
+}
+
+// wake wakes it up, unless a wake-up waits there already.
+func (w *waiter) wake() {
+	select {
+	case w.woken <- struct{}{}:
+	default:
+	}
+}
+
+// Await has a task's call that comes to a line be called, of a queue that has so many slots at an
+// upstream, until Leave. first says that it is the only one: its caller is to see to it that
+// Call is called as long as Over is not closed.
+func (q *Queues) Await(line, id string, slots int) (w *Waits, woken <-chan struct{}, first bool) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	w = q.waiting[line]
+	if w == nil {
+		w = &Waits{Over: make(chan struct{}), q: q, line: line, by: map[string]*waiter{}, calls: 1}
+		q.waiting[line] = w
+	}
+	one := &waiter{woken: make(chan struct{}, 1), slots: slots}
+	w.by[id] = one
+	return w, one.woken, len(w.by) == 1
+}
+
+// Leave ends what Await began. If it was its turn, it is the next one's.
+func (w *Waits) Leave(id string, upstreams int) {
+	w.q.mu.Lock()
+	defer w.q.mu.Unlock()
+	delete(w.by, id)
+	if len(w.by) == 0 {
+		close(w.Over)
+		delete(w.q.waiting, w.line)
+		return
+	}
+	w.next(upstreams)
+}
+
+// Call has those of w look for a place whose turn it is, if each may go to so many upstreams. It returns when it
+// is to be called again though nobody tells anything: what it went by has changed, and is not to be
+// read sooner. 0: it need not.
+func (w *Waits) Call(ctx context.Context, upstreams int) (again time.Duration) {
+	q := w.q
+	if q.look(ctx, w.line) != nil {
+		return 0
+	}
+	w.call(upstreams)
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if read := q.read[w.line]; read.changed && q.store.Shared() {
+		again = max(read.fresh(true)-time.Since(read.at), time.Millisecond)
+	}
+	return again
+}
+
+func (w *Waits) call(upstreams int) {
+	w.q.mu.Lock()
+	defer w.q.mu.Unlock()
+	w.calls++
+	w.next(upstreams)
+}
+
+// next wakes up the first that has not had its turn since the last call; several of those that stand
+// behind all places. The caller has the lock.
+func (w *Waits) next(upstreams int) {
+	called, seen := 0, 0
+	for at, s := range w.q.lineOf(w.line).order.From(0) {
+		if called == calledBehind || seen == len(w.by) {
+			return
+		}
+		one := w.by[s.ID]
+		if one == nil {
+			continue
+		}
+		seen++
+		if one.passed == w.calls {
+			continue
+		}
+		one.wake()
+		if called++; at < one.slots*upstreams {
+			return
+		}
+	}
+}
+
+// wakeOutOfPlace wakes up those who do not stand in the line as it is now, or not where they may.
+// The caller has the lock.
+func (q *Queues) wakeOutOfPlace(queue string, l *line) {
+	if w := q.waiting[queue]; w != nil {
+		for id, one := range w.by {
+			if l.of[id] == nil || l.doubled(id) {
+				one.wake()
+			}
+		}
+	}
+}
+
+// Full reports whether one of w has found all places taken since those who wait were called last:
+// nothing has become free of which anybody here knows. call is to be given to Found.
+func (w *Waits) Full() (call uint64, full bool) {
+	w.q.mu.Lock()
+	defer w.q.mu.Unlock()
+	return w.calls, w.full == w.calls
+}
+
+// Found notes that one of w has found all places taken, in that call, and reports whether it is to
+// look for some that nobody gives back.
+func (w *Waits) Found(call uint64) (prune bool) {
+	w.q.mu.Lock()
+	defer w.q.mu.Unlock()
+	w.full = max(w.full, call)
+	prune = time.Since(w.pruned) >= pruneEvery
+	if prune {
+		w.pruned = time.Now()
+	}
+	return prune
+}
+
+// pruneEvery is how often places are looked at, in one line, that may be nobody's.
+const pruneEvery = time.Second
+
+// Pass has the next one of w look for a place: this task's cannot go where there may be some.
+func (w *Waits) Pass(id string, upstreams int) {
+	w.q.mu.Lock()
+	defer w.q.mu.Unlock()
+	if one := w.by[id]; one != nil {
+		one.passed = w.calls
+	}
+	w.next(upstreams)
+}

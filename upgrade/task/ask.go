@@ -1,0 +1,96 @@
+package task
+
+import (
+	"encoding/json"
+	"slices"
+
+	"berth/internal/mcp"
+)
+
+// Ask is one thing that the upstream wants to know from the client: between two rounds of a
+// call, or, of a legacy call, by a JSON-RPC request while it runs.
+type Ask struct {
+	Key      string          `json:"key"`                // as the client is shown it; the JSON-RPC id of a request, as mcp.IDKey spells it
+	Upstream string          `json:"upstream,omitempty"` // as the upstream named it between two rounds
+	Request  json.RawMessage `json:"request"`            // what is asked; the whole JSON-RPC request
+	Answer   json.RawMessage `json:"answer,omitempty"`   // nil: not answered yet
+}
+
+// OpenAsks are the asks that the client has not answered, in order.
+func (t *Task) OpenAsks() []Ask {
+	var open []Ask
+	if t.State != InputRequired && (t.State != Dispatched || t.Call == "") {
+		return nil
+	}
+	for _, ask := range t.Asks {
+		if ask.Answer == nil {
+			open = append(open, ask)
+		}
+	}
+	return open
+}
+
+// CheckAnswers fails with an *mcp.Error if what answers an open ask is no response. What answers nothing is none of its
+// business.
+func (t *Task) CheckAnswers(answers []mcp.Input) error {
+	if t.State != InputRequired {
+		return nil
+	}
+	for _, ask := range t.OpenAsks() {
+		given := slices.IndexFunc(answers, func(a mcp.Input) bool { return a.Key == ask.Key })
+		if given < 0 {
+			continue
+		}
+		if err := answers[given].CheckResponse(nil); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Answers are the client's, under the keys that the upstream gave.
+func (t *Task) Answers() []mcp.Input {
+	var given []mcp.Input
+	for _, ask := range t.Asks {
+		if ask.Answer != nil {
+			given = append(given, mcp.Input{Key: ask.Upstream, Value: ask.Answer})
+		}
+	}
+	return given
+}
+
+// Outstanding are the open asks as the Tasks extension shows them: those between two
+// rounds.
+func (t *Task) Outstanding() []mcp.Input {
+	if t.State != InputRequired {
+		return nil
+	}
+	var open []mcp.Input
+	for _, ask := range t.OpenAsks() {
+		open = append(open, mcp.Input{Key: ask.Key, Value: ask.Request})
+	}
+	return open
+}
+
+// IsAsked reports whether an ask is open, or answered in the round that is due.
+func (t *Task) IsAsked(key string) bool {
+	return slices.ContainsFunc(t.Asks, func(a Ask) bool { return a.Key == key })
+}
+
+// MayAsk reports whether a call may have this request open. One that is, and is replayed,
+// stays so.
+func (t *Task) MayAsk(key string, request []byte) bool {
+	size := len(request)
+	for _, ask := range t.Asks {
+		size += len(ask.Request)
+	}
+	return t.IsAsked(key) || len(t.Asks) == 0 || len(t.Asks) < MaxAsks && size <= MaxAskBytes
+}
+
+const (
+	// MaxAsks bounds how many requests of a call may be open at once.
+	MaxAsks = 32
+	// MaxAskBytes bounds them together, unless there is only one: each change of the record
+	// writes them anew.
+	MaxAskBytes = 8 << 20
+)

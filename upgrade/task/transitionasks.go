@@ -1,0 +1,99 @@
+package task
+
+import (
+	"slices"
+	"strconv"
+	"time"
+
+	"berth/internal/mcp"
+)
+
+// What follows are the steps by which a task comes to wait for its client, and goes on.
+
+func (t transition) pause() (bool, error) {
+	if err := t.underWay(); err != nil {
+		return false, err
+	}
+	t.retire()
+	t.RequestState, t.Answered, t.Message = t.op.RequestState, true, ""
+	t.Withheld = time.Time{} // only what the call came to first can take its place
+	if len(t.op.Asks) == 0 {
+		t.State = Accepted
+		return true, nil
+	}
+	t.State, t.Holder = InputRequired, ""
+	for _, ask := range t.op.Asks {
+		t.Asks = append(t.Asks, Ask{Key: t.fresh(ask.Key), Upstream: ask.Key, Request: ask.Value})
+	}
+	return true, nil
+}
+
+// follow has the rounds that come be about the upstream's task. What was asked before it
+// is answered.
+func (t transition) follow() (bool, error) {
+	if err := t.underWay(); err != nil {
+		return false, err
+	}
+	t.retire()
+	t.Upstream, t.Follows, t.RequestState, t.Answered = t.op.Upstream, t.op.Follows, nil, false
+	return true, nil
+}
+
+// retire puts the asks of the round before away. Their keys stay used.
+func (t transition) retire() {
+	t.Asked = slices.Clone(t.Asked)
+	for _, ask := range t.Asks {
+		t.Asked = append(t.Asked, ask.Key)
+	}
+	t.Asks = nil
+}
+
+// fresh returns key, or one made of it that was not shown before: a key stands for one
+// request over a task's life (Tasks extension, "Task Update Requests").
+func (t transition) fresh(key string) string {
+	used := func(key string) bool {
+		return slices.Contains(t.Asked, key) || slices.ContainsFunc(t.Asks, func(a Ask) bool { return a.Key == key })
+	}
+	name := key
+	for n := 2; used(name); n++ {
+		name = key + "#" + strconv.Itoa(n)
+	}
+	return name
+}
+
+// answer takes what answers an open ask. The rest is ignored, and so is everything in
+// another state.
+func (t transition) answer() (changed bool) {
+	if t.State != InputRequired {
+		return false
+	}
+	t.Asks = slices.Clone(t.Asks)
+	open := 0
+	for i := range t.Asks {
+		ask := &t.Asks[i]
+		if given := slices.IndexFunc(t.op.Answers, func(a mcp.Input) bool { return a.Key == ask.Key }); ask.Answer == nil && given >= 0 {
+			ask.Answer, changed = t.op.Answers[given].Value, true
+		}
+		if ask.Answer == nil {
+			open++
+		}
+	}
+	if open == 0 {
+		t.await()
+		t.Holder = t.op.Holder
+	}
+	return changed
+}
+
+// moot has the round be due whose answers nobody waits for: the upstream is asked what has become of the call.
+func (t transition) moot() (bool, error) {
+	switch {
+	case t.State.Terminal():
+		return false, ErrTerminal
+	case t.State != InputRequired || t.Round != t.op.Round:
+		return false, ErrStale
+	}
+	t.await()
+	t.Holder = t.op.Holder
+	return true, nil
+}
