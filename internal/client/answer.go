@@ -10,6 +10,7 @@ import (
 
 	"berth/internal/exchange"
 	"berth/internal/mcp"
+	"berth/internal/sse"
 	"berth/internal/wire"
 )
 
@@ -114,7 +115,7 @@ func parse(data []byte) (*Incoming, error) {
 
 // readStream reads events up to the answer to the request with that id.
 func readStream(body io.Reader, id int) (*Incoming, error) {
-	events := mcp.NewEventReader(body)
+	events := sse.NewReader(body, mcp.MaxPeek)
 	for {
 		message, err := NextMessage(events)
 		if err != nil {
@@ -128,7 +129,7 @@ func readStream(body io.Reader, id int) (*Incoming, error) {
 
 // NextMessage returns the next message of a stream of events, and io.ErrUnexpectedEOF
 // at its end. Events without one are passed over.
-func NextMessage(events *mcp.EventReader) (*Incoming, error) {
+func NextMessage(events *sse.Reader) (*Incoming, error) {
 	for {
 		event, err := events.Next()
 		if errors.Is(err, io.EOF) {

@@ -79,7 +79,7 @@ var doors = []string{"internal/exchange/nethttp.go", "internal/wire/nethttp/neth
 // client of Redis and telemetry bring net/http along.
 func TestOnlyTheDoorsImportHTTP(t *testing.T) {
 	decide := []string{
-		"internal/exchange", "internal/httpsse", "internal/legacyface", "internal/mcp", "internal/relay", "internal/stdio", "internal/storage", "internal/wire",
+		"internal/exchange", "internal/httpsse", "internal/legacyface", "internal/mcp", "internal/relay", "internal/sse", "internal/stdio", "internal/storage", "internal/wire",
 		"internal/drain", "proxy", "routing", "sticky", "upgrade", "upgrade/task", "upgrade/ledger", "upgrade/runner", "upgrade/peers", "upgrade/webhooks",
 	}
 	var found []string
@@ -131,7 +131,7 @@ func TestOnlyTheCommandKnowsConfigTelemetryAndAdmin(t *testing.T) {
 // layers are the packages of the module, those first that know of no other. One may
 // import from the layers before its own.
 var layers = [][]string{
-	{"deploy/sbom", "internal/alarm", "internal/build", "internal/cohort", "internal/crew", "internal/filetext", "internal/fresh", "internal/gate", "internal/h1/grammar", "internal/h1/lookout", "internal/h1/raw", "internal/jsonscan", "internal/lapse", "internal/ordered", "internal/recent", "internal/series", "internal/sockets", "internal/storage/localbus", "internal/systemd", "internal/timed", "internal/wire", "sticky/binding"},
+	{"deploy/sbom", "internal/alarm", "internal/build", "internal/cohort", "internal/crew", "internal/filetext", "internal/fresh", "internal/gate", "internal/h1/grammar", "internal/h1/lookout", "internal/h1/raw", "internal/jsonscan", "internal/lapse", "internal/ordered", "internal/recent", "internal/series", "internal/sockets", "internal/sse", "internal/storage/localbus", "internal/systemd", "internal/timed", "internal/wire", "sticky/binding"},
 	{"internal/admin", "internal/connlimit", "internal/framing", "internal/greet", "internal/h1/body", "internal/h1/buffer", "internal/heap", "internal/journal", "internal/limit", "internal/mcp", "internal/mcptest", "internal/page", "internal/reload", "internal/storage/boltcheck", "internal/storage/engine", "internal/telemetry", "internal/trouble", "internal/wire/nethttp", "sticky/near"},
 	{"internal/storage/health", "internal/storage/memory"},
 	{"internal/storage/breaker", "internal/storage/file", "internal/storage/redis"},

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"berth/internal/mcp"
+	"berth/internal/sse"
 	"berth/internal/wire"
 )
 
@@ -52,7 +53,7 @@ type Piece struct {
 	Cut     bool   // Message is only the beginning
 	Between bool   // after Raw an event stream stands between two events
 	Broken  bool   // the event stream ended within this event
-	event   mcp.Event
+	event   sse.Event
 }
 
 // EventID is the id of the event that the piece is, from which a client could resume the
@@ -66,7 +67,7 @@ type Reader struct {
 	shape  Shape
 	body   io.Reader
 	most   int // bytes of a message that are held
-	events *mcp.EventReader
+	events *sse.Reader
 	buffer []byte
 	first  []byte // where a message is held
 	begun  bool
@@ -91,7 +92,7 @@ func NewLongReader(shape Shape, body io.Reader, most int) *Reader {
 func (r *Reader) Begin(shape Shape, body io.Reader, most int) {
 	*r = Reader{shape: shape, body: body, most: most, first: r.first}
 	if shape == EventStream {
-		r.events = mcp.NewLongEventReader(body, most)
+		r.events = sse.NewReader(body, most)
 	}
 }
 

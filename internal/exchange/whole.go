@@ -5,6 +5,7 @@ import (
 	"io"
 
 	"berth/internal/mcp"
+	"berth/internal/sse"
 	"berth/internal/wire"
 )
 
@@ -24,7 +25,7 @@ var (
 // error, whose status speaks for itself. Other errors are the body's.
 func ReadWhole(response *wire.Response, id []byte, limit int, crossed func()) ([]byte, error) {
 	if ShapeOf(response) == EventStream {
-		return readResponse(mcp.NewLongEventReader(response.Body, limit), id, crossed)
+		return readResponse(sse.NewReader(response.Body, limit), id, crossed)
 	}
 	body, err := io.ReadAll(io.LimitReader(response.Body, int64(limit)+1))
 	if err == nil && len(body) > limit {
@@ -48,7 +49,7 @@ func IsCrossed(response *wire.Response, body, id []byte) bool {
 	return err == nil && a.IsCrossed(id)
 }
 
-func readResponse(events *mcp.EventReader, id []byte, crossed func()) ([]byte, error) {
+func readResponse(events *sse.Reader, id []byte, crossed func()) ([]byte, error) {
 	for {
 		event, err := events.Next()
 		switch {

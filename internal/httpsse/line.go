@@ -10,6 +10,7 @@ import (
 	"berth/internal/exchange"
 	"berth/internal/legacyface"
 	"berth/internal/mcp"
+	"berth/internal/sse"
 	"berth/internal/wire"
 )
 
@@ -62,7 +63,7 @@ func (l *line) await(ctx context.Context, until time.Time, id []byte) (*wire.Res
 func (l *line) listen(stream *wire.Response) {
 	defer close(l.ended)
 	defer stream.Body.Close()
-	events := mcp.NewLongEventReader(stream.Body, maxMessage)
+	events := sse.NewReader(stream.Body, maxMessage)
 	for {
 		event, err := events.Next()
 		switch {

@@ -13,6 +13,7 @@ import (
 	"berth/internal/exchange"
 	"berth/internal/exchange/exchangetest"
 	"berth/internal/mcp"
+	"berth/internal/sse"
 	"berth/internal/wire"
 )
 
@@ -182,7 +183,7 @@ func (c *client) status(method, body string, header ...string) int {
 type events struct {
 	t      *testing.T
 	body   io.Closer
-	reader *mcp.EventReader
+	reader *sse.Reader
 	id     string // of the last one
 }
 
@@ -191,7 +192,7 @@ func eventsOf(t *testing.T, response *wire.Response) *events {
 	if exchange.ShapeOf(response) != exchange.EventStream || response.Status != wire.StatusOK {
 		t.Fatalf("got no stream, but %d %v", response.Status, response.Header)
 	}
-	return &events{t: t, body: response.Body, reader: mcp.NewLongEventReader(response.Body, 8<<20)}
+	return &events{t: t, body: response.Body, reader: sse.NewReader(response.Body, 8<<20)}
 }
 
 // next returns the data of the next event, and "EOF" at the end.

@@ -9,6 +9,7 @@ import (
 	"testing/synctest"
 
 	"berth/internal/mcp"
+	"berth/internal/sse"
 )
 
 // A stream is bounded in messages and in bytes, but for the last message.
@@ -61,7 +62,7 @@ func TestAMessageOfSeveralLines(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	event, err := mcp.NewEventReader(body).Next()
+	event, err := sse.NewReader(body, mcp.MaxPeek).Next()
 	if err != nil || string(event.Data) != "{ \n \"a\":\n1}" || event.ID() != "4-0" || strings.Contains(string(event.Raw), "\r") {
 		t.Errorf("got %q, %v", event.Raw, err)
 	}

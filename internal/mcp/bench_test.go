@@ -3,7 +3,6 @@ package mcp
 import (
 	"encoding/json"
 	"fmt"
-	"io"
 	"strings"
 	"testing"
 )
@@ -185,25 +184,4 @@ func BenchmarkPeekAnswer(b *testing.B) {
 			}
 		}
 	})
-}
-
-func BenchmarkEventReader(b *testing.B) {
-	progress := "event: message\ndata: {\"jsonrpc\":\"2.0\",\"method\":\"notifications/progress\",\"params\":{\"progressToken\":1,\"progress\":1}}\n\n"
-	for name, stream := range map[string]string{
-		"small events": strings.Repeat(progress, 10_000),
-		"a long line":  "data: " + strings.Repeat("x", 8<<20) + "\n\n",
-	} {
-		b.Run(name, func(b *testing.B) {
-			b.ReportAllocs()
-			b.SetBytes(int64(len(stream)))
-			for b.Loop() {
-				er := NewEventReader(strings.NewReader(stream))
-				for {
-					if _, err := er.Next(); err == io.EOF {
-						break
-					}
-				}
-			}
-		})
-	}
 }

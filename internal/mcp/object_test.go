@@ -34,3 +34,10 @@ func FuzzReplace(f *testing.F) {
 		}
 	})
 }
+
+func TestErrorResponse(t *testing.T) {
+	const want = `{"jsonrpc":"2.0","id":"x","error":{"code": 1.0}}`
+	if got := string(ErrorResponse([]byte(`"x"`), []byte(`{"code": 1.0}`))); got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+}

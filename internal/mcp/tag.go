@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"strings"
 
+	"berth/internal/sse"
+
 	"github.com/go-json-experiment/json/jsontext"
 )
 
@@ -18,21 +20,7 @@ func TagEvent(raw, message []byte, tag string) []byte {
 	if bytes.Equal(tagged, message) {
 		tagged = nil
 	}
-	return rewriteEvent(raw, tagged, tag)
-}
-
-// WithoutEventID returns an event, or its beginning, without its id.
-func WithoutEventID(raw []byte) []byte {
-	out := make([]byte, 0, len(raw))
-	for len(raw) > 0 {
-		line, end := cutLine(raw)
-		n := len(line) + len(end)
-		if name, _ := field(line); string(name) != "id" {
-			out = append(out, raw[:n]...)
-		}
-		raw = raw[n:]
-	}
-	return out
+	return sse.WithTag(raw, tagged, tag)
 }
 
 // tagMessages tags what is in a message or batch. What cannot be read stays as it is.

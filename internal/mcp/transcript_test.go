@@ -3,10 +3,14 @@ package mcp
 import (
 	"bytes"
 	"fmt"
+	"io"
 	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
+	"testing/iotest"
+
+	"berth/internal/sse"
 
 	"golang.org/x/tools/txtar"
 )
@@ -60,18 +64,33 @@ func checkBody(t *testing.T, body, want string) {
 // whole and in pieces.
 func checkStream(t *testing.T, stream, want string) {
 	t.Helper()
-	for ends, replacer := range lineEnds {
+	for ends, replacer := range map[string]*strings.Replacer{
+		"LF": strings.NewReplacer(), "CRLF": strings.NewReplacer("\n", "\r\n"), "CR": strings.NewReplacer("\n", "\r"),
+	} {
 		for _, mark := range []string{"", "\ufeff"} {
-			for how, r := range chunkings(mark + replacer.Replace(stream)) {
-				events, _ := drain(r)
-				var got strings.Builder
-				for _, data := range messages(events) {
-					got.WriteString(describeAll(t, []byte(data)))
-				}
-				if got.String() != want {
-					t.Errorf("%s, mark %q, %s: got\n%swant\n%s", ends, mark, how, &got, want)
+			marked := mark + replacer.Replace(stream)
+			for how, r := range map[string]io.Reader{
+				"whole": strings.NewReader(marked), "by the byte": iotest.OneByteReader(strings.NewReader(marked)), "by halves": iotest.HalfReader(strings.NewReader(marked)),
+			} {
+				if got := describeStream(t, r); got != want {
+					t.Errorf("%s, mark %q, %s: got\n%swant\n%s", ends, mark, how, got, want)
 				}
 			}
+		}
+	}
+}
+
+// describeStream words the messages of a stream.
+func describeStream(t *testing.T, stream io.Reader) string {
+	t.Helper()
+	var said strings.Builder
+	for events := sse.NewReader(stream, MaxPeek); ; {
+		event, err := events.Next()
+		if err != nil {
+			return said.String()
+		}
+		if event.Data != nil {
+			said.WriteString(describeAll(t, event.Data))
 		}
 	}
 }

@@ -10,6 +10,7 @@ import (
 
 	"berth/internal/client"
 	"berth/internal/mcp"
+	"berth/internal/sse"
 )
 
 // listener is a stream of subscriptions/listen about some tasks.
@@ -37,7 +38,7 @@ func newListener(response *http.Response, about []*task, stop context.CancelFunc
 func (l *listener) read(response *http.Response) {
 	defer close(l.done)
 	defer response.Body.Close()
-	events := mcp.NewEventReader(io.LimitReader(response.Body, client.MaxAnswer))
+	events := sse.NewReader(io.LimitReader(response.Body, client.MaxAnswer), mcp.MaxPeek)
 	for {
 		message, err := client.NextMessage(events)
 		if err != nil {

@@ -11,6 +11,7 @@ import (
 	"berth/internal/exchange"
 	"berth/internal/exchange/exchangetest"
 	"berth/internal/mcp"
+	"berth/internal/sse"
 	"berth/internal/wire"
 )
 
@@ -70,14 +71,14 @@ func (c *client) stream(response *wire.Response) *events {
 	if response.Status != 200 || exchange.ShapeOf(response) != exchange.EventStream {
 		c.t.Fatalf("got %d %s, want a stream", response.Status, exchangetest.ReadAll(c.t, response))
 	}
-	return &events{t: c.t, body: response.Body, reader: mcp.NewLongEventReader(response.Body, 8<<20)}
+	return &events{t: c.t, body: response.Body, reader: sse.NewReader(response.Body, 8<<20)}
 }
 
 // events are those of one stream, as a client reads them.
 type events struct {
 	t      *testing.T
 	body   io.Closer
-	reader *mcp.EventReader
+	reader *sse.Reader
 	last   string // id of the last event
 }
 

@@ -5,6 +5,7 @@ import (
 
 	"berth/internal/exchange"
 	"berth/internal/mcp"
+	"berth/internal/sse"
 	"berth/internal/wire"
 	"berth/proxy/reply"
 	"berth/sticky"
@@ -56,7 +57,7 @@ func (a *Answer) Event(piece exchange.Piece, raw []byte) []byte {
 	if !changed {
 		return raw
 	}
-	return mcp.WithData(raw, message)
+	return sse.WithData(raw, message)
 }
 
 // Observe notes whose tasks an answer to initialize promises, before the session that it hands

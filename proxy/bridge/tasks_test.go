@@ -14,6 +14,7 @@ import (
 
 	"berth/internal/exchange"
 	"berth/internal/mcp"
+	"berth/internal/sse"
 	"berth/internal/storage"
 	"berth/internal/wire"
 	"berth/proxy/bridge"
@@ -284,7 +285,7 @@ func TestSubscriptionToTask(t *testing.T) {
 		}
 		stream := r.send(r.berths[0], "alice", knowsTasks, "subscriptions/listen", fmt.Sprintf(`"notifications":{"taskIds":[%q,"nobodys"]},`, id))
 		defer stream.Body.Close()
-		events := mcp.NewEventReader(stream.Body)
+		events := sse.NewReader(stream.Body, mcp.MaxPeek)
 		next := func() string {
 			t.Helper()
 			event, err := events.Next()

@@ -9,6 +9,7 @@ import (
 
 	"berth/internal/exchange"
 	"berth/internal/mcp"
+	"berth/internal/sse"
 	"berth/internal/wire"
 	"berth/proxy/fault"
 	"berth/upgrade"
@@ -17,12 +18,12 @@ import (
 // HeldAnswer is the answer to a held call, read message by message.
 type HeldAnswer struct {
 	Response *wire.Response
-	body     *roomReader      // of response, or what buffers it
-	events   *mcp.EventReader // nil: the body is one message
-	most     int64            // bytes of one message
-	over     bool             // the one message was read
-	all      []byte           // of an answer that is there already; nil: it is to be read
-	says     *mcp.Answer      // what that says; nil: nobody has looked
+	body     *roomReader // of response, or what buffers it
+	events   *sse.Reader // nil: the body is one message
+	most     int64       // bytes of one message
+	over     bool        // the one message was read
+	all      []byte      // of an answer that is there already; nil: it is to be read
+	says     *mcp.Answer // what that says; nil: nobody has looked
 }
 
 // NewHeldAnswer reads an answer, messages of at most that many bytes, within room. ctx is the
@@ -30,7 +31,7 @@ type HeldAnswer struct {
 func NewHeldAnswer(ctx context.Context, response *wire.Response, body io.Reader, most int64, room *upgrade.Room) *HeldAnswer {
 	a := &HeldAnswer{Response: response, most: most, body: newRoomReader(ctx, body, most, room)}
 	if IsStream(response) {
-		a.events = mcp.NewLongEventReader(a.body, int(most))
+		a.events = sse.NewReader(a.body, int(most))
 	} else if n := response.ContentLength; n > 0 {
 		a.body.most = min(n, most)
 	}
@@ -74,7 +75,7 @@ func wait(body wire.Waiter, ready func()) {
 }
 
 // MessageOf is what an event says.
-func MessageOf(event mcp.Event) upgrade.Message {
+func MessageOf(event sse.Event) upgrade.Message {
 	return upgrade.Message{Data: event.Data, Event: resumableFrom(event.ID()), Retry: event.Retry()}
 }
 
@@ -93,14 +94,14 @@ func resumableFrom(id string) string {
 
 // Event returns the next event; one without data bears no message. What breaks off at the
 // end of the stream is none, and its id is not how far the stream came.
-func (a *HeldAnswer) Event() (mcp.Event, error) {
+func (a *HeldAnswer) Event() (sse.Event, error) {
 	a.body.next()
 	event, err := a.events.Next()
 	switch {
 	case err != nil:
-		return mcp.Event{}, err
+		return sse.Event{}, err
 	case event.Cut:
-		return mcp.Event{}, fault.EventTooLarge
+		return sse.Event{}, fault.EventTooLarge
 	case !event.Ends:
 		return a.events.Next() // what ended the stream
 	case !mcp.MayBeMessage(event.Data):

@@ -8,6 +8,7 @@ import (
 	"berth/internal/exchange"
 	"berth/internal/mcp"
 	"berth/internal/seal"
+	"berth/internal/sse"
 	"berth/internal/wire"
 	"berth/routing"
 )
@@ -51,7 +52,7 @@ func (w Way) Tagged(piece exchange.Piece) []byte {
 		raw = mcp.TagEvent(raw, message, w.Tag())
 	}
 	if w.Left {
-		raw = mcp.WithoutEventID(raw)
+		raw = sse.WithoutID(raw)
 	}
 	return raw
 }

@@ -6,6 +6,7 @@ import (
 
 	"berth/internal/exchange"
 	"berth/internal/mcp"
+	"berth/internal/sse"
 	"berth/internal/wire"
 )
 
@@ -122,7 +123,7 @@ func (s *Early) Event(piece exchange.Piece, says *mcp.Answer, raw []byte) []byte
 		return raw
 	}
 	if told, changed := s.progress.Heed(piece.Message); changed {
-		return mcp.WithData(raw, told)
+		return sse.WithData(raw, told)
 	}
 	s.tells = true
 	return raw

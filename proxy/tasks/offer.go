@@ -3,7 +3,7 @@ package tasks
 import (
 	"time"
 
-	"berth/internal/mcp"
+	"berth/internal/sse"
 	"berth/internal/wire"
 	"berth/routing"
 )
@@ -13,7 +13,7 @@ import (
 type offer struct {
 	u        *routing.Upstream
 	response *wire.Response
-	event    *mcp.Event
+	event    *sse.Event
 	id       []byte // of the request, at the upstream
 	withheld bool   // it is not for the client, whatever it says
 	refuses  bool   // it says that the upstream has not taken the call on

@@ -11,6 +11,7 @@ import (
 
 	"berth/internal/exchange"
 	"berth/internal/mcp"
+	"berth/internal/sse"
 	"berth/internal/wire"
 	"berth/proxy/bridge/legacy"
 	"berth/proxy/fault"
@@ -143,7 +144,7 @@ func (fl *Flow) put(ctx context.Context, it Item) bool {
 func (fl *Flow) readAll(ctx context.Context, stream io.ReadCloser, event string) (last string, err error) {
 	stopped := context.AfterFunc(ctx, func() { stream.Close() })
 	defer stopped()
-	events := mcp.NewLongEventReader(stream, legacy.MaxAnswer)
+	events := sse.NewReader(stream, legacy.MaxAnswer)
 	for {
 		e, err := events.Next()
 		switch {

@@ -6,7 +6,7 @@ import (
 	"sync"
 	"time"
 
-	"berth/internal/mcp"
+	"berth/internal/sse"
 	"berth/proxy/bridge/legacy"
 )
 
@@ -70,7 +70,7 @@ func (fl *Flow) tryReplay(ctx context.Context, from string) bool {
 	defer response.Body.Close()
 	stopped := context.AfterFunc(ctx, func() { response.Body.Close() })
 	defer stopped()
-	events := mcp.NewLongEventReader(response.Body, legacy.MaxAnswer)
+	events := sse.NewReader(response.Body, legacy.MaxAnswer)
 	for {
 		e, err := events.Next()
 		if err != nil {

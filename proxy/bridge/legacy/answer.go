@@ -4,7 +4,7 @@ import (
 	"io"
 	"time"
 
-	"berth/internal/mcp"
+	"berth/internal/sse"
 	"berth/internal/wire"
 	"berth/proxy/fault"
 )
@@ -39,7 +39,7 @@ func ReadWhole(response *wire.Response) ([]byte, error) {
 
 // LeaveAlone notes for how long a server wants to be left alone, if an event says so (2025-11-25, transports: "The client MUST
 // respect the retry field").
-func LeaveAlone(alone *time.Duration, e *mcp.Event) {
+func LeaveAlone(alone *time.Duration, e *sse.Event) {
 	if d := e.Retry(); d > 0 {
 		*alone = min(d, maxAlone)
 	}

@@ -8,6 +8,7 @@ import (
 
 	"berth/internal/exchange"
 	"berth/internal/mcp"
+	"berth/internal/sse"
 	"berth/internal/wire"
 	"berth/proxy/bridge/legacy"
 	"berth/proxy/outbound"
@@ -207,7 +208,7 @@ func (e *ear) hearOnce(ctx context.Context) error {
 		return nil
 	}
 	e.settle()
-	events := mcp.NewLongEventReader(response.Body, legacy.MaxAnswer)
+	events := sse.NewReader(response.Body, legacy.MaxAnswer)
 	for {
 		next, err := events.Next()
 		if err != nil {

@@ -1,4 +1,4 @@
-package mcp
+package sse
 
 import (
 	"strings"
@@ -21,13 +21,6 @@ func TestWithDataChangesNothingElse(t *testing.T) {
 	}
 }
 
-func TestErrorResponse(t *testing.T) {
-	const want = `{"jsonrpc":"2.0","id":"x","error":{"code": 1.0}}`
-	if got := string(ErrorResponse([]byte(`"x"`), []byte(`{"code": 1.0}`))); got != want {
-		t.Errorf("got %s, want %s", got, want)
-	}
-}
-
 // Events of another type bear no messages, and are there for those who know the type.
 func TestDataOfAnotherType(t *testing.T) {
 	for raw, want := range map[string]string{
@@ -39,7 +32,7 @@ func TestDataOfAnotherType(t *testing.T) {
 		"data: x\n\n":         "",
 		"event: endpoint\n\n": "",
 	} {
-		event, err := NewEventReader(strings.NewReader(raw)).Next()
+		event, err := NewReader(strings.NewReader(raw), maxHeld).Next()
 		if got := event.DataOf("endpoint"); err != nil || string(got) != want || want != "" && event.Data != nil {
 			t.Errorf("%q: got %q, message %q, %v", raw, got, event.Data, err)
 		}

@@ -1,4 +1,4 @@
-package mcp
+package sse
 
 import "sync"
 
@@ -9,7 +9,7 @@ var eventBuffers = sync.Pool{New: func() any { return new(eventBuffer) }}
 
 // Rest gives memory back, with the event handed out last, until the next call of Next. It reports false, and keeps it, if
 // there is something that Next would not wait for, or an event has come in part.
-func (er *EventReader) Rest() bool {
+func (er *Reader) Rest() bool {
 	er.release()
 	if er.from < er.to || er.err != nil {
 		return false
@@ -19,14 +19,14 @@ func (er *EventReader) Rest() bool {
 	return true
 }
 
-func (er *EventReader) giveBack() {
+func (er *Reader) giveBack() {
 	if er.lent != nil {
 		eventBuffers.Put(er.lent)
 		er.lent = nil
 	}
 }
 
-func (er *EventReader) borrow() {
+func (er *Reader) borrow() {
 	er.lent = eventBuffers.Get().(*eventBuffer)
 	er.buf = er.lent[:]
 }

@@ -1,4 +1,4 @@
-package mcp
+package sse
 
 import "bytes"
 
@@ -6,7 +6,7 @@ import "bytes"
 type extent struct{ from, to int }
 
 // scanPlain is scan for an event that is there whole, and is written as nearly all are. Its data has been found by that.
-func (er *EventReader) scanPlain() bool {
+func (er *Reader) scanPlain() bool {
 	if er.pos > er.from || er.cut {
 		return false
 	}

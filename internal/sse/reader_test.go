@@ -1,4 +1,4 @@
-package mcp
+package sse
 
 import (
 	"bytes"
@@ -12,6 +12,9 @@ import (
 	"testing/synctest"
 )
 
+// maxHeld is how much of an event the readers hold here, in bytes.
+const maxHeld = 256 << 10
+
 // event is an Event that outlives the next call of Next.
 type event struct {
 	raw, data       string
@@ -20,7 +23,7 @@ type event struct {
 
 // drain reads all events of r and the error that ends them.
 func drain(r io.Reader) (events []event, err error) {
-	er := NewEventReader(r)
+	er := NewReader(r, maxHeld)
 	for {
 		e, err := er.Next()
 		if err != nil {
@@ -49,7 +52,7 @@ func messages(events []event) []string {
 	return data
 }
 
-func TestEventReaderReadsData(t *testing.T) {
+func TestReaderReadsData(t *testing.T) {
 	for name, tc := range map[string]struct {
 		stream string
 		want   []string
@@ -112,7 +115,7 @@ func chunkings(stream string) map[string]io.Reader {
 	}
 }
 
-func TestEventReaderDropsAByteOrderMark(t *testing.T) {
+func TestReaderDropsAByteOrderMark(t *testing.T) {
 	events, _ := drain(strings.NewReader("\ufeffdata: a\n\ndata: b\n\n"))
 	if got := messages(events); !slices.Equal(got, []string{"a", "b"}) {
 		t.Errorf("got %q", got)
@@ -122,7 +125,7 @@ func TestEventReaderDropsAByteOrderMark(t *testing.T) {
 	}
 }
 
-func TestEventReaderMixesLineEnds(t *testing.T) {
+func TestReaderMixesLineEnds(t *testing.T) {
 	const stream = "data: a\r\n\ndata: b\n\r\ndata: c\r\rdata: d\n\rdata: e\r\n\r\ndata: f\r\n\r"
 	for how, r := range chunkings(stream) {
 		events, _ := drain(r)
@@ -134,12 +137,12 @@ func TestEventReaderMixesLineEnds(t *testing.T) {
 
 // An event is handed out as soon as it is complete, though nothing follows it. A
 // reader that waits is a deadlock that synctest reports.
-func TestEventReaderDoesNotWaitForMore(t *testing.T) {
+func TestReaderDoesNotWaitForMore(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		for _, ends := range []string{"\n\n", "\r\r", "\r\n\r\n", "\r\n\r"} {
 			from, to := io.Pipe()
 			go func() { _, _ = to.Write([]byte("data: a" + ends)) }()
-			if e, err := NewEventReader(from).Next(); err != nil || string(e.Data) != "a" || !e.Ends {
+			if e, err := NewReader(from, maxHeld).Next(); err != nil || string(e.Data) != "a" || !e.Ends {
 				t.Errorf("%q: got %q, %v", ends, e.Data, err)
 			}
 			_ = from.Close()
@@ -147,14 +150,14 @@ func TestEventReaderDoesNotWaitForMore(t *testing.T) {
 	})
 }
 
-func TestEventReaderIsReadyForWhatIsThere(t *testing.T) {
+func TestReaderIsReadyForWhatIsThere(t *testing.T) {
 	from, to := io.Pipe()
 	go func() {
 		_, _ = to.Write([]byte("data: a\n\ndata: b\r\n\r\ndata: "))
 		_, _ = to.Write([]byte("c\n\nda"))
 		_ = to.Close()
 	}()
-	er := NewEventReader(from)
+	er := NewReader(from, maxHeld)
 	if er.Ready() {
 		t.Error("ready before anything was read")
 	}
@@ -190,7 +193,7 @@ func TestALateLFIsHandedOutAtOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		from, to := io.Pipe()
 		defer func() { _ = from.Close() }()
-		er := NewEventReader(from)
+		er := NewReader(from, maxHeld)
 		next := func(segment string) event {
 			t.Helper()
 			go func() { _, _ = to.Write([]byte(segment)) }()
@@ -213,7 +216,7 @@ func TestALateLFIsHandedOutAtOnce(t *testing.T) {
 	})
 }
 
-func TestEventReaderTellsWhereAStreamStandsBetweenEvents(t *testing.T) {
+func TestReaderTellsWhereAStreamStandsBetweenEvents(t *testing.T) {
 	events, _ := drain(strings.NewReader(": hi\n\ndata: a\n\ndata: b\n"))
 	want := []event{{raw: ": hi\n\n", ends: true}, {raw: "data: a\n\n", data: "a", ends: true}, {raw: "data: b\n", data: "b"}}
 	if !slices.Equal(events, want) {
@@ -221,7 +224,7 @@ func TestEventReaderTellsWhereAStreamStandsBetweenEvents(t *testing.T) {
 	}
 }
 
-func TestEventReaderReportsABrokenStream(t *testing.T) {
+func TestReaderReportsABrokenStream(t *testing.T) {
 	broken := errors.New("broken")
 	events, err := drain(io.MultiReader(strings.NewReader("data: a\n\ndata: b"), iotest.ErrReader(broken)))
 	if !errors.Is(err, broken) || raw(events) != "data: a\n\ndata: b" {
@@ -247,7 +250,7 @@ func (r *onceFailing) Read(p []byte) (n int, err error) {
 
 // A Reader may return an error beside the last bytes; it was dropped, and a cut
 // stream looked like one that had ended.
-func TestEventReaderKeepsAnErrorThatComesWithData(t *testing.T) {
+func TestReaderKeepsAnErrorThatComesWithData(t *testing.T) {
 	broken := errors.New("broken")
 	events, err := drain(&onceFailing{[]byte("data: a\n\ndata: b\n\n"), broken})
 	if !errors.Is(err, broken) || len(events) != 2 {
@@ -256,7 +259,7 @@ func TestEventReaderKeepsAnErrorThatComesWithData(t *testing.T) {
 }
 
 func TestLongEventsPassInPieces(t *testing.T) {
-	for _, size := range []int{MaxPeek - 9, MaxPeek - 8, MaxPeek - 7, MaxPeek, MaxPeek + 1, 2 * MaxPeek, 10*MaxPeek + 3} {
+	for _, size := range []int{maxHeld - 9, maxHeld - 8, maxHeld - 7, maxHeld, maxHeld + 1, 2 * maxHeld, 10*maxHeld + 3} {
 		for ends, replacer := range lineEnds {
 			stream := replacer.Replace("data: a\n\ndata: " + strings.Repeat("x", size) + "\n\ndata: b\n\n")
 			t.Run(fmt.Sprintf("%d %s", size, ends), func(t *testing.T) {
@@ -284,7 +287,7 @@ func checkPieces(t *testing.T, events []event) {
 		if e.tail != open {
 			t.Errorf("piece %d: Tail is %v after an event that was cut: %v", i, e.tail, open)
 		}
-		if e.cut && (e.tail || e.ends || len(e.raw) < MaxPeek) {
+		if e.cut && (e.tail || e.ends || len(e.raw) < maxHeld) {
 			t.Errorf("piece %d: Cut with Tail %v, Ends %v, %d bytes", i, e.tail, e.ends, len(e.raw))
 		}
 		if e.tail && e.data != "" {
@@ -310,10 +313,10 @@ func TestTheRestOfALongEventIsNotHeldBack(t *testing.T) {
 		from, to := io.Pipe()
 		defer func() { _ = from.Close() }()
 		go func() {
-			_, _ = to.Write(bytes.Repeat([]byte("x"), MaxPeek))
+			_, _ = to.Write(bytes.Repeat([]byte("x"), maxHeld))
 			_, _ = to.Write([]byte("little"))
 		}()
-		er := NewEventReader(from)
+		er := NewReader(from, maxHeld)
 		if e, err := er.Next(); err != nil || !e.Cut {
 			t.Fatalf("got %d bytes, Cut %v, %v", len(e.Raw), e.Cut, err)
 		}
@@ -323,14 +326,14 @@ func TestTheRestOfALongEventIsNotHeldBack(t *testing.T) {
 	})
 }
 
-func TestEventReaderBoundsItsBuffer(t *testing.T) {
-	long := strings.Repeat("x", 3*MaxPeek)
-	stream := "data: a\n\ndata: " + long + "\n\n" + strings.Repeat("data: b\n\n", 10_000) + "data: " + long[:MaxPeek-100] + "\n\n"
+func TestReaderBoundsItsBuffer(t *testing.T) {
+	long := strings.Repeat("x", 3*maxHeld)
+	stream := "data: a\n\ndata: " + long + "\n\n" + strings.Repeat("data: b\n\n", 10_000) + "data: " + long[:maxHeld-100] + "\n\n"
 	for how, r := range chunkings(stream) {
-		er := NewEventReader(r)
+		er := NewReader(r, maxHeld)
 		for {
 			_, err := er.Next()
-			if cap(er.buf) > MaxPeek {
+			if cap(er.buf) > maxHeld {
 				t.Fatalf("%s: a buffer of %d bytes", how, cap(er.buf))
 			}
 			if err == io.EOF {
@@ -343,7 +346,7 @@ func TestEventReaderBoundsItsBuffer(t *testing.T) {
 	}
 }
 
-func FuzzEventReader(f *testing.F) {
+func FuzzReader(f *testing.F) {
 	for _, stream := range []string{
 		"", "data: a\n\n", "id: 1\ndata:\n\ndata: a\n\n", ": c\r\n\r\ndata: a\r\ndata: b\r\n\r\n", "data: a\r\rdata: b\r\r",
 		"\ufeffdata: a\n\n", "\ufeff\n\ndata\ndata\n\n", "data: a\r\n\rdata: b\n\r\n\r\n\n", "data", "\r\n\r\n\n\r", "data: a\r\n\n\r\ndata: b",

@@ -1,4 +1,4 @@
-package mcp
+package sse
 
 import (
 	"bytes"
@@ -34,7 +34,7 @@ func TestAPlainEventIsReadAsAnyOther(t *testing.T) {
 
 // What continues an event that was cut is no event of its own, however it begins.
 func TestTheRestOfACutEventIsNotPlain(t *testing.T) {
-	er := NewLongEventReader(io.MultiReader(bytes.NewReader([]byte("data: 0123")), bytes.NewReader([]byte("data: a\n\n\ndata: b\n\n"))), 10)
+	er := NewReader(io.MultiReader(bytes.NewReader([]byte("data: 0123")), bytes.NewReader([]byte("data: a\n\n\ndata: b\n\n"))), 10)
 	var got []event
 	for {
 		e, err := er.Next()
@@ -53,7 +53,7 @@ func TestTheRestOfACutEventIsNotPlain(t *testing.T) {
 
 func TestAnEventWithoutDataBearsNoMessage(t *testing.T) {
 	for _, stream := range []string{"data: \n\n", "event: message\r\ndata: \r\n\r\n"} {
-		if e, err := NewEventReader(strings.NewReader(stream)).Next(); err != nil || e.Data != nil || string(e.Raw) != stream {
+		if e, err := NewReader(strings.NewReader(stream), maxHeld).Next(); err != nil || e.Data != nil || string(e.Raw) != stream {
 			t.Errorf("%q became %+v, %v", stream, e, err)
 		}
 	}

@@ -1,4 +1,4 @@
-package mcp
+package sse
 
 import (
 	"io"
@@ -7,11 +7,11 @@ import (
 )
 
 // A reader that rests between events has no memory meanwhile, and tells the same events, however their bytes come.
-func TestEventReaderRests(t *testing.T) {
+func TestReaderRests(t *testing.T) {
 	stream := "data: a\n\n" + "id: 1\r\ndata: " + strings.Repeat("b", 3*usualBuffer) + "\r\n\r\n" + "\rdata: c\r\rdata: d"
 	want, wantErr := drain(strings.NewReader(stream))
 	for step := 1; step < len(stream); step += 1 + step/3 {
-		er, rested := NewEventReader(&steps{stream, step}), 0
+		er, rested := NewReader(&steps{stream, step}, maxHeld), 0
 		var got []event
 		var err error
 		for {
@@ -40,8 +40,8 @@ func TestEventReaderRests(t *testing.T) {
 }
 
 // What has come in part is kept, and so is the end.
-func TestEventReaderDoesNotRestWithinAnEvent(t *testing.T) {
-	er := NewEventReader(&steps{"data: a\n\ndata: b\n\n", 12})
+func TestReaderDoesNotRestWithinAnEvent(t *testing.T) {
+	er := NewReader(&steps{"data: a\n\ndata: b\n\n", 12}, maxHeld)
 	if !er.Rest() {
 		t.Error("it has nothing, and does not rest")
 	}
