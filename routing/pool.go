@@ -8,6 +8,8 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"berth/routing/turns"
+
 	"go.opentelemetry.io/otel/metric"
 )
 
@@ -80,7 +82,7 @@ func NewPool(o PoolOptions) *Pool {
 		rechecks: make(chan struct{}, 1),
 		known:    make(map[string]*live),
 	}
-	p.room.pool, p.room.line = p, newLine[*waiter]()
+	p.room.pool, p.room.line = p, turns.NewLine[*waiter]()
 	p.settings.Store(o.Settings.withDefaults())
 	p.become(o.Upstreams, false)
 	p.metrics = newMetrics(o.Meter, p)

@@ -93,9 +93,9 @@ func (r *room) wouldWait(s *Settings, w Work, err error) (bool, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	switch {
-	case r.line.n == 0 && err != ErrFull:
+	case r.line.Len() == 0 && err != ErrFull:
 		return false, err
-	case r.line.n >= s.Queue && !r.wouldYield(s, w.Caller):
+	case r.line.Len() >= s.Queue && !r.wouldYield(s, w.Caller):
 		return false, ErrFull
 	}
 	return true, nil
