@@ -15,6 +15,7 @@ import (
 	"berth/proxy"
 	"berth/proxy/bridge"
 	"berth/routing"
+	"berth/routing/health"
 )
 
 // runner is what sends to servers that berth runs, of which some cannot be started.
@@ -61,7 +62,7 @@ func TestWorkMovesOnFromAServerThatCannotBeStarted(t *testing.T) {
 		if f.initialize(); f.servers[1].Calls("initialize") != 1 || r.tried != 1 {
 			t.Errorf("a session: %d times at b, after %d attempts", f.servers[1].Calls("initialize"), r.tried)
 		}
-		if got := f.pool.Find("a").State(); got.Name != routing.StateFailing || got.Cause.Error() != notStarted.Message {
+		if got := f.pool.Find("a").State(); got.Name != health.StateFailing || got.Cause.Error() != notStarted.Message {
 			t.Errorf("a is %+v", got)
 		}
 		if got := f.modern("tools/call", "who", `"name":"who"`); got.message(t).Result.StructuredContent.Instance != "b" {

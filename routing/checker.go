@@ -6,12 +6,14 @@ import (
 	"net/url"
 	"sync"
 	"time"
+
+	"berth/routing/health"
 )
 
 // examination is the checking of one upstream at one address in one way.
 type examination struct {
 	url  *url.URL
-	by   Check
+	by   health.Check
 	stop context.CancelFunc
 }
 
@@ -33,7 +35,7 @@ func (p *Pool) runChecks(ctx context.Context) {
 			}
 		}
 		for _, u := range members.all {
-			if _, is := under[u.live]; is || by.Kind == CheckNone {
+			if _, is := under[u.live]; is || by.Kind == health.CheckNone {
 				continue
 			}
 			own, stop := context.WithCancel(ctx)
@@ -70,7 +72,7 @@ func (p *Pool) recheck() {
 }
 
 // keepExamining checks u until ctx ends.
-func (p *Pool) keepExamining(ctx context.Context, u *Upstream, by Check) {
+func (p *Pool) keepExamining(ctx context.Context, u *Upstream, by health.Check) {
 	for {
 		pause := by.Interval
 		if by.Jitter > 0 {
@@ -88,7 +90,7 @@ func (p *Pool) keepExamining(ctx context.Context, u *Upstream, by Check) {
 }
 
 // examineOne checks u once.
-func (p *Pool) examineOne(ctx context.Context, u *Upstream, by Check) {
+func (p *Pool) examineOne(ctx context.Context, u *Upstream, by health.Check) {
 	begun := time.Now()
 	limit, cancel := context.WithTimeout(ctx, by.Timeout)
 	defer cancel()
@@ -99,18 +101,15 @@ func (p *Pool) examineOne(ctx context.Context, u *Upstream, by Check) {
 		return // nobody wants to know any more
 	}
 	p.metrics.checked(u, err)
-	row := u.checked.note(begun, err)
 	if err != nil {
-		p.flunked(u, row, by.Fall, err)
+		p.flunked(u, begun, by.Fall, err)
 		return
 	}
-	p.passed(u, row, by.Rise)
+	p.passed(u, begun, by.Rise)
 }
 
-func (p *Pool) passed(u *Upstream, row, rise int) {
-	var back, joined bool
-	u.health.change(func(c *condition) { back, joined = c.pass(row, rise) })
-	switch {
+func (p *Pool) passed(u *Upstream, begun time.Time, rise int) {
+	switch back, joined := u.health.Pass(begun, rise); {
 	case !back:
 		return
 	case !joined || u.fresh.Load() != 0:
@@ -120,10 +119,8 @@ func (p *Pool) passed(u *Upstream, row, rise int) {
 	p.room.letIn()
 }
 
-func (p *Pool) flunked(u *Upstream, row, fall int, cause error) {
-	first := false
-	u.health.change(func(c *condition) { first = c.flunk(row, fall, cause) })
-	if first {
+func (p *Pool) flunked(u *Upstream, begun time.Time, fall int, cause error) {
+	if u.health.Flunk(begun, fall, cause) {
 		p.log.Warn("upstream fails its checks", "pool", p.name, "upstream", u.Name, "error", cause)
 	}
 }
@@ -131,6 +128,6 @@ func (p *Pool) flunked(u *Upstream, row, fall int, cause error) {
 // trustAll has nobody fail checks any more.
 func (p *Pool) trustAll() {
 	for _, l := range p.known {
-		l.health.change(func(c *condition) { c.failing, c.failingSince, c.failure = false, time.Time{}, nil })
+		l.health.Trust()
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"berth/internal/mcp"
 	"berth/internal/storage"
 	"berth/routing"
+	"berth/routing/health"
 	"berth/sticky"
 )
 
@@ -34,7 +35,7 @@ func mute(context.Context, *routing.Upstream) error { return errBroken }
 func eject(t *testing.T, p *routing.Pool, u *routing.Upstream) {
 	t.Helper()
 	for range 5 {
-		p.Failed(u, routing.FailedConnect, errBroken)
+		p.Failed(u, health.FailedConnect, errBroken)
 	}
 	if !u.Ejected() {
 		t.Fatalf("%s is not ejected", u.Name)

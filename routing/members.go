@@ -3,6 +3,8 @@ package routing
 import (
 	"maps"
 	"time"
+
+	"berth/routing/health"
 )
 
 // members are a pool's upstreams at one time. They do not change.
@@ -86,8 +88,8 @@ func (p *Pool) adopt(u *Upstream, later bool) *Upstream {
 		u = &again
 	}
 	u.room.Store(&p.room)
-	if c := u.health.is(); !u.Hosted && (c.unstarted != nil || c.remark != "") {
-		u.health.change(func(c *condition) { c.unstarted, c.remark = nil, "" })
+	if !u.Hosted {
+		u.health.EndHosting()
 	}
 	p.known[u.Name] = u.live
 	u.drain.set(p.drains[u.Name])
@@ -100,8 +102,8 @@ func (p *Pool) welcome(l *live, later bool) {
 	if later {
 		p.freshen(l, time.Now())
 	}
-	if p.settings.Load().Check.Kind != CheckNone {
-		l.health.change(func(c *condition) { c.failing, c.failingSince, c.failure = true, time.Now(), ErrUnchecked })
+	if p.settings.Load().Check.Kind != health.CheckNone {
+		l.health.AwaitCheck()
 	}
 }
 

@@ -91,7 +91,7 @@ func (u *Upstream) rank(era mcp.Era) int {
 	if u.Backup {
 		rank += spare
 	}
-	if c := u.health.is(); c != well && c.isUnfit() {
+	if u.health.IsUnfit() {
 		rank += unfit
 	}
 	if u.Profile().isForeign(era) {

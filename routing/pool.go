@@ -8,6 +8,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"berth/routing/health"
 	"berth/routing/turns"
 
 	"go.opentelemetry.io/otel/metric"
@@ -26,7 +27,7 @@ type PoolOptions struct {
 	Probe func(ctx context.Context, u *Upstream) error
 	// Examine checks an upstream in that way, and says what is wrong with it; nil: upstreams are
 	// never checked.
-	Examine func(ctx context.Context, u *Upstream, c Check) error
+	Examine func(ctx context.Context, u *Upstream, c health.Check) error
 	// Revive returns why a hosted upstream cannot be started, once it has tried whether that is over where it was so; nil: as far
 	// as is known it can. The remark is what is to be told of one that can; "": nothing. A nil func: none is hosted.
 	Revive func(ctx context.Context, u *Upstream) (remark string, err error)
@@ -44,7 +45,7 @@ type PoolOptions struct {
 type Pool struct {
 	name     string
 	probe    func(ctx context.Context, u *Upstream) error
-	examine  func(ctx context.Context, u *Upstream, c Check) error
+	examine  func(ctx context.Context, u *Upstream, c health.Check) error
 	revive   func(ctx context.Context, u *Upstream) (remark string, err error)
 	load     func(u *Upstream) int
 	log      *slog.Logger

@@ -4,6 +4,8 @@ import (
 	"net/url"
 	"sync/atomic"
 	"time"
+
+	"berth/routing/health"
 )
 
 // Upstream is one MCP server instance, as a list of its pool's has it: it does not change. Its
@@ -33,8 +35,7 @@ type live struct {
 	answers  atomic.Int64 // so far, to probes as well
 	pinging  atomic.Bool
 	opening  atomic.Bool // a check opens a session
-	health   health
-	checked  checked
+	health   health.Health
 	profile  atomic.Pointer[Profile] // nil: nothing is known
 	fresh    atomic.Int64            // when it joined or came back last, in Unix nanoseconds; 0: it was there from the first
 	room     atomic.Pointer[room]    // where work waits for it
@@ -68,6 +69,34 @@ func (u *Upstream) InFlight() int { return int(u.inflight.Load()) }
 
 // Busy is InFlight without standing streams.
 func (u *Upstream) Busy() int { return int(u.inflight.Load() - u.standing.Load()) }
+
+// State returns what keeps unbound work from the upstream, if anything does.
+func (u *Upstream) State() health.State {
+	var began time.Time
+	if fresh := u.fresh.Load(); fresh != 0 {
+		began = time.Unix(0, fresh)
+	}
+	return u.health.State(began)
+}
+
+// Silent reports whether the upstream was found not to answer and no probe has
+// got through since.
+func (u *Upstream) Silent() bool { return u.health.Silent() }
+
+// Answering returns a channel that is closed once the upstream is not silent; it is
+// closed already if it answers.
+func (u *Upstream) Answering() <-chan struct{} { return u.health.Answering() }
+
+// Refuses reports whether the upstream is silent because nobody listens at its
+// address, as far as the last attempt showed.
+func (u *Upstream) Refuses() bool { return u.health.Refuses() }
+
+// DownFor returns how long the upstream has been silent, and probed in vain; 0 if
+// it is not. A request that broke says nothing of the time since.
+func (u *Upstream) DownFor() time.Duration { return u.health.DownFor() }
+
+// Ejected reports whether the upstream gets no unbound work for now.
+func (u *Upstream) Ejected() bool { return u.health.Ejected() }
 
 // coldest is how much of its share an upstream has at the beginning of a slow start.
 const coldest = 0.1

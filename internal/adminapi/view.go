@@ -9,6 +9,7 @@ import (
 	"berth/internal/mcp"
 	"berth/proxy/resident"
 	"berth/routing"
+	"berth/routing/health"
 )
 
 // view is the fleet at one time.
@@ -128,7 +129,7 @@ func versions(p *routing.Profile) []string {
 }
 
 // check is the last one; nil: there was none.
-func check(r routing.CheckResult) *api.Check {
+func check(r health.CheckResult) *api.Check {
 	if r.At.IsZero() {
 		return nil
 	}

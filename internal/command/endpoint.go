@@ -12,6 +12,7 @@ import (
 	"berth/proxy/bridge"
 	"berth/proxy/resident"
 	"berth/routing"
+	"berth/routing/health"
 )
 
 // newEndpoint makes the face of a pool. Without an error it is one of the generation's.
@@ -152,14 +153,14 @@ func targetOf(u config.Upstream, name string) (*url.URL, error) {
 	return url.Parse(u.URL)
 }
 
-var failures = map[string]routing.Failure{
-	config.EjectOnConnect: routing.FailedConnect,
-	config.EjectOnTimeout: routing.FailedTimeout,
-	config.EjectOn5xx:     routing.FailedStatus,
+var failures = map[string]health.Failure{
+	config.EjectOnConnect: health.FailedConnect,
+	config.EjectOnTimeout: health.FailedTimeout,
+	config.EjectOn5xx:     health.FailedStatus,
 }
 
-func ejection(cfg config.Ejection) routing.Ejection {
-	e := routing.Ejection{
+func ejection(cfg config.Ejection) health.Ejection {
+	e := health.Ejection{
 		Failures: cfg.Failures,
 		Window:   time.Duration(cfg.Window),
 		Min:      time.Duration(cfg.Min),
