@@ -5,10 +5,20 @@ import (
 	"math/rand/v2"
 	"net/url"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"berth/routing/health"
 )
+
+// checker checks a pool's upstreams, as its settings say.
+type checker struct {
+	examine  func(ctx context.Context, u *Upstream, by health.Check) error // nil: nobody is checked
+	settings *atomic.Pointer[Settings]
+	members  *atomic.Pointer[members]
+	changed  chan struct{}                                                                       // holds one: members or settings have just changed
+	ended    func(ctx context.Context, u *Upstream, by health.Check, begun time.Time, err error) // is told of each check; ctx is that of them all
+}
 
 // examination is the checking of one upstream at one address in one way.
 type examination struct {
@@ -17,17 +27,17 @@ type examination struct {
 	stop context.CancelFunc
 }
 
-// runChecks checks the pool's upstreams until ctx ends, each in a goroutine of its own. One whose
+// run checks the upstreams until ctx ends, each in a goroutine of its own. One whose
 // address changes, and all with the settings, are checked anew at once.
-func (p *Pool) runChecks(ctx context.Context) {
-	if p.examine == nil {
+func (c *checker) run(ctx context.Context) {
+	if c.examine == nil {
 		return
 	}
 	var running sync.WaitGroup
 	defer running.Wait()
 	under := map[*live]examination{}
 	for {
-		by, members := p.settings.Load().Check, p.members.Load()
+		by, members := c.settings.Load().Check, c.members.Load()
 		for l, e := range under {
 			if !members.hasAt(l, e.url) || e.by != by {
 				e.stop()
@@ -40,7 +50,7 @@ func (p *Pool) runChecks(ctx context.Context) {
 			}
 			own, stop := context.WithCancel(ctx)
 			under[u.live] = examination{u.URL, by, stop}
-			running.Go(func() { p.keepExamining(own, u, by) })
+			running.Go(func() { c.keepExamining(own, u, by) })
 		}
 		select {
 		case <-ctx.Done():
@@ -48,7 +58,7 @@ func (p *Pool) runChecks(ctx context.Context) {
 				e.stop()
 			}
 			return
-		case <-p.rechecks:
+		case <-c.changed:
 		}
 	}
 }
@@ -63,23 +73,23 @@ func (m *members) hasAt(l *live, at *url.URL) bool {
 	return false
 }
 
-// recheck has runChecks look at members and settings.
-func (p *Pool) recheck() {
+// again has run look at members and settings.
+func (c *checker) again() {
 	select {
-	case p.rechecks <- struct{}{}:
+	case c.changed <- struct{}{}:
 	default: // the one that waits there will do
 	}
 }
 
 // keepExamining checks u until ctx ends.
-func (p *Pool) keepExamining(ctx context.Context, u *Upstream, by health.Check) {
+func (c *checker) keepExamining(ctx context.Context, u *Upstream, by health.Check) {
 	for {
 		pause := by.Interval
 		if by.Jitter > 0 {
 			pause += rand.N(by.Jitter)
 		}
 		next := time.NewTimer(pause)
-		p.examineOne(ctx, u, by)
+		c.examineOne(ctx, u, by)
 		select {
 		case <-ctx.Done():
 			next.Stop()
@@ -90,11 +100,15 @@ func (p *Pool) keepExamining(ctx context.Context, u *Upstream, by health.Check) 
 }
 
 // examineOne checks u once.
-func (p *Pool) examineOne(ctx context.Context, u *Upstream, by health.Check) {
+func (c *checker) examineOne(ctx context.Context, u *Upstream, by health.Check) {
 	begun := time.Now()
 	limit, cancel := context.WithTimeout(ctx, by.Timeout)
 	defer cancel()
-	err := p.examine(limit, u, by)
+	c.ended(ctx, u, by, begun, c.examine(limit, u, by))
+}
+
+// examined notes how a check ended that began then; ctx is over where nobody wants to know.
+func (p *Pool) examined(ctx context.Context, u *Upstream, by health.Check, begun time.Time, err error) {
 	p.changing.Lock()
 	defer p.changing.Unlock()
 	if ctx.Err() != nil || p.settings.Load().Check != by {
@@ -113,7 +127,7 @@ func (p *Pool) passed(u *Upstream, begun time.Time, rise int) {
 	case !back:
 		return
 	case !joined || u.fresh.Load() != 0:
-		p.freshen(u.live, time.Now())
+		p.selection.freshen(u.live, time.Now())
 	}
 	p.log.Info("upstream passes its checks", "pool", p.name, "upstream", u.Name)
 	p.room.letIn()

@@ -35,21 +35,21 @@ func (p *Pool) eject(u *Upstream, cause error) (d time.Duration, first bool) {
 	p.ejecting.Lock()
 	defer p.ejecting.Unlock()
 	rule := &p.settings.Load().Ejection
-	if u.Ejected() || !p.mayEject(rule) {
+	if u.Ejected() || !p.members.Load().mayEject(rule) {
 		return 0, false
 	}
 	d, first = u.health.Eject(rule, cause)
-	p.freshen(u.live, time.Now().Add(d))
+	p.selection.freshen(u.live, time.Now().Add(d))
 	return d, first
 }
 
 // mayEject keeps the rest of the pool in the choice.
-func (p *Pool) mayEject(rule *health.Ejection) bool {
-	upstreams, out := p.Upstreams(), 1
-	for _, u := range upstreams {
+func (m *members) mayEject(rule *health.Ejection) bool {
+	out := 1
+	for _, u := range m.all {
 		if u.Ejected() {
 			out++
 		}
 	}
-	return 100*out <= rule.Percent*len(upstreams)
+	return 100*out <= rule.Percent*len(m.all)
 }

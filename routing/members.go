@@ -59,7 +59,7 @@ func (p *Pool) Replace(upstreams []*Upstream) {
 	if len(joined)+len(left) > 0 {
 		p.log.Info("upstreams replaced", "pool", p.name, "joined", joined, "left", left)
 	}
-	p.recheck()
+	p.checker.again()
 	p.room.letIn()
 }
 
@@ -100,7 +100,7 @@ func (p *Pool) adopt(u *Upstream, later bool) *Upstream {
 // where there are checks, it is to pass one first.
 func (p *Pool) welcome(l *live, later bool) {
 	if later {
-		p.freshen(l, time.Now())
+		p.selection.freshen(l, time.Now())
 	}
 	if p.settings.Load().Check.Kind != health.CheckNone {
 		l.health.AwaitCheck()

@@ -21,7 +21,7 @@ func (p *Pool) Answered(u *Upstream) {
 	}
 	if u.health.Answer() {
 		u.profile.Store(nil) // it may be another server by now
-		p.freshen(u.live, time.Now())
+		p.selection.freshen(u.live, time.Now())
 		p.log.Info("upstream answers again", "pool", p.name, "upstream", u.Name)
 	}
 	p.room.letIn()
@@ -50,7 +50,7 @@ func (p *Pool) NotStarted(u *Upstream, cause error) {
 
 func (p *Pool) started(u *Upstream) {
 	u.health.CanStart()
-	p.freshen(u.live, time.Now())
+	p.selection.freshen(u.live, time.Now())
 	p.log.Info("upstream can be started again", "pool", p.name, "upstream", u.Name)
 	p.room.letIn()
 }

@@ -2,7 +2,6 @@ package routing
 
 import (
 	"slices"
-	"time"
 
 	"berth/internal/mcp"
 )
@@ -17,7 +16,7 @@ func (p *Pool) Pick(w Work, tried []*Upstream) (*Lease, error) {
 	if m.isBounded(s) {
 		return p.room.squeeze(s, m, w, tried)
 	}
-	u := p.choose(s, m, w, tried)
+	u := p.selection.choose(s, m, w, tried)
 	if u == nil {
 		return nil, ErrNoUpstream
 	}
@@ -27,30 +26,6 @@ func (p *Pool) Pick(w Work, tried []*Upstream) (*Lease, error) {
 // TakesWork reports whether unbound work goes anywhere: Pick gives it to whoever does not drain.
 func (p *Pool) TakesWork() bool {
 	return slices.ContainsFunc(p.Upstreams(), func(u *Upstream) bool { return !u.IsDraining() })
-}
-
-// choose returns Pick's choice, whatever room there is; nil: there is none.
-func (p *Pool) choose(s *Settings, m *members, w Work, tried []*Upstream) *Upstream {
-	best, preferred := m.candidates(w.Era, w.Prefer, tried)
-	if preferred != nil {
-		return preferred
-	}
-	return p.pickOf(s, w, best, m.even)
-}
-
-// pickOf returns the picker's choice; nil: there is none.
-func (p *Pool) pickOf(s *Settings, w Work, best []*Upstream, even bool) *Upstream {
-	if len(best) == 0 {
-		return nil
-	}
-	c := Choice{Among: best, Key: w.Key, Even: even}
-	if s.CountTasks {
-		c.more = p.load
-	}
-	if s.SlowStart > 0 && time.Now().UnixNano() < p.freshest.Load()+int64(s.SlowStart) {
-		c.slow, c.Even = s.SlowStart, false
-	}
-	return s.Picker.Pick(c)
 }
 
 // candidates are the upstreams of the lowest rank, but for those in tried; or the preferred one,

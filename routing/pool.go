@@ -43,23 +43,20 @@ type PoolOptions struct {
 // Pool is the set of upstreams that offer the same MCP server, interchangeable
 // for new work.
 type Pool struct {
-	name     string
-	probe    func(ctx context.Context, u *Upstream) error
-	examine  func(ctx context.Context, u *Upstream, c health.Check) error
-	revive   func(ctx context.Context, u *Upstream) (remark string, err error)
-	load     func(u *Upstream) int
-	log      *slog.Logger
-	metrics  metrics
-	suspects suspects
-	silence  chan struct{} // holds one: an upstream has just fallen silent
-	rechecks chan struct{} // holds one: members or settings have just changed
-	room     room
+	name    string
+	probe   func(ctx context.Context, u *Upstream) error
+	revive  func(ctx context.Context, u *Upstream) (remark string, err error)
+	log     *slog.Logger
+	metrics metrics
+	silence chan struct{} // holds one: an upstream has just fallen silent
+	checker checker
+	room    room
 
-	seek     func(ctx context.Context)
-	settings atomic.Pointer[Settings]
-	members  atomic.Pointer[members]
-	freshest atomic.Int64 // when one joined or came back last, in Unix nanoseconds
-	partial  atomic.Bool  // see SetPartial
+	selection selection
+	seek      func(ctx context.Context)
+	settings  atomic.Pointer[Settings]
+	members   atomic.Pointer[members]
+	partial   atomic.Bool // see SetPartial
 
 	nobody [2]atomic.Int64 // by mcp.Era: until when, in Unix nanoseconds, no upstream is taken to speak it
 
@@ -72,18 +69,17 @@ type Pool struct {
 // NewPool returns a pool of the given upstreams.
 func NewPool(o PoolOptions) *Pool {
 	p := &Pool{
-		name:     o.Name,
-		probe:    o.Probe,
-		seek:     o.Seek,
-		examine:  o.Examine,
-		revive:   o.Revive,
-		load:     o.Load,
-		log:      cmp.Or(o.Logger, slog.New(slog.DiscardHandler)),
-		silence:  make(chan struct{}, 1),
-		rechecks: make(chan struct{}, 1),
-		known:    make(map[string]*live),
+		name:      o.Name,
+		probe:     o.Probe,
+		seek:      o.Seek,
+		revive:    o.Revive,
+		selection: selection{load: o.Load},
+		log:       cmp.Or(o.Logger, slog.New(slog.DiscardHandler)),
+		silence:   make(chan struct{}, 1),
+		known:     make(map[string]*live),
 	}
 	p.room.pool, p.room.line = p, turns.NewLine[*waiter]()
+	p.checker = checker{examine: o.Examine, settings: &p.settings, members: &p.members, changed: make(chan struct{}, 1), ended: p.examined}
 	p.settings.Store(o.Settings.withDefaults())
 	p.become(o.Upstreams, false)
 	p.metrics = newMetrics(o.Meter, p)

@@ -18,7 +18,7 @@ const (
 func (p *Pool) Run(ctx context.Context) error {
 	var checking sync.WaitGroup
 	defer checking.Wait()
-	checking.Go(func() { p.runChecks(ctx) })
+	checking.Go(func() { p.checker.run(ctx) })
 	tick := time.NewTicker(probeEvery)
 	defer tick.Stop()
 	for {

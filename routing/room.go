@@ -127,7 +127,7 @@ func (r *room) take(s *Settings, m *members, w Work, tried []*Upstream) (*Lease,
 	case preferred != nil:
 		return newLease(preferred), nil
 	}
-	return newLease(r.pool.pickOf(s, w, best, m.even)), nil
+	return newLease(r.pool.selection.pick(s, w, best, m.even)), nil
 }
 
 // withRoom is candidates within the bound. Errors: ErrNoUpstream, ErrFull.
@@ -159,7 +159,7 @@ func (r *room) squeeze(s *Settings, m *members, w Work, tried []*Upstream) (*Lea
 	if !errors.Is(err, ErrFull) {
 		return lease, err
 	}
-	if u := r.pool.choose(s, m, w, tried); u != nil {
+	if u := r.pool.selection.choose(s, m, w, tried); u != nil {
 		return newLease(u), nil
 	}
 	return nil, ErrNoUpstream // the last one has begun to drain meanwhile

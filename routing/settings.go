@@ -42,7 +42,7 @@ func (p *Pool) Configure(s Settings) {
 	if next.Check.Kind == health.CheckNone {
 		p.trustAll()
 	}
-	p.recheck()
+	p.checker.again()
 	p.room.letIn()
 }
 

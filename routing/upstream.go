@@ -109,14 +109,3 @@ func (l *live) warmth(slow time.Duration) float64 {
 	}
 	return min(1, max(coldest, float64(time.Now().UnixNano()-since)/float64(slow)))
 }
-
-// freshen notes that an upstream joins or comes back, then.
-func (p *Pool) freshen(l *live, then time.Time) {
-	l.fresh.Store(then.UnixNano())
-	for {
-		last := p.freshest.Load()
-		if last >= then.UnixNano() || p.freshest.CompareAndSwap(last, then.UnixNano()) {
-			return
-		}
-	}
-}

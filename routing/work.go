@@ -21,7 +21,7 @@ func (p *Pool) Home(w Work) string {
 	if _, keeps := s.Picker.(Rendezvous); !keeps || w.Key == "" || w.Prefer != "" {
 		return w.Prefer
 	}
-	return cmp.Or(p.choose(s, m, w, nil), nobody).Name
+	return cmp.Or(p.selection.choose(s, m, w, nil), nobody).Name
 }
 
 var nobody = new(Upstream)

@@ -177,11 +177,11 @@ func TestASuspectSessionIsAskedFor(t *testing.T) {
 	if v := r.mover.Suspected(t.Context(), request, a); v.Step != failover.Stay || len(r.sent) != 0 {
 		t.Errorf("not suspect: got %+v after %q", v, r.sent)
 	}
-	request.Pool().Suspect(a, "s")
-	if v := r.mover.Suspected(t.Context(), request, a); v.Step != failover.Stay || len(r.sent) != 1 || request.Pool().Suspects(a, "s") {
+	request.Endpoint.Suspects().Add(a, "s")
+	if v := r.mover.Suspected(t.Context(), request, a); v.Step != failover.Stay || len(r.sent) != 1 || request.Endpoint.Suspects().Has(a, "s") {
 		t.Errorf("cleared: got %+v after %q", v, r.sent)
 	}
-	request.Pool().Suspect(a, "s")
+	request.Endpoint.Suspects().Add(a, "s")
 	r.denies = true
 	if v := r.mover.Suspected(t.Context(), request, a); v.Step != failover.Follow {
 		t.Errorf("denied: got %+v", v)
