@@ -16,6 +16,7 @@ import (
 	"berth/proxy/bridge"
 	"berth/routing"
 	"berth/routing/health"
+	"berth/routing/profile"
 )
 
 // runner is what sends to servers that berth runs, of which some cannot be started.
@@ -45,7 +46,7 @@ func hosts(t *testing.T, test func(t *testing.T, f *rig, r *runner)) {
 			t.Fatal(err)
 		}
 		var b *bridge.Bridge
-		f := newRig(t, rigOptions{probe: true, upstream: func(_ int, u *routing.Upstream) { u.Era, u.Hosted = routing.SpokenLegacy, true }, endpoint: func(ep *proxy.Endpoint) {
+		f := newRig(t, rigOptions{probe: true, upstream: func(_ int, u *routing.Upstream) { u.Era, u.Hosted = profile.SpokenLegacy, true }, endpoint: func(ep *proxy.Endpoint) {
 			r.Sender, ep.Client = ep.Client, r
 			b = bridge.New(bridge.Options{Endpoint: ep, Keys: keys})
 			ep.Bridge = b

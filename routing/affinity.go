@@ -3,6 +3,7 @@ package routing
 import (
 	"context"
 
+	"berth/internal/mcp"
 	"berth/sticky"
 )
 
@@ -18,7 +19,7 @@ type Affinity struct {
 func (r *Router) byAffinity(ctx context.Context, q *Query, d *Decision) {
 	for _, value := range q.Affinity {
 		a := Affinity{Key: r.AffinityKey(q.Principal, value)}
-		source, _ := r.binding(ctx, q.Trail, &a.Key, &a.Binding)
+		source, _ := q.Trail.Look(ctx, r.Bindings, &a.Key, &a.Binding)
 		if owner := r.Pool.Find(a.Binding.Upstream); d.Owner == nil && owner != nil {
 			d.Owner, d.Source, d.Key, d.Binding = owner, source, a.Key, a.Binding
 		}
@@ -29,4 +30,35 @@ func (r *Router) byAffinity(ctx context.Context, q *Query, d *Decision) {
 // AffinityKey returns the key of a value, which says itself what it is a value of.
 func (r *Router) AffinityKey(principal, value string) sticky.Key {
 	return r.key(sticky.Affinity, principal, value)
+}
+
+// preferred returns the upstream that issued the call's requestState or cursor.
+func (r *Router) preferred(ctx context.Context, q *Query) string {
+	c := &q.Calls[0]
+	hint := HintID(c.Method, c.RequestState, c.Cursor)
+	if hint == "" {
+		return ""
+	}
+	key := r.key(sticky.Hint, q.Principal, hint)
+	var binding sticky.Binding
+	_, _ = q.Trail.Look(ctx, r.Bindings, &key, &binding) // none is nobody's
+	return binding.Upstream
+}
+
+// HintID names a requestState or, failing that, a list's cursor; "" if there is
+// neither. A list of tasks needs no hint: its session has an owner, and without one
+// its cursor says where it goes on.
+func HintID(method, requestState, cursor string) string {
+	switch {
+	case requestState != "":
+		return "state\x00" + requestState
+	case cursor != "" && method != mcp.MethodListTasks:
+		return method + "\x00" + cursor
+	}
+	return ""
+}
+
+// HintKey returns the key of a cursor or requestState of this pool.
+func (r *Router) HintKey(principal, hint string) sticky.Key {
+	return r.key(sticky.Hint, principal, hint)
 }

@@ -9,6 +9,7 @@ import (
 	"berth/internal/mcp"
 	"berth/internal/storage"
 	"berth/routing"
+	"berth/routing/claim"
 	"berth/routing/health"
 	"berth/sticky"
 )
@@ -74,9 +75,9 @@ func newFleet(t *testing.T, url string) *fleet {
 func (f *fleet) berth(names ...string) *routing.Router {
 	pool := poolOf(names...)
 	return &routing.Router{
-		Pool:     pool,
-		Bindings: sticky.New(f.store, sticky.Options{Near: 100}),
-		Asker:    routing.NewAsker(pool),
+		Pool:  pool,
+		Guard: claim.Guard{Bindings: sticky.New(f.store, sticky.Options{Near: 100})},
+		Asker: routing.NewAsker(pool),
 	}
 }
 

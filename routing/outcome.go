@@ -20,7 +20,7 @@ func (p *Pool) Answered(u *Upstream) {
 		return
 	}
 	if u.health.Answer() {
-		u.profile.Store(nil) // it may be another server by now
+		u.profile.Forget() // it may be another server by now
 		p.selection.freshen(u.live, time.Now())
 		p.log.Info("upstream answers again", "pool", p.name, "upstream", u.Name)
 	}

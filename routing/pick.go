@@ -1,10 +1,19 @@
 package routing
 
 import (
+	"cmp"
 	"slices"
 
 	"berth/internal/mcp"
 )
+
+// Work is unbound work, as far as it matters to who gets it.
+type Work struct {
+	Era    mcp.Era
+	Prefer string // the upstream that gets it, if it is fit for new work; "": none
+	Key    string // equal ones belong together, for pickers that go by it; "": none
+	Caller string // whose it is; callers take turns where work waits
+}
 
 // Pick takes a lease for unbound work on an upstream that is not in tried: the one that the work
 // prefers, if it is fit for new work, or the picker's choice. With none fit left it uses those
@@ -22,6 +31,18 @@ func (p *Pool) Pick(w Work, tried []*Upstream) (*Lease, error) {
 	}
 	return newLease(u), nil
 }
+
+// Home names the upstream that would get the work now because of what it is, not of what
+// upstreams have to do; "" is any.
+func (p *Pool) Home(w Work) string {
+	s, m := p.settings.Load(), p.members.Load()
+	if _, keeps := s.Picker.(Rendezvous); !keeps || w.Key == "" || w.Prefer != "" {
+		return w.Prefer
+	}
+	return cmp.Or(p.selection.choose(s, m, w, nil), nobody).Name
+}
+
+var nobody = new(Upstream)
 
 // TakesWork reports whether unbound work goes anywhere: Pick gives it to whoever does not drain.
 func (p *Pool) TakesWork() bool {
@@ -69,7 +90,7 @@ func (u *Upstream) rank(era mcp.Era) int {
 	if u.health.IsUnfit() {
 		rank += unfit
 	}
-	if u.Profile().isForeign(era) {
+	if u.Profile().IsForeign(era) {
 		rank += foreign
 	}
 	return rank

@@ -106,6 +106,21 @@ func (p *Pool) Names() (names []string) {
 // Find returns the upstream with this name, or nil.
 func (p *Pool) Find(name string) *Upstream { return p.members.Load().find(name) }
 
+// Owner returns the upstream of a name that a binding has, or nil. One that is not of the pool may
+// have joined it where others look: that is found out first.
+func (p *Pool) Owner(ctx context.Context, name string) *Upstream {
+	u := p.Find(name)
+	if u == nil && p.seek != nil && name != "" {
+		p.seek(ctx)
+		u = p.Find(name)
+	}
+	return u
+}
+
+// SetPartial says whether the pool may lack upstreams of its fleet, whose source has not answered
+// yet. While it does nobody's denial of an id is final.
+func (p *Pool) SetPartial(partial bool) { p.partial.Store(partial) }
+
 // Own takes a lease on an owner. Nothing stands against it: what an upstream owns
 // it keeps, draining or ejected.
 func (p *Pool) Own(u *Upstream) *Lease { return newLease(u) }

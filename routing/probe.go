@@ -78,3 +78,15 @@ func (p *Pool) reviveOne(ctx context.Context, u *Upstream) {
 		p.started(u)
 	}
 }
+
+// Look asks u for a sign of life, as a silent one is asked, and notes if there is none.
+func (p *Pool) Look(ctx context.Context, u *Upstream) {
+	if p.probe == nil || u.Silent() {
+		return
+	}
+	probing, cancel := context.WithTimeout(ctx, probeTimeout)
+	defer cancel()
+	if err := p.probe(probing, u); err != nil && ctx.Err() == nil {
+		p.FellSilent(u, err)
+	}
+}

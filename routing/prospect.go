@@ -28,7 +28,7 @@ func (p *Pool) Prospect(w Work, mayWait, goesOn bool) (o Prospect) {
 		choice.more = p.selection.load
 	}
 	for _, u := range m.all {
-		c := Candidate{Upstream: u, Draining: u.IsDraining(), Rank: u.rank(w.Era), Load: choice.Load(u), Share: choice.Share(u), Room: u.hasRoom(s), Foreign: u.Profile().isForeign(w.Era)}
+		c := Candidate{Upstream: u, Draining: u.IsDraining(), Rank: u.rank(w.Era), Load: choice.Load(u), Share: choice.Share(u), Room: u.hasRoom(s), Foreign: u.Profile().IsForeign(w.Era)}
 		if c.Draining {
 			c.Rank = -1
 		}

@@ -5,21 +5,23 @@ import (
 	"sync/atomic"
 	"time"
 
+	"berth/internal/mcp"
 	"berth/routing/health"
+	"berth/routing/profile"
 )
 
 // Upstream is one MCP server instance, as a list of its pool's has it: it does not change. Its
 // name outlives its connections and its address: bindings hold the name, and what berth knows
 // of an instance stays with it.
 type Upstream struct {
-	Name        string   // unique in its pool
-	URL         *url.URL // its MCP endpoint
-	Draining    bool     // gets no new work, keeps what it owns, as the list says; see IsDraining
-	Era         Spoken   // what it is said to speak
-	Weight      int      // how much of the work it is to have, against others; 0: 1
-	Backup      bool     // gets new work only while no other is fit
-	MaxInFlight int      // as Settings.MaxInFlight, of this one; 0: the pool's
-	Hosted      bool     // berth starts it, when it is needed; see PoolOptions.Revive
+	Name        string         // unique in its pool
+	URL         *url.URL       // its MCP endpoint
+	Draining    bool           // gets no new work, keeps what it owns, as the list says; see IsDraining
+	Era         profile.Spoken // what it is said to speak
+	Weight      int            // how much of the work it is to have, against others; 0: 1
+	Backup      bool           // gets new work only while no other is fit
+	MaxInFlight int            // as Settings.MaxInFlight, of this one; 0: the pool's
+	Hosted      bool           // berth starts it, when it is needed; see PoolOptions.Revive
 
 	*live // of all upstreams of its name; set by the pool
 }
@@ -36,9 +38,9 @@ type live struct {
 	pinging  atomic.Bool
 	opening  atomic.Bool // a check opens a session
 	health   health.Health
-	profile  atomic.Pointer[Profile] // nil: nothing is known
-	fresh    atomic.Int64            // when it joined or came back last, in Unix nanoseconds; 0: it was there from the first
-	room     atomic.Pointer[room]    // where work waits for it
+	profile  profile.Record
+	fresh    atomic.Int64         // when it joined or came back last, in Unix nanoseconds; 0: it was there from the first
+	room     atomic.Pointer[room] // where work waits for it
 }
 
 // Is reports whether u and other are the same upstream, which may stand in two lists.
@@ -97,6 +99,20 @@ func (u *Upstream) DownFor() time.Duration { return u.health.DownFor() }
 
 // Ejected reports whether the upstream gets no unbound work for now.
 func (u *Upstream) Ejected() bool { return u.health.Ejected() }
+
+// Profile returns what is known of what the upstream speaks, and calls itself.
+func (u *Upstream) Profile() *profile.Profile { return u.profile.Profile() }
+
+// Declares notes what the upstream says of itself to a client of an era.
+func (u *Upstream) Declares(era mcp.Era, says mcp.Offer) { u.profile.Declares(era, says) }
+
+// SpeaksModern reports whether the upstream takes requests of the modern era itself, as far as
+// that is known.
+func (u *Upstream) SpeaksModern() (speaks, known bool) { return u.profile.SpeaksModern(u.Era) }
+
+// NoteLegacy notes that the upstream has refused the modern era and opened a session of the legacy
+// one, or has contradicted that since.
+func (u *Upstream) NoteLegacy(is bool) { u.profile.NoteLegacy(is) }
 
 // coldest is how much of its share an upstream has at the beginning of a slow start.
 const coldest = 0.1

@@ -10,6 +10,7 @@ import (
 	"berth/proxy/resident"
 	"berth/routing"
 	"berth/routing/health"
+	"berth/routing/profile"
 )
 
 // view is the fleet at one time.
@@ -115,7 +116,7 @@ func era(u *routing.Upstream) string {
 }
 
 // versions are those of all eras, each once.
-func versions(p *routing.Profile) []string {
+func versions(p *profile.Profile) []string {
 	all, seen := []string{}, map[string]bool{}
 	for _, era := range []mcp.Era{mcp.EraModern, mcp.EraLegacy} {
 		for _, version := range p.Versions[era] {

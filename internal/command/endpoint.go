@@ -12,7 +12,9 @@ import (
 	"berth/proxy/bridge"
 	"berth/proxy/resident"
 	"berth/routing"
+	"berth/routing/claim"
 	"berth/routing/health"
+	"berth/routing/profile"
 )
 
 // newEndpoint makes the face of a pool. Without an error it is one of the generation's.
@@ -34,11 +36,9 @@ func (g *generation) newEndpoint(cfg config.Pool) (*proxy.Endpoint, error) {
 		Host:     cfg.Host,
 		Affinity: cfg.AffinityHeaders(), Rendezvous: rendezvousOf(cfg),
 		Router: &routing.Router{
-			Pool:       pool.Pool,
-			Bindings:   g.site.bindings,
-			Asker:      pool.asker,
-			Principals: auth.Principals(),
-			Recover:    auth.Recover == config.RecoverAsk,
+			Pool:  pool.Pool,
+			Guard: claim.Guard{Bindings: g.site.bindings, Principals: auth.Principals(), Recover: auth.Recover == config.RecoverAsk},
+			Asker: pool.asker,
 		},
 		Client: client,
 		Timeouts: proxy.Timeouts{
@@ -112,10 +112,10 @@ func (g *generation) addBridge(ep *proxy.Endpoint, cfg config.Bridge) error {
 	return err
 }
 
-var spoken = map[string]routing.Spoken{config.EraModern: routing.SpokenModern, config.EraLegacy: routing.SpokenLegacy}
+var spoken = map[string]profile.Spoken{config.EraModern: profile.SpokenModern, config.EraLegacy: profile.SpokenLegacy}
 
 // eraNamed is the configuration's word for what an upstream is said to speak; "" is auto.
-func eraNamed(s routing.Spoken) string {
+func eraNamed(s profile.Spoken) string {
 	for name, era := range spoken {
 		if era == s {
 			return name
@@ -134,7 +134,7 @@ func newUpstreams(cfg []config.Upstream) ([]*routing.Upstream, error) {
 			}
 			era := spoken[u.Era]
 			if resident.Is(target) {
-				era = routing.SpokenLegacy
+				era = profile.SpokenLegacy
 			}
 			upstreams = append(upstreams, &routing.Upstream{
 				Name: name, URL: target, Draining: u.Drain, Era: era, Weight: u.Weight, Backup: u.Backup, MaxInFlight: u.MaxInFlight,
