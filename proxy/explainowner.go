@@ -46,7 +46,7 @@ func (e *explaining) owned(u *routing.Upstream) error {
 
 func bound(d *routing.Decision) string {
 	switch {
-	case isKeptTogether(d):
+	case d.IsKeptTogether():
 		return "a value of an affinity header"
 	case d.Key.Kind == sticky.Session && !standpointOf(d).left:
 		return "its session"

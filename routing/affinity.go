@@ -13,6 +13,20 @@ type Affinity struct {
 	Binding sticky.Binding // zero while nobody is known to hold what the value names
 }
 
+// IsKeptTogether reports whether the owner is a request's for the sake of a value that it
+// carries.
+func (d *Decision) IsKeptTogether() bool {
+	return d.Owner != nil && d.Key.Kind == sticky.Affinity
+}
+
+// LeaveOwner makes unbound work of a request whose owner is lost, and returns who that was: another
+// instance says in its server's own words that it does not know the handle, which a model can act on.
+func (d *Decision) LeaveOwner() (left string) {
+	left = d.Owner.Name
+	d.Owner, d.Source = nil, SourcePicked
+	return left
+}
+
 // byAffinity looks up the values that the request carries and sets the owner of d: of
 // several that are bound the first counts. A store that is away binds nothing: a call
 // must not fail for a value that may be new.
