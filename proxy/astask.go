@@ -72,8 +72,8 @@ func (x *request) leaveLost() (done bool, err error) {
 	}
 	lost, judge := isLost(x.Endpoint, owner, nil), x.p.mover.Suspected
 	switch {
-	case lost && isKeptTogether(&x.decision):
-		x.left = leaveOwner(&x.decision)
+	case lost && x.decision.IsKeptTogether():
+		x.left = x.decision.LeaveOwner()
 		return false, nil
 	case lost:
 		judge = x.p.mover.Lost

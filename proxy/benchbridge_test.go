@@ -13,7 +13,7 @@ import (
 	"berth/internal/seal"
 	"berth/proxy"
 	"berth/proxy/bridge"
-	"berth/routing"
+	"berth/routing/profile"
 
 	"go.opentelemetry.io/otel/trace/noop"
 )
@@ -72,7 +72,7 @@ func benchedBridge(b *testing.B, stream bool) string {
 				b.Fatal(err)
 			}
 			for _, u := range ep.Router.Pool.Upstreams() {
-				u.Era = routing.SpokenLegacy
+				u.Era = profile.SpokenLegacy
 			}
 			ep.Bridge = bridge.New(bridge.Options{Endpoint: ep, Keys: keys})
 		},

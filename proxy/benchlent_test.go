@@ -23,6 +23,7 @@ import (
 	"berth/internal/wire"
 	"berth/proxy"
 	"berth/routing"
+	"berth/routing/claim"
 	"berth/sticky"
 
 	"go.opentelemetry.io/otel/trace/noop"
@@ -198,7 +199,7 @@ func lentBerthTo(tb testing.TB, sender exchange.Sender, change func(*proxy.Optio
 	upstreams := []*routing.Upstream{{Name: "a", URL: &url.URL{Scheme: "http", Host: "a", Path: "/mcp"}}}
 	pool := routing.NewPool(routing.PoolOptions{Name: "main", Upstreams: upstreams, Logger: log, Meter: meters})
 	ep := &proxy.Endpoint{
-		Path: "/mcp", Router: &routing.Router{Pool: pool, Bindings: bindings, Asker: routing.NewAsker(pool)},
+		Path: "/mcp", Router: &routing.Router{Pool: pool, Guard: claim.Guard{Bindings: bindings}, Asker: routing.NewAsker(pool)},
 		Client: sender, OwnerGrace: 30 * time.Second,
 		Timeouts: proxy.Timeouts{Read: 10 * time.Second, Control: 30 * time.Second, Quiet: 5 * time.Minute},
 	}

@@ -12,22 +12,23 @@ import (
 	"berth/proxy"
 	"berth/proxy/outbound"
 	"berth/routing"
+	"berth/routing/health"
 )
 
 // check checks the rig's first upstream in one way, for two seconds at most.
-func (f *rig) check(kind routing.CheckKind, change func(*proxy.Endpoint)) error {
+func (f *rig) check(kind health.CheckKind, change func(*proxy.Endpoint)) error {
 	f.t.Helper()
 	ep := newEndpoint(f.pool, f.bindings, f.outbound, false)
 	if change != nil {
 		change(ep)
 	}
-	by := routing.Check{Kind: kind, Path: "/healthz", Timeout: 2 * time.Second}
+	by := health.Check{Kind: kind, Path: "/healthz", Timeout: 2 * time.Second}
 	ctx, cancel := context.WithTimeout(f.t.Context(), by.Timeout)
 	defer cancel()
 	return outbound.To(ep).Check(ctx, f.pool.Find("a"), by)
 }
 
-var kinds = map[string]routing.CheckKind{"discover": routing.CheckDiscover, "initialize": routing.CheckInitialize, "http": routing.CheckHTTP}
+var kinds = map[string]health.CheckKind{"discover": health.CheckDiscover, "initialize": health.CheckInitialize, "http": health.CheckHTTP}
 
 // healthz answers GET /healthz with a status.
 func healthz(status int) faultFunc {
@@ -63,7 +64,7 @@ func TestCheckEndsItsSession(t *testing.T) {
 		}
 		return false
 	})
-	if err := f.check(routing.CheckInitialize, nil); err != nil {
+	if err := f.check(health.CheckInitialize, nil); err != nil {
 		t.Fatal(err)
 	}
 	if len(ended) != 1 || ended[0] == "" || f.calls("initialize") != 1 {
@@ -101,7 +102,7 @@ func TestCheckThatTimesOutEndsItsSession(t *testing.T) {
 				t.Errorf("%s: %d opened, %d ended, %d left", name, opened, ended, left)
 			}
 			s.inject(slowly(0))
-			if err := f.check(routing.CheckInitialize, nil); err != nil || len(s.Sessions()) != 0 {
+			if err := f.check(health.CheckInitialize, nil); err != nil || len(s.Sessions()) != 0 {
 				t.Errorf("%s, fast again: got %v, %d left", name, err, len(s.Sessions()))
 			}
 		})
@@ -114,7 +115,7 @@ func TestCheckGivesUpAnOpening(t *testing.T) {
 		gone := make(chan time.Duration, 1)
 		f := newRig(t, rigOptions{size: 1})
 		f.servers[0].inject(untilGone(gone))
-		if err := f.check(routing.CheckInitialize, nil); err == nil {
+		if err := f.check(health.CheckInitialize, nil); err == nil {
 			t.Error("passed")
 		}
 		if took := <-gone; took != 12*time.Second {
@@ -122,7 +123,7 @@ func TestCheckGivesUpAnOpening(t *testing.T) {
 		}
 		f.servers[0].inject(slowly(0))
 		synctest.Wait()
-		if err := f.check(routing.CheckInitialize, nil); err != nil {
+		if err := f.check(health.CheckInitialize, nil); err != nil {
 			t.Errorf("afterwards: got %v", err)
 		}
 	})
@@ -142,7 +143,7 @@ func TestCheckOfALegacyServer(t *testing.T) {
 			return refuse(w, r, body)
 		})
 		for range 3 {
-			if err := f.check(routing.CheckDiscover, nil); err != nil {
+			if err := f.check(health.CheckDiscover, nil); err != nil {
 				t.Errorf("%s: %v", name, err)
 			}
 		}
@@ -178,7 +179,7 @@ func TestChecksOfAServerThatIsSick(t *testing.T) {
 	}
 	f := newRig(t, rigOptions{size: 1})
 	f.servers[0].inject(sayStatus(200, jsonType, `{"jsonrpc":"2.0","id":"berth","error":{"code":-32603,"message":"canary"}}`))
-	if err := f.check(routing.CheckInitialize, nil); err == nil || !strings.Contains(err.Error(), "error -32603") {
+	if err := f.check(health.CheckInitialize, nil); err == nil || !strings.Contains(err.Error(), "error -32603") {
 		t.Errorf("an error in JSON-RPC: got %v", err)
 	}
 }
@@ -202,7 +203,7 @@ func TestCheckWithoutCredentials(t *testing.T) {
 	for _, status := range []int{http.StatusUnauthorized, http.StatusForbidden} {
 		f := newRig(t, rigOptions{size: 1})
 		f.servers[0].inject(sayStatus(status, "text/plain", "who are you?"))
-		for _, kind := range []routing.CheckKind{routing.CheckDiscover, routing.CheckInitialize} {
+		for _, kind := range []health.CheckKind{health.CheckDiscover, health.CheckInitialize} {
 			if err := f.check(kind, nil); err != nil {
 				t.Errorf("%d: %v", status, err)
 			}
@@ -224,7 +225,7 @@ func TestCheckEndsSilence(t *testing.T) {
 		if err := f.check(kind, nil); err != nil {
 			t.Fatal(err)
 		}
-		if got, want := p.Find("a").Silent(), kind == routing.CheckHTTP; got != want {
+		if got, want := p.Find("a").Silent(), kind == health.CheckHTTP; got != want {
 			t.Errorf("%s: silent %v, want %v", name, got, want)
 		}
 	}

@@ -79,7 +79,7 @@ func goalOf(c *inbound.Call, at *routing.Decision) (goal, error) {
 		return 0, fault.NotInCore
 	case tasklist.IsWanted(c):
 		return theList, nil
-	case at.Owner == nil, isKeptTogether(at) && isLost(c.Endpoint, at.Owner, nil):
+	case at.Owner == nil, at.IsKeptTogether() && isLost(c.Endpoint, at.Owner, nil):
 		return anybody, nil
 	}
 	return theOwner, nil

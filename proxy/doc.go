@@ -5,13 +5,13 @@
 //	accept         request.go, inbound/ (endpoint, Host and Origin, who asks), admission/
 //	classify       inbound/ (body, envelope, routing headers), inbound/plan.go (what concerns the request)
 //	plan           forward.go (who serves the request), access/ (may it know of the task)
-//	route          route.go, affinity.go (calls that stay together); package routing decides
+//	route          route.go; package routing decides
 //	send           owned.go (to the owner), eras.go (unbound), headers.go, linger.go and lingering/; outbound/ (in whose name; health)
-//	observe        relay.go (JSON), events.go (streams), observe.go, answersize.go, owed.go, resumable.go
+//	observe        relay.go (JSON), events.go (streams), observe.go, owed.go
 //	record         record/ (tasks, sessions, values), draft/ (ids that clients make)
 //	release        reply/ (body, events, keep-alive), earlystream.go
 //	report         finish.go, audit/
-//	subscriptions  listen.go, subscribe/; standing.go, standing/ (which stand)
+//	subscriptions  listen.go, subscribe/; standing/ (which stand)
 //	lists          lists.go, tasklist/
 //	berth's tasks  astask.go, tasks/, taskwatch/ (who is told), sessiontasks/ and sessionend.go (in sessions)
 //	moves          moved.go, failover/ (where to), session/ (opens it there)
@@ -20,7 +20,7 @@
 //	announcements  announce/ (what servers and tools say gains tasks)
 //	refusals       answer.go, fault/ (all words of berth's own, one ladder)
 //	drain          drain.go
-//	the rest       proxy.go and config.go (parts), preflight.go, passthrough.go, resource.go (OAuth)
+//	the rest       proxy.go and config.go (parts), passthrough.go, resource.go (OAuth)
 //
 // What serves a request (serving.go) is used again for the next one, where nobody can have anything of it any more. A
 // step that goes on beside its request, or after it, says so (request.keep) and gets a copy of what was lent.

@@ -10,6 +10,7 @@ import (
 	"berth/internal/storage"
 	"berth/proxy"
 	"berth/routing"
+	"berth/routing/claim"
 	"berth/sticky"
 )
 
@@ -30,7 +31,7 @@ func pools(t *testing.T, specs ...[2]string) *berth {
 		pool := routing.NewPool(routing.PoolOptions{Name: fmt.Sprint(i), Upstreams: upstreams})
 		client := h1test.NewSender(nil, 0)
 		t.Cleanup(client.Close)
-		ep := &proxy.Endpoint{Path: spec[1], Router: &routing.Router{Pool: pool, Bindings: bindings, Asker: routing.NewAsker(pool)}, Client: client}
+		ep := &proxy.Endpoint{Path: spec[1], Router: &routing.Router{Pool: pool, Guard: claim.Guard{Bindings: bindings}, Asker: routing.NewAsker(pool)}, Client: client}
 		if spec[0] != "" {
 			ep.Hosts = []string{spec[0]}
 		}

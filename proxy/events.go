@@ -78,7 +78,7 @@ func (x *request) beginStream(u *routing.Upstream, response *wire.Response) (*st
 	s := &stream{x: x, u: u, body: response.Body, reader: &x.room.reader, between: true, news: x.p.sessions.Join(way, &x.decision)}
 	x.announced.Read(s.reader, exchange.EventStream, response)
 	if x.Stands && x.Single() == nil {
-		s.stands = x.p.standing.Begin(stands(x.Call, standing.Session))
+		s.stands = x.p.standing.Begin(standing.Of(x.Call, standing.Session))
 		s.stands.Hears(u.Name)
 	}
 	return s, nil
@@ -220,6 +220,16 @@ func (s *stream) take(a *arrival) (done bool, err error) {
 	}
 	s.release(raw)
 	return false, nil
+}
+
+// grow counts bytes of the event under way. tooLarge says that it may not go on.
+func (s *stream) grow(n int, ends bool) (tooLarge bool) {
+	s.event += int64(n)
+	tooLarge = s.x.out.TooLarge(s.event)
+	if ends {
+		s.event = 0
+	}
+	return tooLarge
 }
 
 // noteEvent notes from which event the client may go on.

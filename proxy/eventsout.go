@@ -1,5 +1,7 @@
 package proxy
 
+import "berth/routing"
+
 // takeAll takes a piece and those that were read with it, one by one. done ends the stream.
 func (s *stream) takeAll(a *arrival) (done bool, err error) {
 	for {
@@ -35,4 +37,13 @@ func (s *stream) flush() {
 		s.gone = true
 	}
 	s.unsent = false
+}
+
+// giveBack releases the lease by which a request was sent, or leaves what it holds to the stream that stands by it, nil for none.
+func giveBack(lease *routing.Lease, s *stream) {
+	if s != nil && s.lease == nil {
+		s.lease = lease.HandOver()
+		return
+	}
+	lease.Release()
 }

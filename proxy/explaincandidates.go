@@ -5,6 +5,7 @@ import (
 
 	"berth/internal/api"
 	"berth/routing"
+	"berth/routing/health"
 )
 
 func (e *explaining) unbound(d routing.Decision) error {
@@ -38,7 +39,7 @@ func (e *explaining) candidates(d routing.Decision, mayWait bool) routing.Prospe
 		if c.Draining {
 			why = append(why, "drains")
 		}
-		if state.Name != routing.StateOK {
+		if state.Name != health.StateOK {
 			why = append(why, state.String())
 		}
 		if c.Backup {

@@ -6,6 +6,7 @@ import (
 	"berth/internal/api"
 	"berth/internal/wire"
 	"berth/routing"
+	"berth/routing/health"
 	"berth/sticky"
 )
 
@@ -14,7 +15,7 @@ func (e *explaining) owned(u *routing.Upstream) error {
 	e.told.Owner = u.Name
 	e.told.Why = fmt.Sprintf("%s is bound to %s (found: %s)", bound(&x.decision), u.Name, x.decision.Source)
 	state := u.State()
-	if state.Name != routing.StateOK {
+	if state.Name != health.StateOK {
 		e.step("owner", state.Name, state.String())
 	}
 	if isOutOfReach(x.Call, &x.decision, u) {
@@ -45,7 +46,7 @@ func (e *explaining) owned(u *routing.Upstream) error {
 
 func bound(d *routing.Decision) string {
 	switch {
-	case isKeptTogether(d):
+	case d.IsKeptTogether():
 		return "a value of an affinity header"
 	case d.Key.Kind == sticky.Session && !standpointOf(d).left:
 		return "its session"

@@ -9,6 +9,7 @@ import (
 	"berth/internal/api"
 	"berth/internal/mcp"
 	"berth/routing"
+	"berth/routing/trail"
 )
 
 func codeOf(e *mcp.Error) string {
@@ -18,7 +19,7 @@ func codeOf(e *mcp.Error) string {
 	return strconv.Itoa(e.Code)
 }
 
-func (e *explaining) query(trail *routing.Trail) routing.Query {
+func (e *explaining) query(trail *trail.Trail) routing.Query {
 	q := e.x.query()
 	q.Inquirer, q.Trail = asksNobody{inquirer{e.x}}, trail
 	return q
@@ -33,7 +34,7 @@ func (i asksNobody) Missing() error {
 	return i.x.p.gate.WouldMiss(i.x.Caller)
 }
 
-func (e *explaining) trail(t *routing.Trail) {
+func (e *explaining) trail(t *trail.Trail) {
 	e.key(t.Keys)
 	for _, s := range t.Steps {
 		e.step(s.What, s.Result, s.Detail)
@@ -41,7 +42,7 @@ func (e *explaining) trail(t *routing.Trail) {
 }
 
 func (e *explaining) routed(ctx context.Context) error {
-	x, trail := e.x, new(routing.Trail)
+	x, trail := e.x, new(trail.Trail)
 	err := x.decide(new(e.query(trail)))
 	e.trail(trail)
 	if err != nil {

@@ -9,6 +9,7 @@ import (
 	"berth/internal/storage"
 	"berth/proxy/tasks"
 	"berth/routing"
+	"berth/routing/trail"
 )
 
 func (e *explaining) ownTask(ctx context.Context) error {
@@ -17,7 +18,7 @@ func (e *explaining) ownTask(ctx context.Context) error {
 		return err
 	}
 	if x.Session != "" && x.Era() == mcp.EraLegacy {
-		trail := new(routing.Trail)
+		trail := new(trail.Trail)
 		err := x.Endpoint.Router.FindSession(ctx, e.query(trail))
 		e.trail(trail)
 		if errors.Is(err, routing.ErrUnknownSession) {
@@ -63,7 +64,7 @@ func (e *explaining) newTask(ctx context.Context) error {
 	case key == "" && !x.Pool().TakesWork(): // with one it may be a task already
 		return routing.ErrNoUpstream
 	}
-	trail := new(routing.Trail)
+	trail := new(trail.Trail)
 	var d routing.Decision
 	err := x.Endpoint.Router.Decide(ctx, new(e.query(trail)), &d)
 	e.trail(trail)

@@ -85,7 +85,7 @@ func (x *request) deliver() error {
 	case goal == theList:
 		return x.listTasks()
 	case goal == anybody && x.decision.Owner != nil:
-		x.left = leaveOwner(&x.decision)
+		x.left = x.decision.LeaveOwner()
 	}
 	if owner := x.decision.Owner; owner != nil {
 		if done, err := x.endSession(owner); done {

@@ -23,6 +23,7 @@ import (
 	"berth/internal/storage"
 	"berth/proxy"
 	"berth/routing"
+	"berth/routing/claim"
 	"berth/sticky"
 
 	sdkmetric "go.opentelemetry.io/otel/sdk/metric"
@@ -156,7 +157,7 @@ func btoi(b bool) int {
 func newEndpoint(pool *routing.Pool, bindings *sticky.Bindings, client exchange.Sender, principals bool) *proxy.Endpoint {
 	ep := &proxy.Endpoint{
 		Path:       "/mcp",
-		Router:     &routing.Router{Pool: pool, Bindings: bindings, Asker: routing.NewAsker(pool), Principals: principals},
+		Router:     &routing.Router{Pool: pool, Guard: claim.Guard{Bindings: bindings, Principals: principals}, Asker: routing.NewAsker(pool)},
 		Client:     client,
 		OwnerGrace: 30 * time.Second,
 	}

@@ -11,6 +11,7 @@ import (
 
 	"berth/internal/realtest"
 	"berth/routing"
+	"berth/routing/health"
 )
 
 // greet calls the tool that never makes a task.
@@ -36,7 +37,7 @@ func TestInstanceThatAnswers500ToAllIsEjected(t *testing.T) {
 		sick.inject(sayStatus(http.StatusInternalServerError, jsonType, `{"jsonrpc":"2.0","id":null,"error":{"code":-32603,"message":"x"}}`))
 		call(60)
 		u := f.pool.Find("b")
-		if got := u.State(); got.Name != routing.StateEjected || got.Cause == nil || !strings.Contains(got.Cause.Error(), "500") {
+		if got := u.State(); got.Name != health.StateEjected || got.Cause == nil || !strings.Contains(got.Cause.Error(), "500") {
 			t.Errorf("got %v", got)
 		}
 		if failed != 5 {

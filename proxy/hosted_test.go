@@ -15,6 +15,8 @@ import (
 	"berth/proxy"
 	"berth/proxy/bridge"
 	"berth/routing"
+	"berth/routing/health"
+	"berth/routing/profile"
 )
 
 // runner is what sends to servers that berth runs, of which some cannot be started.
@@ -44,7 +46,7 @@ func hosts(t *testing.T, test func(t *testing.T, f *rig, r *runner)) {
 			t.Fatal(err)
 		}
 		var b *bridge.Bridge
-		f := newRig(t, rigOptions{probe: true, upstream: func(_ int, u *routing.Upstream) { u.Era, u.Hosted = routing.SpokenLegacy, true }, endpoint: func(ep *proxy.Endpoint) {
+		f := newRig(t, rigOptions{probe: true, upstream: func(_ int, u *routing.Upstream) { u.Era, u.Hosted = profile.SpokenLegacy, true }, endpoint: func(ep *proxy.Endpoint) {
 			r.Sender, ep.Client = ep.Client, r
 			b = bridge.New(bridge.Options{Endpoint: ep, Keys: keys})
 			ep.Bridge = b
@@ -61,7 +63,7 @@ func TestWorkMovesOnFromAServerThatCannotBeStarted(t *testing.T) {
 		if f.initialize(); f.servers[1].Calls("initialize") != 1 || r.tried != 1 {
 			t.Errorf("a session: %d times at b, after %d attempts", f.servers[1].Calls("initialize"), r.tried)
 		}
-		if got := f.pool.Find("a").State(); got.Name != routing.StateFailing || got.Cause.Error() != notStarted.Message {
+		if got := f.pool.Find("a").State(); got.Name != health.StateFailing || got.Cause.Error() != notStarted.Message {
 			t.Errorf("a is %+v", got)
 		}
 		if got := f.modern("tools/call", "who", `"name":"who"`); got.message(t).Result.StructuredContent.Instance != "b" {

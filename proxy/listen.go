@@ -12,7 +12,7 @@ import (
 // listen serves a subscription, or passes on what an upstream answers in its place.
 func (x *request) listen() error {
 	x.keep() // a shared stream may outlive its first subscriber
-	stands := x.p.standing.Begin(stands(x.Call, standing.Listen))
+	stands := x.p.standing.Begin(standing.Of(x.Call, standing.Listen))
 	defer stands.End()
 	s, err := x.p.subscriptions.Open(&subscribe.Request{
 		Way: x.way(), Out: x.out, CopyHeaders: func(response *wire.Response) { streamHeaders(x.way(), x.out, response) },

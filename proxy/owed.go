@@ -58,7 +58,7 @@ func (s *stream) breakOff(err error) error {
 		return nil
 	}
 	broken := !errors.Is(err, io.EOF)
-	if broken && s.isAwaited() && s.resumes != "" && !couldResume(s.x.ctx, s.x.way(), s.u, s.resumes) {
+	if broken && s.isAwaited() && s.resumes != "" && !s.x.way().CouldResume(s.x.ctx, s.u, s.resumes) {
 		s.resumes = ""
 	}
 	switch {

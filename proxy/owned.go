@@ -103,8 +103,8 @@ func (x *request) ownerFailed(u *routing.Upstream, err error) error {
 	if x.ctx.Err() != nil || !errors.As(err, &failed) {
 		return fault.ErrClientGone
 	}
-	if isKeptTogether(&x.decision) && !failed.Sent && !failed.Starved && isLost(x.Endpoint, u, failed) {
-		x.left = leaveOwner(&x.decision)
+	if x.decision.IsKeptTogether() && !failed.Sent && !failed.Starved && isLost(x.Endpoint, u, failed) {
+		x.left = x.decision.LeaveOwner()
 		return x.forwardUnbound()
 	}
 	if !failed.Sent && !failed.Starved {
@@ -131,7 +131,7 @@ func (x *request) outOfReach(u *routing.Upstream, failed *exchange.SendError) er
 // isOutOfReach reports whether a request that was routed to its owner is not sent there, because that is
 // known to be silent and to answer nothing that anybody else could.
 func isOutOfReach(c *inbound.Call, at *routing.Decision, u *routing.Upstream) bool {
-	return u.Silent() && (c.AboutTask || isKeptTogether(at))
+	return u.Silent() && (c.AboutTask || at.IsKeptTogether())
 }
 
 // unreachable is what the client is told of an owner that gave no answer.

@@ -1,7 +1,9 @@
 package proxy
 
 import (
+	"berth/internal/wire"
 	"berth/routing"
+	"strings"
 )
 
 // passThrough forwards what lies beside the MCP endpoint at the pool's origin,
@@ -21,4 +23,19 @@ func (x *request) passThrough() error {
 		return nil
 	}
 	return err
+}
+
+// answersPreflight reports whether an upstream's answer to a preflight is one: it lets some
+// page in, or it forbids, or it shows that it knows of such questions. Servers that do not
+// have all sorts of answers.
+func answersPreflight(response *wire.Response) bool {
+	if response.Status == wire.StatusForbidden {
+		return true
+	}
+	for _, f := range response.Header.Fields() {
+		if strings.HasPrefix(f.Name, "Access-Control-") {
+			return true
+		}
+	}
+	return false
 }

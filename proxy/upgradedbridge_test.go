@@ -12,6 +12,7 @@ import (
 	"berth/proxy"
 	"berth/proxy/bridge"
 	"berth/routing"
+	"berth/routing/profile"
 )
 
 // newBridgedRig is a rig of an instance of the legacy era that the bridge shows as modern. takes says with which status it takes a client's
@@ -24,7 +25,7 @@ func newBridgedRig(t *testing.T, takes int) *coreRig {
 	}
 	var b *bridge.Bridge
 	f := newCoreRig(t, rigOptions{
-		upstream: func(_ int, u *routing.Upstream) { u.Era = routing.SpokenLegacy },
+		upstream: func(_ int, u *routing.Upstream) { u.Era = profile.SpokenLegacy },
 		endpoint: func(ep *proxy.Endpoint) {
 			b = bridge.New(bridge.Options{Endpoint: ep, Keys: keys})
 			ep.Bridge = b

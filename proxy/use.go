@@ -1,6 +1,9 @@
 package proxy
 
-import "berth/proxy/admission"
+import (
+	"berth/proxy/admission"
+	"berth/proxy/standing"
+)
 
 // Use is what requests hold of the limits at present.
 type Use struct {
@@ -17,3 +20,6 @@ func (p *Proxy) Refused(why ...string) int64 { return p.gate.Refused(why...) }
 
 // RefusedBy is how many a rule about tools has turned away.
 func (p *Proxy) RefusedBy(rule string) int64 { return p.gate.RefusedBy(rule) }
+
+// Standing are the streams of clients that stand at this berth.
+func (p *Proxy) Standing() []*standing.Stream { return p.standing.All() }

@@ -13,7 +13,7 @@ import (
 
 	"berth/internal/realtest"
 	"berth/proxy"
-	"berth/routing"
+	"berth/routing/health"
 )
 
 // watching is a rig whose upstreams are asked for a sign of life after 10 s, with what its
@@ -74,7 +74,7 @@ func TestFrozenInstanceShowsByWhatHasNoTimeOut(t *testing.T) {
 				f.servers[0].freeze()
 				time.Sleep(27 * time.Second)
 				u := f.pool.Find("a")
-				if got := u.State(); got.Name != routing.StateSilent {
+				if got := u.State(); got.Name != health.StateSilent {
 					t.Errorf("after 27 s: got %v", got)
 				}
 				time.Sleep(time.Minute)

@@ -7,6 +7,8 @@ import (
 	"sync"
 	"time"
 
+	"berth/routing/turns"
+
 	lru "github.com/hashicorp/golang-lru/v2"
 	"golang.org/x/sync/singleflight"
 	"golang.org/x/time/rate"
@@ -76,7 +78,7 @@ type Question struct {
 // Asker asks a pool's upstreams for an id that the map does not know.
 type Asker struct {
 	pool    *Pool
-	turns   *turns
+	turns   *turns.Turns
 	limiter *rate.Limiter
 	flight  singleflight.Group
 	denied  *lru.Cache[string, time.Time] // until when
@@ -87,7 +89,7 @@ func NewAsker(pool *Pool) *Asker {
 	denied, _ := lru.New[string, time.Time](denials) // fails for sizes below one only
 	return &Asker{
 		pool:    pool,
-		turns:   newTurns(askInFlight, askByCaller),
+		turns:   turns.New(askInFlight, askByCaller),
 		limiter: rate.NewLimiter(askRate, 1),
 		denied:  denied,
 	}
@@ -137,7 +139,7 @@ func (a *Asker) ask(ctx context.Context, q Question) (*Upstream, error) {
 	// The slot counts what is under way, also what is being cancelled.
 	go func() {
 		asking.Wait()
-		a.turns.end(q.Caller)
+		a.turns.End(q.Caller)
 	}()
 	u, err := collect(ctx, verdicts, len(upstreams))
 	if errors.Is(err, ErrDenied) && a.pool.partial.Load() {
@@ -197,11 +199,11 @@ func (a *Asker) verdict(ctx context.Context, u *Upstream, q Question) Verdict {
 func (a *Asker) turn(ctx context.Context, caller string) error {
 	ctx, cancel := context.WithTimeout(ctx, askPatience)
 	defer cancel()
-	if a.turns.begin(ctx, caller) != nil {
+	if a.turns.Begin(ctx, caller) != nil {
 		return ErrBusy
 	}
 	if a.limiter.Wait(ctx) != nil {
-		a.turns.end(caller)
+		a.turns.End(caller)
 		return ErrBusy
 	}
 	return nil

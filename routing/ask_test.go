@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"berth/routing"
+	"berth/routing/health"
 )
 
 // probed is a pool of upstreams that can fall silent, for no probe gets through.
@@ -86,7 +87,7 @@ func TestOnlyAllCanDeny(t *testing.T) {
 func TestUpstreamThatFailedOnceIsAskedStill(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := probed("a", "b")
-		p.Failed(p.Find("b"), routing.FailedConnect, errBroken)
+		p.Failed(p.Find("b"), health.FailedConnect, errBroken)
 		time.Sleep(10 * time.Minute)
 		u, err := routing.NewAsker(p).Ask(t.Context(), question("id", map[string]routing.Verdict{"a": routing.Denies, "b": routing.Knows}))
 		if err != nil || u.Name != "b" {

@@ -6,6 +6,7 @@ import (
 	"berth/internal/mcp"
 	"berth/internal/storage"
 	"berth/routing"
+	"berth/routing/claim"
 	"berth/sticky"
 )
 
@@ -30,7 +31,7 @@ func benchedRouter(b *testing.B) *routing.Router {
 	}
 	b.Cleanup(func() { _ = store.Close() })
 	pool := poolOf("a", "b", "c")
-	r := &routing.Router{Pool: pool, Bindings: sticky.New(store, sticky.Options{Near: 100}), Asker: routing.NewAsker(pool)}
+	r := &routing.Router{Pool: pool, Guard: claim.Guard{Bindings: sticky.New(store, sticky.Options{Near: 100})}, Asker: routing.NewAsker(pool)}
 	if err := r.Bind(b.Context(), r.TaskKey("", "task"), sticky.Binding{Upstream: "a"}, 0); err != nil {
 		b.Fatal(err)
 	}

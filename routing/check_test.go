@@ -13,6 +13,7 @@ import (
 
 	"berth/internal/realtest"
 	"berth/routing"
+	"berth/routing/health"
 )
 
 // clinic checks upstreams, and knows how they are.
@@ -24,7 +25,7 @@ type clinic struct {
 	log   realtest.Journal
 }
 
-func (c *clinic) examine(ctx context.Context, u *routing.Upstream, by routing.Check) error {
+func (c *clinic) examine(ctx context.Context, u *routing.Upstream, by health.Check) error {
 	c.mu.Lock()
 	err := c.sick[u.URL.Host]
 	c.seen = append(c.seen, u.Name+" "+u.URL.Host)
@@ -57,7 +58,7 @@ func (c *clinic) checks(name string) int {
 	return len(c.times[name])
 }
 
-var byDiscover = routing.Check{Kind: routing.CheckDiscover, Interval: 5 * time.Second, Timeout: 2 * time.Second, Rise: 2, Fall: 3}
+var byDiscover = health.Check{Kind: health.CheckDiscover, Interval: 5 * time.Second, Timeout: 2 * time.Second, Rise: 2, Fall: 3}
 
 // at are upstreams of these names, each at the host of its name.
 func at(names ...string) []*routing.Upstream {
@@ -69,7 +70,7 @@ func at(names ...string) []*routing.Upstream {
 }
 
 // examined is a pool of upstreams of these names that is checked, and runs.
-func examined(t *testing.T, c *clinic, by routing.Check, names ...string) *routing.Pool {
+func examined(t *testing.T, c *clinic, by health.Check, names ...string) *routing.Pool {
 	t.Helper()
 	p := routing.NewPool(routing.PoolOptions{
 		Name: "p", Upstreams: at(names...), Settings: routing.Settings{Check: by}, Probe: mute, Examine: c.examine,
@@ -83,7 +84,7 @@ func examined(t *testing.T, c *clinic, by routing.Check, names ...string) *routi
 func wantState(t *testing.T, p *routing.Pool, name, state string, since time.Duration) {
 	t.Helper()
 	got := p.Find(name).State()
-	if got.Name != state || state != routing.StateOK && time.Since(got.Since) != since {
+	if got.Name != state || state != health.StateOK && time.Since(got.Since) != since {
 		t.Errorf("%s: got %v for %v, want %s for %v", name, got, time.Since(got.Since), state, since)
 	}
 }
@@ -95,12 +96,12 @@ func TestUpstreamThatFailsItsChecksGetsNoNewWork(t *testing.T) {
 		c := new(clinic)
 		p := examined(t, c, byDiscover, "a", "b")
 		synctest.Wait()
-		wantState(t, p, "a", routing.StateOK, 0)
+		wantState(t, p, "a", health.StateOK, 0)
 		c.falls("a", errFrozen) // just after a check: the worst time
 		time.Sleep(3*byDiscover.Interval + byDiscover.Timeout - time.Millisecond)
-		wantState(t, p, "a", routing.StateOK, 0)
+		wantState(t, p, "a", health.StateOK, 0)
 		time.Sleep(2 * time.Millisecond)
-		wantState(t, p, "a", routing.StateFailing, time.Millisecond)
+		wantState(t, p, "a", health.StateFailing, time.Millisecond)
 		if got := shares(t, p, 50, keyless); got["a"] > 0 {
 			t.Errorf("got %v, want none at a", got)
 		}
@@ -110,11 +111,11 @@ func TestUpstreamThatFailsItsChecksGetsNoNewWork(t *testing.T) {
 		time.Sleep(time.Hour)
 		c.falls("a", nil)
 		time.Sleep(byDiscover.Interval)
-		if got := p.Find("a").State().Name; got != routing.StateFailing {
+		if got := p.Find("a").State().Name; got != health.StateFailing {
 			t.Errorf("after one passed check: %s", got)
 		}
 		time.Sleep(byDiscover.Interval)
-		wantState(t, p, "a", routing.StateOK, 0)
+		wantState(t, p, "a", health.StateOK, 0)
 		log := c.log.String()
 		if n := strings.Count(log, "upstream fails its checks"); n != 1 || !strings.Contains(log, "upstream=a error=frozen") {
 			t.Errorf("%d lines of its failing, want one with name and reason:\n%s", n, log)
@@ -138,11 +139,11 @@ func TestFlappingUpstreamStaysWhereItIs(t *testing.T) {
 			}
 		}
 		flap(20)
-		wantState(t, p, "a", routing.StateOK, 0)
+		wantState(t, p, "a", health.StateOK, 0)
 		c.falls("a", errBroken)
 		time.Sleep(3 * byDiscover.Interval)
 		flap(20)
-		if got := p.Find("a").State().Name; got != routing.StateFailing {
+		if got := p.Find("a").State().Name; got != health.StateFailing {
 			t.Errorf("got %s, want it out until it passes two in a row", got)
 		}
 	})
@@ -154,23 +155,23 @@ func TestUncheckedUpstreamsComeLast(t *testing.T) {
 		c := new(clinic)
 		c.falls("a", errBroken)
 		p := routing.NewPool(routing.PoolOptions{Upstreams: at("a", "b"), Settings: routing.Settings{Check: byDiscover}, Examine: c.examine})
-		wantState(t, p, "a", routing.StateUnchecked, 0)
+		wantState(t, p, "a", health.StateUnchecked, 0)
 		if got := shares(t, p, 50, keyless); len(got) != 2 {
 			t.Errorf("got %v, want both while nobody has passed", got)
 		}
 		run(t, p)
 		synctest.Wait()
-		wantState(t, p, "a", routing.StateFailing, 0)
-		wantState(t, p, "b", routing.StateOK, 0)
+		wantState(t, p, "a", health.StateFailing, 0)
+		wantState(t, p, "b", health.StateOK, 0)
 		c.falls("new", errFrozen)
 		p.Replace(at("a", "b", "new"))
-		wantState(t, p, "new", routing.StateUnchecked, 0)
+		wantState(t, p, "new", health.StateUnchecked, 0)
 		if got := shares(t, p, 50, keyless); got["b"] != 50 {
 			t.Errorf("got %v, want all at the one that has passed", got)
 		}
 		c.falls("new", nil)
 		time.Sleep(11 * time.Second)
-		wantState(t, p, "new", routing.StateOK, 0)
+		wantState(t, p, "new", health.StateOK, 0)
 	})
 }
 
@@ -184,12 +185,12 @@ func TestChangedAddressIsCheckedAtOnce(t *testing.T) {
 		time.Sleep(time.Second) // between two checks
 		c.falls("a", errBroken)
 		time.Sleep(4 * time.Minute)
-		wantState(t, p, "a", routing.StateFailing, time.Minute+time.Second)
+		wantState(t, p, "a", health.StateFailing, time.Minute+time.Second)
 		moved := at("a", "b")
 		moved[0].URL.Host = "elsewhere"
 		p.Replace(moved)
 		synctest.Wait()
-		wantState(t, p, "a", routing.StateOK, 0)
+		wantState(t, p, "a", health.StateOK, 0)
 		if last := c.seen[len(c.seen)-1]; last != "a elsewhere" {
 			t.Errorf("checked last: %s", last)
 		}
@@ -207,21 +208,21 @@ func TestChangedAddressIsCheckedAtOnce(t *testing.T) {
 func TestChecksBeginAndEndWhileThePoolServes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := new(clinic)
-		p := examined(t, c, routing.Check{}, "a", "b")
+		p := examined(t, c, health.Check{}, "a", "b")
 		time.Sleep(time.Hour)
 		if len(c.seen) > 0 {
 			t.Fatalf("checked without a check: %v", c.seen)
 		}
 		c.falls("a", errBroken)
 		p.Configure(routing.Settings{Check: byDiscover})
-		wantState(t, p, "a", routing.StateOK, 0)
+		wantState(t, p, "a", health.StateOK, 0)
 		synctest.Wait()
-		wantState(t, p, "a", routing.StateOK, 0)
+		wantState(t, p, "a", health.StateOK, 0)
 		time.Sleep(2 * byDiscover.Interval)
 		synctest.Wait()
-		wantState(t, p, "a", routing.StateFailing, 0)
+		wantState(t, p, "a", health.StateFailing, 0)
 		p.Configure(routing.Settings{})
-		wantState(t, p, "a", routing.StateOK, 0)
+		wantState(t, p, "a", health.StateOK, 0)
 		n := len(c.seen)
 		time.Sleep(time.Hour)
 		if len(c.seen) != n {
@@ -238,14 +239,14 @@ func TestChecksStandBesideSilenceAndEjection(t *testing.T) {
 		synctest.Wait()
 		a := p.Find("a")
 		for range 5 {
-			p.Failed(a, routing.FailedStatus, errBroken)
+			p.Failed(a, health.FailedStatus, errBroken)
 		}
 		time.Sleep(4 * time.Second)
-		wantState(t, p, "a", routing.StateEjected, 4*time.Second)
+		wantState(t, p, "a", health.StateEjected, 4*time.Second)
 		c.falls("a", errBroken)
 		time.Sleep(20 * time.Second)
 		p.Succeeded(a)
-		if got := a.State().Name; got != routing.StateFailing {
+		if got := a.State().Name; got != health.StateFailing {
 			t.Errorf("after a request that succeeded: %s", got)
 		}
 	})

@@ -5,27 +5,39 @@ import (
 	"math/rand/v2"
 	"net/url"
 	"sync"
+	"sync/atomic"
 	"time"
+
+	"berth/routing/health"
 )
+
+// checker checks a pool's upstreams, as its settings say.
+type checker struct {
+	examine  func(ctx context.Context, u *Upstream, by health.Check) error // nil: nobody is checked
+	settings *atomic.Pointer[Settings]
+	members  *atomic.Pointer[members]
+	changed  chan struct{}                                                                       // holds one: members or settings have just changed
+	ended    func(ctx context.Context, u *Upstream, by health.Check, begun time.Time, err error) // is told of each check; ctx is that of them all
+}
 
 // examination is the checking of one upstream at one address in one way.
 type examination struct {
 	url  *url.URL
-	by   Check
+	by   health.Check
 	stop context.CancelFunc
 }
 
-// runChecks checks the pool's upstreams until ctx ends, each in a goroutine of its own. One whose
+// run checks the upstreams until ctx ends, each in a goroutine of its own. One whose
 // address changes, and all with the settings, are checked anew at once.
-func (p *Pool) runChecks(ctx context.Context) {
-	if p.examine == nil {
+func (c *checker) run(ctx context.Context) {
+	if c.examine == nil {
 		return
 	}
 	var running sync.WaitGroup
 	defer running.Wait()
 	under := map[*live]examination{}
 	for {
-		by, members := p.settings.Load().Check, p.members.Load()
+		by, members := c.settings.Load().Check, c.members.Load()
 		for l, e := range under {
 			if !members.hasAt(l, e.url) || e.by != by {
 				e.stop()
@@ -33,12 +45,12 @@ func (p *Pool) runChecks(ctx context.Context) {
 			}
 		}
 		for _, u := range members.all {
-			if _, is := under[u.live]; is || by.Kind == CheckNone {
+			if _, is := under[u.live]; is || by.Kind == health.CheckNone {
 				continue
 			}
 			own, stop := context.WithCancel(ctx)
 			under[u.live] = examination{u.URL, by, stop}
-			running.Go(func() { p.keepExamining(own, u, by) })
+			running.Go(func() { c.keepExamining(own, u, by) })
 		}
 		select {
 		case <-ctx.Done():
@@ -46,7 +58,7 @@ func (p *Pool) runChecks(ctx context.Context) {
 				e.stop()
 			}
 			return
-		case <-p.rechecks:
+		case <-c.changed:
 		}
 	}
 }
@@ -61,23 +73,23 @@ func (m *members) hasAt(l *live, at *url.URL) bool {
 	return false
 }
 
-// recheck has runChecks look at members and settings.
-func (p *Pool) recheck() {
+// again has run look at members and settings.
+func (c *checker) again() {
 	select {
-	case p.rechecks <- struct{}{}:
+	case c.changed <- struct{}{}:
 	default: // the one that waits there will do
 	}
 }
 
 // keepExamining checks u until ctx ends.
-func (p *Pool) keepExamining(ctx context.Context, u *Upstream, by Check) {
+func (c *checker) keepExamining(ctx context.Context, u *Upstream, by health.Check) {
 	for {
 		pause := by.Interval
 		if by.Jitter > 0 {
 			pause += rand.N(by.Jitter)
 		}
 		next := time.NewTimer(pause)
-		p.examineOne(ctx, u, by)
+		c.examineOne(ctx, u, by)
 		select {
 		case <-ctx.Done():
 			next.Stop()
@@ -88,42 +100,41 @@ func (p *Pool) keepExamining(ctx context.Context, u *Upstream, by Check) {
 }
 
 // examineOne checks u once.
-func (p *Pool) examineOne(ctx context.Context, u *Upstream, by Check) {
+func (c *checker) examineOne(ctx context.Context, u *Upstream, by health.Check) {
 	begun := time.Now()
 	limit, cancel := context.WithTimeout(ctx, by.Timeout)
 	defer cancel()
-	err := p.examine(limit, u, by)
+	c.ended(ctx, u, by, begun, c.examine(limit, u, by))
+}
+
+// examined notes how a check ended that began then; ctx is over where nobody wants to know.
+func (p *Pool) examined(ctx context.Context, u *Upstream, by health.Check, begun time.Time, err error) {
 	p.changing.Lock()
 	defer p.changing.Unlock()
 	if ctx.Err() != nil || p.settings.Load().Check != by {
 		return // nobody wants to know any more
 	}
 	p.metrics.checked(u, err)
-	row := u.checked.note(begun, err)
 	if err != nil {
-		p.flunked(u, row, by.Fall, err)
+		p.flunked(u, begun, by.Fall, err)
 		return
 	}
-	p.passed(u, row, by.Rise)
+	p.passed(u, begun, by.Rise)
 }
 
-func (p *Pool) passed(u *Upstream, row, rise int) {
-	var back, joined bool
-	u.health.change(func(c *condition) { back, joined = c.pass(row, rise) })
-	switch {
+func (p *Pool) passed(u *Upstream, begun time.Time, rise int) {
+	switch back, joined := u.health.Pass(begun, rise); {
 	case !back:
 		return
 	case !joined || u.fresh.Load() != 0:
-		p.freshen(u.live, time.Now())
+		p.selection.freshen(u.live, time.Now())
 	}
 	p.log.Info("upstream passes its checks", "pool", p.name, "upstream", u.Name)
 	p.room.letIn()
 }
 
-func (p *Pool) flunked(u *Upstream, row, fall int, cause error) {
-	first := false
-	u.health.change(func(c *condition) { first = c.flunk(row, fall, cause) })
-	if first {
+func (p *Pool) flunked(u *Upstream, begun time.Time, fall int, cause error) {
+	if u.health.Flunk(begun, fall, cause) {
 		p.log.Warn("upstream fails its checks", "pool", p.name, "upstream", u.Name, "error", cause)
 	}
 }
@@ -131,6 +142,6 @@ func (p *Pool) flunked(u *Upstream, row, fall int, cause error) {
 // trustAll has nobody fail checks any more.
 func (p *Pool) trustAll() {
 	for _, l := range p.known {
-		l.health.change(func(c *condition) { c.failing, c.failingSince, c.failure = false, time.Time{}, nil })
+		l.health.Trust()
 	}
 }

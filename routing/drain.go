@@ -118,7 +118,7 @@ func (p *Pool) wouldGoOn(name string, tried []*Upstream) *Upstream {
 	if u == nil || !u.IsDraining() || slices.ContainsFunc(tried, u.Is) {
 		return nil
 	}
-	if c := u.health.is(); c != well && c.isUnfit() {
+	if u.health.IsUnfit() {
 		return nil
 	}
 	return u

@@ -5,15 +5,17 @@ import (
 	"strconv"
 	"sync"
 	"testing"
+
+	"berth/routing/health"
 )
 
 // due is a pool of n upstreams that have all failed often enough.
 func due(n int) *Pool {
 	var upstreams []*Upstream
 	for i := range n {
-		u, rule := &Upstream{Name: strconv.Itoa(i), live: new(live)}, Ejection{}.withDefaults()
-		for range ejectAfter {
-			u.health.change(func(c *condition) { c.fail(&rule) })
+		u, rule := &Upstream{Name: strconv.Itoa(i), live: new(live)}, health.Ejection{}.WithDefaults()
+		for range rule.Failures {
+			u.health.Fail(&rule)
 		}
 		upstreams = append(upstreams, u)
 	}
@@ -23,9 +25,9 @@ func due(n int) *Pool {
 // Two requests that fail at the same time may both find their upstream due: it is
 // ejected once, and not for twice as long.
 func TestAnUpstreamIsEjectedOnceAtATime(t *testing.T) {
-	p := due(4)
-	if got, _ := p.eject(p.Upstreams()[0], errors.New("broken")); got != ejectionMin {
-		t.Errorf("first: got %v, want %v", got, ejectionMin)
+	p, least := due(4), health.Ejection{}.WithDefaults().Min
+	if got, _ := p.eject(p.Upstreams()[0], errors.New("broken")); got != least {
+		t.Errorf("first: got %v, want %v", got, least)
 	}
 	if got, _ := p.eject(p.Upstreams()[0], errors.New("broken")); got != 0 {
 		t.Errorf("second: got %v, want none", got)

@@ -10,10 +10,11 @@ import (
 
 	"berth/internal/realtest"
 	"berth/routing"
+	"berth/routing/health"
 )
 
 // ruled is a pool of a and b that ejects by rule, with what it logs.
-func ruled(rule routing.Ejection) (*routing.Pool, *realtest.Journal) {
+func ruled(rule health.Ejection) (*routing.Pool, *realtest.Journal) {
 	log := new(realtest.Journal)
 	return routing.NewPool(routing.PoolOptions{
 		Name: "p", Upstreams: upstreams("a", "b"), Probe: mute, Settings: routing.Settings{Ejection: rule}, Logger: slog.New(slog.NewTextHandler(log, nil)),
@@ -23,17 +24,17 @@ func ruled(rule routing.Ejection) (*routing.Pool, *realtest.Journal) {
 // Failures that lie further apart than the window are no row, however many there are.
 func TestFailuresOutsideTheWindowDoNotEject(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p, _ := ruled(routing.Ejection{Failures: 3, Window: time.Minute})
+		p, _ := ruled(health.Ejection{Failures: 3, Window: time.Minute})
 		a := p.Find("a")
 		for range 20 {
-			p.Failed(a, routing.FailedStatus, errBroken)
+			p.Failed(a, health.FailedStatus, errBroken)
 			time.Sleep(31 * time.Second)
 		}
 		if a.Ejected() {
 			t.Error("ejected by failures of which no three lie within a minute")
 		}
-		p.Failed(a, routing.FailedStatus, errBroken)
-		p.Failed(a, routing.FailedStatus, errBroken)
+		p.Failed(a, health.FailedStatus, errBroken)
+		p.Failed(a, health.FailedStatus, errBroken)
 		if !a.Ejected() {
 			t.Error("not ejected by three failures within a minute")
 		}
@@ -41,11 +42,11 @@ func TestFailuresOutsideTheWindowDoNotEject(t *testing.T) {
 }
 
 func TestIgnoredFailuresDoNotEject(t *testing.T) {
-	p, _ := ruled(routing.Ejection{Ignore: routing.FailedStatus | routing.FailedTimeout})
+	p, _ := ruled(health.Ejection{Ignore: health.FailedStatus | health.FailedTimeout})
 	a := p.Find("a")
 	for range 20 {
-		p.Failed(a, routing.FailedStatus, errBroken)
-		p.Failed(a, routing.FailedTimeout, errBroken)
+		p.Failed(a, health.FailedStatus, errBroken)
+		p.Failed(a, health.FailedTimeout, errBroken)
 	}
 	if a.Ejected() {
 		t.Error("ejected by what does not count")
@@ -55,10 +56,10 @@ func TestIgnoredFailuresDoNotEject(t *testing.T) {
 
 func TestShareOfAPoolThatIsEjected(t *testing.T) {
 	for percent, want := range map[int]int{0: 1, 49: 0, 50: 1, 99: 1, 100: 2} {
-		p, _ := ruled(routing.Ejection{Percent: percent})
+		p, _ := ruled(health.Ejection{Percent: percent})
 		for _, u := range p.Upstreams() {
 			for range 9 {
-				p.Failed(u, routing.FailedConnect, errBroken)
+				p.Failed(u, health.FailedConnect, errBroken)
 			}
 		}
 		if got := ejected(p); got != want {
@@ -71,14 +72,14 @@ func TestShareOfAPoolThatIsEjected(t *testing.T) {
 // finds it as it was.
 func TestEjectionIsLoggedOnceAStateChange(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p, log := ruled(routing.Ejection{})
+		p, log := ruled(health.Ejection{})
 		a := p.Find("a")
 		eject(t, p, a)
 		for range 9 {
-			p.Failed(a, routing.FailedConnect, errBroken)
+			p.Failed(a, health.FailedConnect, errBroken)
 			time.Sleep(time.Minute)
 		}
-		if got := a.State(); got.Name != routing.StateOK {
+		if got := a.State(); got.Name != health.StateOK {
 			t.Errorf("after its ejection: %v", got)
 		}
 		p.Succeeded(a)
@@ -95,10 +96,10 @@ func TestEjectionIsLoggedOnceAStateChange(t *testing.T) {
 
 // Whoever answers probes and nothing else is no better for it.
 func TestAnswersToProbesEndNoRow(t *testing.T) {
-	p, _ := ruled(routing.Ejection{})
+	p, _ := ruled(health.Ejection{})
 	a := p.Find("a")
 	for range 5 {
-		p.Failed(a, routing.FailedTimeout, errBroken)
+		p.Failed(a, health.FailedTimeout, errBroken)
 		p.FellSilent(a, errBroken)
 		p.Answered(a)
 	}

@@ -15,14 +15,11 @@ const eraMemory = time.Minute
 // refused as one that they do not speak: what one of a pool takes and another does not tells
 // them apart, and a refusal alone may be the request's fault.
 func (p *Pool) Speaks(u *Upstream, era mcp.Era, refused []*Upstream) {
-	if f := u.Profile(); !f.Speaks[era] || !f.foreign[era].IsZero() {
-		u.learn(func(f *Profile) { f.Speaks[era], f.foreign[era] = true, time.Time{} })
+	if u.profile.Serves(era) {
 		p.nobody[era].Store(0)
 	}
 	for _, other := range refused {
-		known, until := !other.Profile().foreign[era].IsZero(), time.Now().Add(eraMemory)
-		other.learn(func(f *Profile) { f.Speaks[era], f.foreign[era] = false, until })
-		if !known {
+		if other.profile.Refuses(era, time.Now().Add(eraMemory)) {
 			p.log.Info("upstream does not speak the era of some calls", "pool", p.name, "upstream", other.Name, "era", era.String())
 		}
 	}
@@ -41,7 +38,7 @@ func (p *Pool) Refused(era mcp.Era, refused []*Upstream) (another bool) {
 			continue
 		}
 		all = false
-		another = another || !u.Profile().isForeign(era)
+		another = another || !u.Profile().IsForeign(era)
 	}
 	if all {
 		p.nobody[era].Store(time.Now().Add(eraMemory).UnixNano())

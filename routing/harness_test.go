@@ -9,6 +9,8 @@ import (
 	"berth/internal/mcp"
 	"berth/internal/storage"
 	"berth/routing"
+	"berth/routing/claim"
+	"berth/routing/health"
 	"berth/sticky"
 )
 
@@ -34,7 +36,7 @@ func mute(context.Context, *routing.Upstream) error { return errBroken }
 func eject(t *testing.T, p *routing.Pool, u *routing.Upstream) {
 	t.Helper()
 	for range 5 {
-		p.Failed(u, routing.FailedConnect, errBroken)
+		p.Failed(u, health.FailedConnect, errBroken)
 	}
 	if !u.Ejected() {
 		t.Fatalf("%s is not ejected", u.Name)
@@ -73,9 +75,9 @@ func newFleet(t *testing.T, url string) *fleet {
 func (f *fleet) berth(names ...string) *routing.Router {
 	pool := poolOf(names...)
 	return &routing.Router{
-		Pool:     pool,
-		Bindings: sticky.New(f.store, sticky.Options{Near: 100}),
-		Asker:    routing.NewAsker(pool),
+		Pool:  pool,
+		Guard: claim.Guard{Bindings: sticky.New(f.store, sticky.Options{Near: 100})},
+		Asker: routing.NewAsker(pool),
 	}
 }
 

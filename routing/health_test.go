@@ -12,22 +12,23 @@ import (
 
 	"berth/internal/realtest"
 	"berth/routing"
+	"berth/routing/health"
 )
 
 func TestFiveFailuresInARowEject(t *testing.T) {
 	p := poolOf("a", "b")
 	a := p.Find("a")
 	for range 4 {
-		p.Failed(a, routing.FailedConnect, errBroken)
+		p.Failed(a, health.FailedConnect, errBroken)
 	}
 	p.Succeeded(a)
 	for range 4 {
-		p.Failed(a, routing.FailedConnect, errBroken)
+		p.Failed(a, health.FailedConnect, errBroken)
 	}
 	if a.Ejected() {
 		t.Error("ejected, though no five failures were in a row")
 	}
-	p.Failed(a, routing.FailedConnect, errBroken)
+	p.Failed(a, health.FailedConnect, errBroken)
 	if !a.Ejected() {
 		t.Error("not ejected after five failures in a row")
 	}
@@ -50,14 +51,14 @@ func TestEjectionsGrowUntilASuccess(t *testing.T) {
 			if a.Ejected() {
 				t.Fatalf("ejection %d: not over after %v", n, life)
 			}
-			p.Failed(a, routing.FailedConnect, errBroken) // one is enough now
+			p.Failed(a, health.FailedConnect, errBroken) // one is enough now
 			if !a.Ejected() {
 				t.Fatalf("ejection %d: the next failure did not eject again", n)
 			}
 		}
 		time.Sleep(time.Minute)
 		p.Succeeded(a)
-		p.Failed(a, routing.FailedConnect, errBroken)
+		p.Failed(a, health.FailedConnect, errBroken)
 		if a.Ejected() {
 			t.Error("one failure after a success ejected")
 		}
@@ -75,7 +76,7 @@ func TestAtMostHalfOfAPoolIsEjected(t *testing.T) {
 		p := poolOf(names[:n]...)
 		for _, u := range p.Upstreams() {
 			for range 20 {
-				p.Failed(u, routing.FailedConnect, errBroken)
+				p.Failed(u, health.FailedConnect, errBroken)
 			}
 		}
 		if got := ejected(p); got != n/2 {
@@ -201,7 +202,7 @@ func TestSilenceIsToldAsItShowedLast(t *testing.T) {
 		a, since := p.Find("a"), time.Now()
 		told := func(want error) {
 			t.Helper()
-			if got := a.State(); got.Name != routing.StateSilent || got.Cause != want || !got.Since.Equal(since) {
+			if got := a.State(); got.Name != health.StateSilent || got.Cause != want || !got.Since.Equal(since) {
 				t.Errorf("got %v, want %v since the beginning", got, want)
 			}
 			if got := a.Refuses(); got != (want == syscall.ECONNREFUSED) {
@@ -240,7 +241,7 @@ func TestABrokenRequestIsNoSilence(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := routing.NewPool(routing.PoolOptions{Upstreams: upstreams("a"), Probe: mute})
 		a := p.Find("a")
-		p.Failed(a, routing.FailedConnect, errBroken)
+		p.Failed(a, health.FailedConnect, errBroken)
 		time.Sleep(time.Hour)
 		if got := a.DownFor(); got != 0 {
 			t.Errorf("DownFor: got %v, want 0", got)

@@ -12,6 +12,7 @@ import (
 
 	"berth/internal/realtest"
 	"berth/routing"
+	"berth/routing/health"
 )
 
 // hosted is a running pool of a, which berth starts, and b, which it does not. keeps says what keeps a from it; nil: nothing.
@@ -45,7 +46,7 @@ func TestWhatCannotBeStartedGetsNoNewWorkUntilItCan(t *testing.T) {
 		defer end()
 		a := p.Find("a")
 		time.Sleep(3500 * time.Millisecond) // between two looks
-		if got := a.State().Name; got != routing.StateOK {
+		if got := a.State().Name; got != health.StateOK {
 			t.Errorf("at first it is %s", got)
 		}
 		p.NotStarted(a, errors.New("no such program"))
@@ -53,7 +54,7 @@ func TestWhatCannotBeStartedGetsNoNewWorkUntilItCan(t *testing.T) {
 		keeps.Store(new("no such library"))
 		time.Sleep(10 * time.Second)
 		synctest.Wait()
-		if got := a.State(); got.Name != routing.StateFailing || !got.IsDown() || !got.Since.Equal(since) || got.Cause.Error() != "no such library" {
+		if got := a.State(); got.Name != health.StateFailing || !got.IsDown() || !got.Since.Equal(since) || got.Cause.Error() != "no such library" {
 			t.Errorf("got %+v", got)
 		}
 		for range 4 {
@@ -69,7 +70,7 @@ func TestWhatCannotBeStartedGetsNoNewWorkUntilItCan(t *testing.T) {
 		keeps.Store(nil)
 		time.Sleep(2 * time.Second)
 		synctest.Wait()
-		if got := a.State().Name; got != routing.StateOK {
+		if got := a.State().Name; got != health.StateOK {
 			t.Errorf("in the end it is %s", got)
 		}
 		for _, line := range []string{"upstream cannot be started", "upstream can be started again"} {
@@ -89,11 +90,11 @@ func TestWhatIsNotHostedAnyMoreIsWell(t *testing.T) {
 		defer end()
 		time.Sleep(2 * time.Second)
 		synctest.Wait()
-		if got := p.Find("a").State().Name; got != routing.StateFailing {
+		if got := p.Find("a").State().Name; got != health.StateFailing {
 			t.Errorf("as hosted it is %s", got)
 		}
 		p.Replace(at("a", "b"))
-		if got := p.Find("a").State().Name; got != routing.StateOK {
+		if got := p.Find("a").State().Name; got != health.StateOK {
 			t.Errorf("afterwards it is %s", got)
 		}
 	})

@@ -3,6 +3,8 @@ package routing
 import (
 	"maps"
 	"time"
+
+	"berth/routing/health"
 )
 
 // members are a pool's upstreams at one time. They do not change.
@@ -57,7 +59,7 @@ func (p *Pool) Replace(upstreams []*Upstream) {
 	if len(joined)+len(left) > 0 {
 		p.log.Info("upstreams replaced", "pool", p.name, "joined", joined, "left", left)
 	}
-	p.recheck()
+	p.checker.again()
 	p.room.letIn()
 }
 
@@ -86,8 +88,8 @@ func (p *Pool) adopt(u *Upstream, later bool) *Upstream {
 		u = &again
 	}
 	u.room.Store(&p.room)
-	if c := u.health.is(); !u.Hosted && (c.unstarted != nil || c.remark != "") {
-		u.health.change(func(c *condition) { c.unstarted, c.remark = nil, "" })
+	if !u.Hosted {
+		u.health.EndHosting()
 	}
 	p.known[u.Name] = u.live
 	u.drain.set(p.drains[u.Name])
@@ -98,10 +100,10 @@ func (p *Pool) adopt(u *Upstream, later bool) *Upstream {
 // where there are checks, it is to pass one first.
 func (p *Pool) welcome(l *live, later bool) {
 	if later {
-		p.freshen(l, time.Now())
+		p.selection.freshen(l, time.Now())
 	}
-	if p.settings.Load().Check.Kind != CheckNone {
-		l.health.change(func(c *condition) { c.failing, c.failingSince, c.failure = true, time.Now(), ErrUnchecked })
+	if p.settings.Load().Check.Kind != health.CheckNone {
+		l.health.AwaitCheck()
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"berth/internal/series"
+	"berth/routing/health"
 
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/metric"
@@ -40,12 +41,12 @@ func newMetrics(provider metric.MeterProvider, p *Pool) metrics {
 	observing, _ := meter.RegisterCallback(func(_ context.Context, o metric.Observer) error {
 		for _, u := range p.Upstreams() {
 			attributes, state, well := upstreamAttributes(p.name, u), u.State().Name, int64(0)
-			for _, name := range stateNames {
+			for _, name := range health.StateNames {
 				is := int64(0)
 				if name == state {
 					is = 1
 				}
-				if name == StateOK {
+				if name == health.StateOK {
 					well = is
 				}
 				o.ObserveInt64(states, is, attributes, metric.WithAttributes(attribute.String("state", name)))

@@ -5,12 +5,10 @@ import "time"
 // Succeeded notes that u answered, with nothing that counts against it.
 func (p *Pool) Succeeded(u *Upstream) {
 	p.Answered(u)
-	if u.health.is() == well {
+	if u.health.IsWell() {
 		return
 	}
-	readmitted := false
-	u.health.change(func(c *condition) { readmitted = c.succeed() })
-	if readmitted {
+	if u.health.Succeed() {
 		p.log.Info("upstream takes new work again", "pool", p.name, "upstream", u.Name)
 	}
 }
@@ -21,11 +19,9 @@ func (p *Pool) Answered(u *Upstream) {
 	if !u.Silent() {
 		return
 	}
-	back := false
-	u.health.change(func(c *condition) { back = c.answer() })
-	if back {
-		u.profile.Store(nil) // it may be another server by now
-		p.freshen(u.live, time.Now())
+	if u.health.Answer() {
+		u.profile.Forget() // it may be another server by now
+		p.selection.freshen(u.live, time.Now())
 		p.log.Info("upstream answers again", "pool", p.name, "upstream", u.Name)
 	}
 	p.room.letIn()
@@ -35,12 +31,7 @@ func (p *Pool) Answered(u *Upstream) {
 // Run's probe, or any answer, ends it, owned calls need not wait for u, and unbound
 // work goes elsewhere if it can. A pool that does not probe knows no silence.
 func (p *Pool) FellSilent(u *Upstream, cause error) {
-	if p.probe == nil {
-		return
-	}
-	first := false
-	u.health.change(func(c *condition) { first = c.fallSilent(cause) })
-	if !first {
+	if p.probe == nil || !u.health.FallSilent(cause) {
 		return
 	}
 	select {
@@ -52,21 +43,14 @@ func (p *Pool) FellSilent(u *Upstream, cause error) {
 // NotStarted notes that berth cannot start u, which it hosts, and why. It counts as failing its checks, though there be none,
 // until Run finds that it can be: what it has under way is not concerned.
 func (p *Pool) NotStarted(u *Upstream, cause error) {
-	first := false
-	u.health.change(func(c *condition) {
-		if first = c.unstarted == nil; first {
-			c.unstartedSince = time.Now()
-		}
-		c.unstarted = cause
-	})
-	if first {
+	if u.health.CannotStart(cause) {
 		p.log.Warn("upstream cannot be started", "pool", p.name, "upstream", u.Name, "error", cause)
 	}
 }
 
 func (p *Pool) started(u *Upstream) {
-	u.health.change(func(c *condition) { c.unstarted = nil })
-	p.freshen(u.live, time.Now())
+	u.health.CanStart()
+	p.selection.freshen(u.live, time.Now())
 	p.log.Info("upstream can be started again", "pool", p.name, "upstream", u.Name)
 	p.room.letIn()
 }

@@ -3,12 +3,16 @@ package routing
 import (
 	"context"
 	"errors"
-	"fmt"
 
 	"berth/internal/mcp"
 	"berth/internal/storage"
+	"berth/routing/claim"
+	"berth/routing/trail"
 	"berth/sticky"
 )
+
+// ErrWouldAsk says that the fleet would be asked for what the map does not know. It comes with what it would mean that all deny it.
+var ErrWouldAsk = errors.New("routing: the fleet would be asked")
 
 // byTask sets the owner of the task that a call is about.
 func (r *Router) byTask(ctx context.Context, q *Query, call *mcp.Call, d *Decision) error {
@@ -24,7 +28,7 @@ func (r *Router) byTask(ctx context.Context, q *Query, call *mcp.Call, d *Decisi
 // key names; nil for a session.
 func (r *Router) byOwner(ctx context.Context, q *Query, key sticky.Key, call *mcp.Call, d *Decision) error {
 	d.reset()
-	source, missing := r.lookUp(ctx, q.Trail, &key, &d.Binding)
+	source, missing := r.LookUpInto(ctx, q.Trail, &key, &d.Binding)
 	if missing == nil {
 		if u := r.owner(ctx, q.Trail, d.Binding.Upstream); u != nil {
 			d.Owner, d.Source, d.Key = u, source, key
@@ -39,7 +43,7 @@ func (r *Router) byOwner(ctx context.Context, q *Query, key sticky.Key, call *mc
 	if err := r.mayAsk(q, key, call, missing); err != nil {
 		return err
 	}
-	foreign, err := r.isForeign(ctx, q.Trail, key)
+	foreign, err := r.IsForeign(ctx, q.Trail, key)
 	if err != nil {
 		return err
 	}
@@ -57,6 +61,22 @@ func (r *Router) byOwner(ctx context.Context, q *Query, key sticky.Key, call *mc
 	}
 	r.learn(ctx, key, q.learned(u, call), u, missing, d)
 	return nil
+}
+
+// owner is Pool.Owner; for a trail without looking for upstreams that may have joined.
+func (r *Router) owner(ctx context.Context, t *trail.Trail, name string) *Upstream {
+	if t == nil {
+		return r.Pool.Owner(ctx, name)
+	}
+	u := r.Pool.Find(name)
+	switch {
+	case u != nil:
+	case r.Pool.seek != nil:
+		t.Note("discovery", "would be asked", "upstream "+name+" is not in the pool")
+	default:
+		t.Note("pool", "not found", "upstream "+name+" is not in the pool any more")
+	}
+	return u
 }
 
 // mayAsk says why the fleet is not asked for what the map is missing, if it is not. It is asked
@@ -120,6 +140,20 @@ func (r *Router) learn(ctx context.Context, key sticky.Key, binding sticky.Bindi
 	}
 }
 
+// wouldAsk says what comes of asking the fleet, as far as that is known: nobody is asked.
+func (r *Router) wouldAsk(q *Query, key sticky.Key, call *mcp.Call, missing error, foreign bool) error {
+	switch {
+	case foreign:
+		q.Trail.Note("claim", "found", "the id is another principal's: whatever the fleet says, it is told as unknown")
+		return denied(key.Kind, missing)
+	case r.Asker.hasDenied(q.question(key, call).Key):
+		q.Trail.Note("fleet", "has denied it", "a moment ago: it is not asked again yet")
+		return denied(key.Kind, missing)
+	}
+	q.Trail.Note("fleet", "would be asked", "each upstream of the pool, whether it knows the id")
+	return errors.Join(ErrWouldAsk, denied(key.Kind, missing))
+}
+
 // denied words what it means that nobody knows the id, given why the map did not:
 // only a map that was asked can make it unknown.
 // A session whose owner is gone is unknown too: its client can begin a new one.
@@ -130,8 +164,8 @@ func denied(kind sticky.Kind, missing error) error {
 		return ErrUnknownSession
 	case unknown:
 		return ErrUnknownTask
-	case gone, errors.Is(missing, storage.ErrUnavailable):
+	case gone:
 		return missing
 	}
-	return fmt.Errorf("%w: %w", storage.ErrUnavailable, missing)
+	return claim.Unavailable(missing)
 }

@@ -1,11 +1,19 @@
 package routing
 
 import (
+	"cmp"
 	"slices"
-	"time"
 
 	"berth/internal/mcp"
 )
+
+// Work is unbound work, as far as it matters to who gets it.
+type Work struct {
+	Era    mcp.Era
+	Prefer string // the upstream that gets it, if it is fit for new work; "": none
+	Key    string // equal ones belong together, for pickers that go by it; "": none
+	Caller string // whose it is; callers take turns where work waits
+}
 
 // Pick takes a lease for unbound work on an upstream that is not in tried: the one that the work
 // prefers, if it is fit for new work, or the picker's choice. With none fit left it uses those
@@ -17,40 +25,28 @@ func (p *Pool) Pick(w Work, tried []*Upstream) (*Lease, error) {
 	if m.isBounded(s) {
 		return p.room.squeeze(s, m, w, tried)
 	}
-	u := p.choose(s, m, w, tried)
+	u := p.selection.choose(s, m, w, tried)
 	if u == nil {
 		return nil, ErrNoUpstream
 	}
 	return newLease(u), nil
 }
 
+// Home names the upstream that would get the work now because of what it is, not of what
+// upstreams have to do; "" is any.
+func (p *Pool) Home(w Work) string {
+	s, m := p.settings.Load(), p.members.Load()
+	if _, keeps := s.Picker.(Rendezvous); !keeps || w.Key == "" || w.Prefer != "" {
+		return w.Prefer
+	}
+	return cmp.Or(p.selection.choose(s, m, w, nil), nobody).Name
+}
+
+var nobody = new(Upstream)
+
 // TakesWork reports whether unbound work goes anywhere: Pick gives it to whoever does not drain.
 func (p *Pool) TakesWork() bool {
 	return slices.ContainsFunc(p.Upstreams(), func(u *Upstream) bool { return !u.IsDraining() })
-}
-
-// choose returns Pick's choice, whatever room there is; nil: there is none.
-func (p *Pool) choose(s *Settings, m *members, w Work, tried []*Upstream) *Upstream {
-	best, preferred := m.candidates(w.Era, w.Prefer, tried)
-	if preferred != nil {
-		return preferred
-	}
-	return p.pickOf(s, w, best, m.even)
-}
-
-// pickOf returns the picker's choice; nil: there is none.
-func (p *Pool) pickOf(s *Settings, w Work, best []*Upstream, even bool) *Upstream {
-	if len(best) == 0 {
-		return nil
-	}
-	c := Choice{Among: best, Key: w.Key, Even: even}
-	if s.CountTasks {
-		c.more = p.load
-	}
-	if s.SlowStart > 0 && time.Now().UnixNano() < p.freshest.Load()+int64(s.SlowStart) {
-		c.slow, c.Even = s.SlowStart, false
-	}
-	return s.Picker.Pick(c)
 }
 
 // candidates are the upstreams of the lowest rank, but for those in tried; or the preferred one,
@@ -91,10 +87,10 @@ func (u *Upstream) rank(era mcp.Era) int {
 	if u.Backup {
 		rank += spare
 	}
-	if c := u.health.is(); c != well && c.isUnfit() {
+	if u.health.IsUnfit() {
 		rank += unfit
 	}
-	if u.Profile().isForeign(era) {
+	if u.Profile().IsForeign(era) {
 		rank += foreign
 	}
 	return rank

@@ -8,6 +8,9 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"berth/routing/health"
+	"berth/routing/turns"
+
 	"go.opentelemetry.io/otel/metric"
 )
 
@@ -24,7 +27,7 @@ type PoolOptions struct {
 	Probe func(ctx context.Context, u *Upstream) error
 	// Examine checks an upstream in that way, and says what is wrong with it; nil: upstreams are
 	// never checked.
-	Examine func(ctx context.Context, u *Upstream, c Check) error
+	Examine func(ctx context.Context, u *Upstream, c health.Check) error
 	// Revive returns why a hosted upstream cannot be started, once it has tried whether that is over where it was so; nil: as far
 	// as is known it can. The remark is what is to be told of one that can; "": nothing. A nil func: none is hosted.
 	Revive func(ctx context.Context, u *Upstream) (remark string, err error)
@@ -40,23 +43,20 @@ type PoolOptions struct {
 // Pool is the set of upstreams that offer the same MCP server, interchangeable
 // for new work.
 type Pool struct {
-	name     string
-	probe    func(ctx context.Context, u *Upstream) error
-	examine  func(ctx context.Context, u *Upstream, c Check) error
-	revive   func(ctx context.Context, u *Upstream) (remark string, err error)
-	load     func(u *Upstream) int
-	log      *slog.Logger
-	metrics  metrics
-	suspects suspects
-	silence  chan struct{} // holds one: an upstream has just fallen silent
-	rechecks chan struct{} // holds one: members or settings have just changed
-	room     room
+	name    string
+	probe   func(ctx context.Context, u *Upstream) error
+	revive  func(ctx context.Context, u *Upstream) (remark string, err error)
+	log     *slog.Logger
+	metrics metrics
+	silence chan struct{} // holds one: an upstream has just fallen silent
+	checker checker
+	room    room
 
-	seek     func(ctx context.Context)
-	settings atomic.Pointer[Settings]
-	members  atomic.Pointer[members]
-	freshest atomic.Int64 // when one joined or came back last, in Unix nanoseconds
-	partial  atomic.Bool  // see SetPartial
+	selection selection
+	seek      func(ctx context.Context)
+	settings  atomic.Pointer[Settings]
+	members   atomic.Pointer[members]
+	partial   atomic.Bool // see SetPartial
 
 	nobody [2]atomic.Int64 // by mcp.Era: until when, in Unix nanoseconds, no upstream is taken to speak it
 
@@ -69,18 +69,17 @@ type Pool struct {
 // NewPool returns a pool of the given upstreams.
 func NewPool(o PoolOptions) *Pool {
 	p := &Pool{
-		name:     o.Name,
-		probe:    o.Probe,
-		seek:     o.Seek,
-		examine:  o.Examine,
-		revive:   o.Revive,
-		load:     o.Load,
-		log:      cmp.Or(o.Logger, slog.New(slog.DiscardHandler)),
-		silence:  make(chan struct{}, 1),
-		rechecks: make(chan struct{}, 1),
-		known:    make(map[string]*live),
+		name:      o.Name,
+		probe:     o.Probe,
+		seek:      o.Seek,
+		revive:    o.Revive,
+		selection: selection{load: o.Load},
+		log:       cmp.Or(o.Logger, slog.New(slog.DiscardHandler)),
+		silence:   make(chan struct{}, 1),
+		known:     make(map[string]*live),
 	}
-	p.room.pool, p.room.line = p, newLine[*waiter]()
+	p.room.pool, p.room.line = p, turns.NewLine[*waiter]()
+	p.checker = checker{examine: o.Examine, settings: &p.settings, members: &p.members, changed: make(chan struct{}, 1), ended: p.examined}
 	p.settings.Store(o.Settings.withDefaults())
 	p.become(o.Upstreams, false)
 	p.metrics = newMetrics(o.Meter, p)
@@ -106,6 +105,21 @@ func (p *Pool) Names() (names []string) {
 
 // Find returns the upstream with this name, or nil.
 func (p *Pool) Find(name string) *Upstream { return p.members.Load().find(name) }
+
+// Owner returns the upstream of a name that a binding has, or nil. One that is not of the pool may
+// have joined it where others look: that is found out first.
+func (p *Pool) Owner(ctx context.Context, name string) *Upstream {
+	u := p.Find(name)
+	if u == nil && p.seek != nil && name != "" {
+		p.seek(ctx)
+		u = p.Find(name)
+	}
+	return u
+}
+
+// SetPartial says whether the pool may lack upstreams of its fleet, whose source has not answered
+// yet. While it does nobody's denial of an id is final.
+func (p *Pool) SetPartial(partial bool) { p.partial.Store(partial) }
 
 // Own takes a lease on an owner. Nothing stands against it: what an upstream owns
 // it keeps, draining or ejected.

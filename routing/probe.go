@@ -18,7 +18,7 @@ const (
 func (p *Pool) Run(ctx context.Context) error {
 	var checking sync.WaitGroup
 	defer checking.Wait()
-	checking.Go(func() { p.runChecks(ctx) })
+	checking.Go(func() { p.checker.run(ctx) })
 	tick := time.NewTicker(probeEvery)
 	defer tick.Stop()
 	for {
@@ -58,9 +58,7 @@ func (p *Pool) probeOne(ctx context.Context, u *Upstream) {
 	case ctx.Err() != nil: // berth ends
 	default:
 		// Said once a silence, and only now: one slow answer is none.
-		var cause error
-		u.health.change(func(c *condition) { cause = c.confirm(err) })
-		if cause != nil {
+		if cause := u.health.Confirm(err); cause != nil {
 			p.log.Warn("upstream does not answer", "pool", p.name, "upstream", u.Name, "error", cause)
 		}
 	}
@@ -69,16 +67,26 @@ func (p *Pool) probeOne(ctx context.Context, u *Upstream) {
 func (p *Pool) reviveOne(ctx context.Context, u *Upstream) {
 	reviving, cancel := context.WithTimeout(ctx, probeTimeout)
 	defer cancel()
-	was := u.health.is().unstarted != nil // what shows meanwhile is newer
+	was := u.health.Unstarted() // what shows meanwhile is newer
 	remark, err := p.revive(reviving, u)
-	if remark != u.health.is().remark {
-		u.health.change(func(c *condition) { c.remark = remark })
-	}
+	u.health.Remark(remark)
 	switch {
 	case ctx.Err() != nil: // berth ends
 	case err != nil:
 		p.NotStarted(u, err)
 	case was:
 		p.started(u)
+	}
+}
+
+// Look asks u for a sign of life, as a silent one is asked, and notes if there is none.
+func (p *Pool) Look(ctx context.Context, u *Upstream) {
+	if p.probe == nil || u.Silent() {
+		return
+	}
+	probing, cancel := context.WithTimeout(ctx, probeTimeout)
+	defer cancel()
+	if err := p.probe(probing, u); err != nil && ctx.Err() == nil {
+		p.FellSilent(u, err)
 	}
 }

@@ -25,10 +25,10 @@ func (p *Pool) Prospect(w Work, mayWait, goesOn bool) (o Prospect) {
 	s, m := p.settings.Load(), p.members.Load()
 	choice := Choice{slow: s.SlowStart}
 	if s.CountTasks {
-		choice.more = p.load
+		choice.more = p.selection.load
 	}
 	for _, u := range m.all {
-		c := Candidate{Upstream: u, Draining: u.IsDraining(), Rank: u.rank(w.Era), Load: choice.Load(u), Share: choice.Share(u), Room: u.hasRoom(s), Foreign: u.Profile().isForeign(w.Era)}
+		c := Candidate{Upstream: u, Draining: u.IsDraining(), Rank: u.rank(w.Era), Load: choice.Load(u), Share: choice.Share(u), Room: u.hasRoom(s), Foreign: u.Profile().IsForeign(w.Era)}
 		if c.Draining {
 			c.Rank = -1
 		}
@@ -40,14 +40,14 @@ func (p *Pool) Prospect(w Work, mayWait, goesOn bool) (o Prospect) {
 			return o
 		}
 	}
-	o.Among, o.Err = p.among(s, m, w)
+	o.Among, o.Err = m.among(s, w)
 	if o.Err == ErrFull && !mayWait { // see room.squeeze
 		o.Among, o.Err = m.choice(m.candidates(w.Era, w.Prefer, nil))
 	} else if m.isBounded(s) && mayWait {
 		o.Waits, o.Err = p.room.wouldWait(s, w, o.Err)
 	}
 	if len(o.Among) > 1 {
-		if u := p.Find(p.homeAmong(s, w, o.Among)); u != nil {
+		if u := p.Find(p.selection.home(s, w, o.Among, m.even)); u != nil {
 			o.Among = []*Upstream{u}
 		}
 	}
@@ -55,7 +55,7 @@ func (p *Pool) Prospect(w Work, mayWait, goesOn bool) (o Prospect) {
 }
 
 // among are those that the picker would choose from.
-func (p *Pool) among(s *Settings, m *members, w Work) ([]*Upstream, error) {
+func (m *members) among(s *Settings, w Work) ([]*Upstream, error) {
 	if !m.isBounded(s) {
 		return m.choice(m.candidates(w.Era, w.Prefer, nil))
 	}
@@ -76,26 +76,15 @@ func (m *members) choice(best []*Upstream, preferred *Upstream) ([]*Upstream, er
 	return best, nil
 }
 
-// homeAmong names the one of them that a picker which goes by keys would choose; "": another picker.
-func (p *Pool) homeAmong(s *Settings, w Work, among []*Upstream) string {
-	if _, keeps := s.Picker.(Rendezvous); !keeps || w.Key == "" {
-		return ""
-	}
-	if u := p.pickOf(s, w, among, p.members.Load().even); u != nil {
-		return u.Name
-	}
-	return ""
-}
-
 // wouldWait reports whether work that found err would wait for room, or is turned away; nil: there is room, but
 // others who wait are first.
 func (r *room) wouldWait(s *Settings, w Work, err error) (bool, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	switch {
-	case r.line.n == 0 && err != ErrFull:
+	case r.line.Len() == 0 && err != ErrFull:
 		return false, err
-	case r.line.n >= s.Queue && !r.wouldYield(s, w.Caller):
+	case r.line.Len() >= s.Queue && !r.wouldYield(s, w.Caller):
 		return false, ErrFull
 	}
 	return true, nil

@@ -7,6 +7,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"berth/routing/turns"
 )
 
 // What unbound work fails with that waits for room, or may not. It was sent to nobody.
@@ -21,8 +23,8 @@ type room struct {
 	pool    *Pool
 	waiting atomic.Int64 // how many wait, in all
 
-	mu   sync.Mutex    // guards the field below; held while an upstream is chosen and counted
-	line line[*waiter] // who wait
+	mu   sync.Mutex          // guards the field below; held while an upstream is chosen and counted
+	line turns.Line[*waiter] // who wait
 }
 
 // waiter is one who waits for room.
@@ -82,17 +84,17 @@ func (p *Pool) Await(ctx context.Context, w Work, tried []*Upstream) (*Lease, er
 func (r *room) enter(s *Settings, m *members, w Work, tried []*Upstream) (lease *Lease, mine *waiter, err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.line.n == 0 {
+	if r.line.Len() == 0 {
 		if lease, err = r.take(s, m, w, tried); !errors.Is(err, ErrFull) {
 			return lease, nil, err
 		}
 	}
-	if r.line.n >= s.Queue && !r.yields(s, w.Caller) {
+	if r.line.Len() >= s.Queue && !r.yields(s, w.Caller) {
 		return nil, nil, ErrFull
 	}
 	mine = &waiter{work: w, tried: slices.Clone(tried), done: make(chan struct{})}
-	r.line.join(w.Caller, mine)
-	r.waiting.Store(int64(r.line.n)) // before it is looked for room: who frees some meanwhile must see it
+	r.line.Join(w.Caller, mine)
+	r.waiting.Store(int64(r.line.Len())) // before it is looked for room: who frees some meanwhile must see it
 	r.serve(s, m)
 	return nil, mine, nil
 }
@@ -102,9 +104,9 @@ func (r *room) yields(s *Settings, caller string) bool {
 	if !r.wouldYield(s, caller) {
 		return false
 	}
-	most, _ := r.line.longest()
-	last := r.line.last(most)
-	r.line.withdraw(most, last)
+	most, _ := r.line.Longest()
+	last := r.line.Last(most)
+	r.line.Withdraw(most, last)
 	last.err = ErrFull
 	close(last.done)
 	return true
@@ -112,8 +114,8 @@ func (r *room) yields(s *Settings, caller string) bool {
 
 // wouldYield reports whether somebody waits more often than the caller would.
 func (r *room) wouldYield(s *Settings, caller string) bool {
-	_, n := r.line.longest()
-	return s.Queue > 0 && len(r.line.waiting[caller])+1 < n
+	_, n := r.line.Longest()
+	return s.Queue > 0 && r.line.Waiting(caller)+1 < n
 }
 
 // take is Pick within the bound. Errors: ErrNoUpstream, ErrFull.
@@ -125,7 +127,7 @@ func (r *room) take(s *Settings, m *members, w Work, tried []*Upstream) (*Lease,
 	case preferred != nil:
 		return newLease(preferred), nil
 	}
-	return newLease(r.pool.pickOf(s, w, best, m.even)), nil
+	return newLease(r.pool.selection.pick(s, w, best, m.even)), nil
 }
 
 // withRoom is candidates within the bound. Errors: ErrNoUpstream, ErrFull.
@@ -157,7 +159,7 @@ func (r *room) squeeze(s *Settings, m *members, w Work, tried []*Upstream) (*Lea
 	if !errors.Is(err, ErrFull) {
 		return lease, err
 	}
-	if u := r.pool.choose(s, m, w, tried); u != nil {
+	if u := r.pool.selection.choose(s, m, w, tried); u != nil {
 		return newLease(u), nil
 	}
 	return nil, ErrNoUpstream // the last one has begun to drain meanwhile
@@ -176,10 +178,10 @@ func (r *room) letIn() {
 // serve gives room to those who wait, caller by caller. Who waits for what is full, or not there
 // any more, holds nobody up who does not.
 func (r *room) serve(s *Settings, m *members) {
-	defer func() { r.waiting.Store(int64(r.line.n)) }()
+	defer func() { r.waiting.Store(int64(r.line.Len())) }()
 	var full [2]bool // by mcp.Era: for work that nobody was tried for
-	for i := 0; i < len(r.line.order); {
-		_, first := r.line.first(i)
+	for i := 0; i < len(r.line.Callers()); {
+		_, first := r.line.First(i)
 		if era := first.work.Era; full[era] && len(first.tried) == 0 {
 			i++
 			continue
@@ -190,7 +192,7 @@ func (r *room) serve(s *Settings, m *members) {
 			i++
 			continue
 		}
-		r.line.take(i)
+		r.line.Take(i)
 		first.lease, first.err = lease, err
 		close(first.done)
 		i = 0
@@ -201,7 +203,7 @@ func (r *room) serve(s *Settings, m *members) {
 func (r *room) withdraw(mine *waiter) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	was := r.line.withdraw(mine.work.Caller, mine)
-	r.waiting.Store(int64(r.line.n))
+	was := r.line.Withdraw(mine.work.Caller, mine)
+	r.waiting.Store(int64(r.line.Len()))
 	return was
 }

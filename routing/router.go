@@ -5,6 +5,8 @@ import (
 	"errors"
 
 	"berth/internal/mcp"
+	"berth/routing/claim"
+	"berth/routing/trail"
 	"berth/sticky"
 )
 
@@ -40,7 +42,7 @@ type Query struct {
 
 	Inquirer Inquirer // what comes into play where the map does not know an id
 
-	Trail *Trail // not nil: it is only asked what would be decided, and this is told why
+	Trail *trail.Trail // not nil: it is only asked what would be decided, and this is told why
 
 	home home // of the session that a task is looked for in; zero: none
 }
@@ -131,11 +133,9 @@ func (d *Decision) reset() {
 
 // Router routes the calls of one pool.
 type Router struct {
-	Pool       *Pool            // whose calls it routes
-	Bindings   *sticky.Bindings // of all pools
-	Asker      *Asker           // of Pool
-	Principals bool             // tasks and sessions are bound to principals
-	Recover    bool             // with principals: ask the fleet for ids the map does not know
+	Pool        *Pool  // whose calls it routes
+	Asker       *Asker // of Pool
+	claim.Guard        // who owns what
 }
 
 // Decide finds the owner of what the request is about, or none for unbound work, and writes that to d, which

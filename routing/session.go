@@ -34,7 +34,7 @@ func (r *Router) inUse(ctx context.Context, q *Query, d *Decision) error {
 	key := r.SessionKey(q.Principal, q.Session)
 	err := r.byOwner(ctx, q, key, nil, d)
 	if err == nil && q.Trail == nil {
-		r.touch(key, d.Binding)
+		r.Touch(key, d.Binding)
 	}
 	return err
 }
@@ -93,7 +93,7 @@ func (r *Router) followTask(ctx context.Context, q *Query, d *Decision) error {
 	moved := d.Binding.Alias != ""
 	if d.TaskBinding().Upstream == "" {
 		own := new(sticky.Binding)
-		_, err := r.lookUp(ctx, q.Trail, &d.Task, own)
+		_, err := r.LookUpInto(ctx, q.Trail, &d.Task, own)
 		switch {
 		case errors.Is(err, sticky.ErrUnknown):
 			return nil
@@ -140,7 +140,7 @@ func (r *Router) UseSession(ctx context.Context, principal, session string) (sti
 	key := r.SessionKey(principal, session)
 	binding, _, err := r.Bindings.Lookup(ctx, key)
 	if err == nil {
-		r.touch(key, binding)
+		r.Touch(key, binding)
 	}
 	return binding, err
 }

@@ -3,16 +3,18 @@ package routing
 import (
 	"cmp"
 	"time"
+
+	"berth/routing/health"
 )
 
 // Settings are what a pool goes by that may change while it serves. The zero value is the
 // default.
 type Settings struct {
-	Picker     Picker        // nil: TwoChoices
-	Ejection   Ejection      // when an upstream that fails gets no unbound work
-	Check      Check         // how it is found out which upstreams are well; the zero value: by requests alone
-	SlowStart  time.Duration // how long the share of an upstream that joined or came back grows; 0: it has all of it at once
-	CountTasks bool          // live tasks count as load, as PoolOptions.Load has them
+	Picker     Picker          // nil: TwoChoices
+	Ejection   health.Ejection // when an upstream that fails gets no unbound work
+	Check      health.Check    // how it is found out which upstreams are well; the zero value: by requests alone
+	SlowStart  time.Duration   // how long the share of an upstream that joined or came back grows; 0: it has all of it at once
+	CountTasks bool            // live tasks count as load, as PoolOptions.Load has them
 
 	MaxInFlight  int           // most requests under way at an upstream for which more unbound work comes; 0: any number
 	Queue        int           // most calls that wait for room; 0: none waits
@@ -23,8 +25,8 @@ const queueTimeout = 5 * time.Second
 
 func (s Settings) withDefaults() *Settings {
 	s.Picker = cmp.Or[Picker](s.Picker, TwoChoices{})
-	s.Ejection = s.Ejection.withDefaults()
-	s.Check = s.Check.withDefaults()
+	s.Ejection = s.Ejection.WithDefaults()
+	s.Check = s.Check.WithDefaults()
 	s.QueueTimeout = cmp.Or(s.QueueTimeout, queueTimeout)
 	return &s
 }
@@ -37,10 +39,10 @@ func (p *Pool) Configure(s Settings) {
 	defer p.changing.Unlock()
 	next := s.withDefaults()
 	p.settings.Store(next)
-	if next.Check.Kind == CheckNone {
+	if next.Check.Kind == health.CheckNone {
 		p.trustAll()
 	}
-	p.recheck()
+	p.checker.again()
 	p.room.letIn()
 }
 

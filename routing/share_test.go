@@ -9,6 +9,7 @@ import (
 
 	"berth/internal/mcp"
 	"berth/routing"
+	"berth/routing/health"
 )
 
 // picking is a pool of these upstreams that goes by a picker of that name.
@@ -205,7 +206,7 @@ func TestSlowStart(t *testing.T) {
 func comeBack(p *routing.Pool) {
 	u := p.Find("new")
 	for range 5 {
-		p.Failed(u, routing.FailedConnect, errBroken)
+		p.Failed(u, health.FailedConnect, errBroken)
 	}
 	time.Sleep(5 * time.Second)
 }

@@ -4,20 +4,24 @@ import (
 	"net/url"
 	"sync/atomic"
 	"time"
+
+	"berth/internal/mcp"
+	"berth/routing/health"
+	"berth/routing/profile"
 )
 
 // Upstream is one MCP server instance, as a list of its pool's has it: it does not change. Its
 // name outlives its connections and its address: bindings hold the name, and what berth knows
 // of an instance stays with it.
 type Upstream struct {
-	Name        string   // unique in its pool
-	URL         *url.URL // its MCP endpoint
-	Draining    bool     // gets no new work, keeps what it owns, as the list says; see IsDraining
-	Era         Spoken   // what it is said to speak
-	Weight      int      // how much of the work it is to have, against others; 0: 1
-	Backup      bool     // gets new work only while no other is fit
-	MaxInFlight int      // as Settings.MaxInFlight, of this one; 0: the pool's
-	Hosted      bool     // berth starts it, when it is needed; see PoolOptions.Revive
+	Name        string         // unique in its pool
+	URL         *url.URL       // its MCP endpoint
+	Draining    bool           // gets no new work, keeps what it owns, as the list says; see IsDraining
+	Era         profile.Spoken // what it is said to speak
+	Weight      int            // how much of the work it is to have, against others; 0: 1
+	Backup      bool           // gets new work only while no other is fit
+	MaxInFlight int            // as Settings.MaxInFlight, of this one; 0: the pool's
+	Hosted      bool           // berth starts it, when it is needed; see PoolOptions.Revive
 
 	*live // of all upstreams of its name; set by the pool
 }
@@ -33,11 +37,10 @@ type live struct {
 	answers  atomic.Int64 // so far, to probes as well
 	pinging  atomic.Bool
 	opening  atomic.Bool // a check opens a session
-	health   health
-	checked  checked
-	profile  atomic.Pointer[Profile] // nil: nothing is known
-	fresh    atomic.Int64            // when it joined or came back last, in Unix nanoseconds; 0: it was there from the first
-	room     atomic.Pointer[room]    // where work waits for it
+	health   health.Health
+	profile  profile.Record
+	fresh    atomic.Int64         // when it joined or came back last, in Unix nanoseconds; 0: it was there from the first
+	room     atomic.Pointer[room] // where work waits for it
 }
 
 // Is reports whether u and other are the same upstream, which may stand in two lists.
@@ -69,6 +72,48 @@ func (u *Upstream) InFlight() int { return int(u.inflight.Load()) }
 // Busy is InFlight without standing streams.
 func (u *Upstream) Busy() int { return int(u.inflight.Load() - u.standing.Load()) }
 
+// State returns what keeps unbound work from the upstream, if anything does.
+func (u *Upstream) State() health.State {
+	var began time.Time
+	if fresh := u.fresh.Load(); fresh != 0 {
+		began = time.Unix(0, fresh)
+	}
+	return u.health.State(began)
+}
+
+// Silent reports whether the upstream was found not to answer and no probe has
+// got through since.
+func (u *Upstream) Silent() bool { return u.health.Silent() }
+
+// Answering returns a channel that is closed once the upstream is not silent; it is
+// closed already if it answers.
+func (u *Upstream) Answering() <-chan struct{} { return u.health.Answering() }
+
+// Refuses reports whether the upstream is silent because nobody listens at its
+// address, as far as the last attempt showed.
+func (u *Upstream) Refuses() bool { return u.health.Refuses() }
+
+// DownFor returns how long the upstream has been silent, and probed in vain; 0 if
+// it is not. A request that broke says nothing of the time since.
+func (u *Upstream) DownFor() time.Duration { return u.health.DownFor() }
+
+// Ejected reports whether the upstream gets no unbound work for now.
+func (u *Upstream) Ejected() bool { return u.health.Ejected() }
+
+// Profile returns what is known of what the upstream speaks, and calls itself.
+func (u *Upstream) Profile() *profile.Profile { return u.profile.Profile() }
+
+// Declares notes what the upstream says of itself to a client of an era.
+func (u *Upstream) Declares(era mcp.Era, says mcp.Offer) { u.profile.Declares(era, says) }
+
+// SpeaksModern reports whether the upstream takes requests of the modern era itself, as far as
+// that is known.
+func (u *Upstream) SpeaksModern() (speaks, known bool) { return u.profile.SpeaksModern(u.Era) }
+
+// NoteLegacy notes that the upstream has refused the modern era and opened a session of the legacy
+// one, or has contradicted that since.
+func (u *Upstream) NoteLegacy(is bool) { u.profile.NoteLegacy(is) }
+
 // coldest is how much of its share an upstream has at the beginning of a slow start.
 const coldest = 0.1
 
@@ -79,15 +124,4 @@ func (l *live) warmth(slow time.Duration) float64 {
 		return 1
 	}
 	return min(1, max(coldest, float64(time.Now().UnixNano()-since)/float64(slow)))
-}
-
-// freshen notes that an upstream joins or comes back, then.
-func (p *Pool) freshen(l *live, then time.Time) {
-	l.fresh.Store(then.UnixNano())
-	for {
-		last := p.freshest.Load()
-		if last >= then.UnixNano() || p.freshest.CompareAndSwap(last, then.UnixNano()) {
-			return
-		}
-	}
 }

@@ -11,6 +11,7 @@ import (
 	"berth/internal/storage"
 	"berth/proxy"
 	"berth/routing"
+	"berth/routing/claim"
 	"berth/sticky"
 )
 
@@ -29,7 +30,7 @@ func explainer(t *testing.T) *explanations {
 	for _, name := range []string{"p", "q"} {
 		pool := routing.NewPool(routing.PoolOptions{Name: name, Upstreams: []*routing.Upstream{{Name: name + "-1"}}})
 		t.Cleanup(pool.Close)
-		o.Endpoints = append(o.Endpoints, &proxy.Endpoint{Path: "/" + name, Client: client, Router: &routing.Router{Pool: pool, Bindings: bindings, Asker: routing.NewAsker(pool)}})
+		o.Endpoints = append(o.Endpoints, &proxy.Endpoint{Path: "/" + name, Client: client, Router: &routing.Router{Pool: pool, Guard: claim.Guard{Bindings: bindings}, Asker: routing.NewAsker(pool)}})
 	}
 	key := o.Endpoints[1].Router.TaskKey("", "t-1")
 	if err := bindings.Bind(t.Context(), key, sticky.Binding{Upstream: "q-1", Dialect: "extension"}, 0); err != nil {

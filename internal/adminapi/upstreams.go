@@ -14,6 +14,7 @@ import (
 	"berth/internal/drain"
 	"berth/internal/storage"
 	"berth/routing"
+	"berth/routing/health"
 )
 
 const (
@@ -121,7 +122,7 @@ func says(err error, status int) bool {
 
 // gone is what is told of an upstream that no pool has any more.
 func gone(pool, name string) api.Upstream {
-	return api.Upstream{MayStop: api.MayStop{Pool: pool, Name: name}, State: routing.StateSilent, Reason: "it is gone", SeenBy: []api.SeenBy{}, Transport: "http", Versions: []string{}}
+	return api.Upstream{MayStop: api.MayStop{Pool: pool, Name: name}, State: health.StateSilent, Reason: "it is gone", SeenBy: []api.SeenBy{}, Transport: "http", Versions: []string{}}
 }
 
 func (f *fleet) has(pool string) bool {

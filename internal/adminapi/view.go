@@ -9,6 +9,8 @@ import (
 	"berth/internal/mcp"
 	"berth/proxy/resident"
 	"berth/routing"
+	"berth/routing/health"
+	"berth/routing/profile"
 )
 
 // view is the fleet at one time.
@@ -114,7 +116,7 @@ func era(u *routing.Upstream) string {
 }
 
 // versions are those of all eras, each once.
-func versions(p *routing.Profile) []string {
+func versions(p *profile.Profile) []string {
 	all, seen := []string{}, map[string]bool{}
 	for _, era := range []mcp.Era{mcp.EraModern, mcp.EraLegacy} {
 		for _, version := range p.Versions[era] {
@@ -128,7 +130,7 @@ func versions(p *routing.Profile) []string {
 }
 
 // check is the last one; nil: there was none.
-func check(r routing.CheckResult) *api.Check {
+func check(r health.CheckResult) *api.Check {
 	if r.At.IsZero() {
 		return nil
 	}

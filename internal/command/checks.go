@@ -7,6 +7,7 @@ import (
 
 	"berth/internal/admin"
 	"berth/routing"
+	"berth/routing/health"
 )
 
 // checks are the conditions of readiness. A store that is away, and too much load, degrade berth:
@@ -48,7 +49,7 @@ func poolAnswers(pool *routing.Pool) (bool, string) {
 	var troubled []string
 	for _, u := range pool.Upstreams() {
 		state := u.State()
-		if state.Name == routing.StateOK {
+		if state.Name == health.StateOK {
 			continue
 		}
 		troubled = append(troubled, u.Name+" "+state.String())

@@ -10,6 +10,7 @@ import (
 
 	"berth/internal/config"
 	"berth/routing"
+	"berth/routing/health"
 )
 
 // An instance that froze, or that is ejected, showed nowhere by name.
@@ -24,7 +25,7 @@ func TestReadinessNamesWhoGetsNoNewWork(t *testing.T) {
 	}
 	pool.FellSilent(pool.Find("b"), broken)
 	for range 5 {
-		pool.Failed(pool.Find("c"), routing.FailedStatus, errors.New("HTTP 500"))
+		pool.Failed(pool.Find("c"), health.FailedStatus, errors.New("HTTP 500"))
 	}
 	want := regexp.MustCompile(`^2 of 3 upstreams: b does not answer since \d\d:\d\d:\d\dZ \(no answer in time\), c is ejected since \d\d:\d\d:\d\dZ \(HTTP 500\)$`)
 	if ok, detail := poolAnswers(pool); !ok || !want.MatchString(detail) {
@@ -57,7 +58,7 @@ func TestEjectionIsWiredWhole(t *testing.T) {
 		t.Errorf("by default: ignores %v, want nothing", got.Ignore)
 	}
 	got := ejection(config.Ejection{On: []string{"timeout"}, Failures: 1, Window: 2, Min: 3, Max: 4, Percent: 5})
-	want := routing.Ejection{Ignore: routing.FailedConnect | routing.FailedStatus, Failures: 1, Window: 2, Min: 3, Max: 4, Percent: 5}
+	want := health.Ejection{Ignore: health.FailedConnect | health.FailedStatus, Failures: 1, Window: 2, Min: 3, Max: 4, Percent: 5}
 	if got != want {
 		t.Errorf("got %+v, want %+v", got, want)
 	}

@@ -12,6 +12,9 @@ import (
 	"berth/proxy/bridge"
 	"berth/proxy/resident"
 	"berth/routing"
+	"berth/routing/claim"
+	"berth/routing/health"
+	"berth/routing/profile"
 )
 
 // newEndpoint makes the face of a pool. Without an error it is one of the generation's.
@@ -33,11 +36,9 @@ func (g *generation) newEndpoint(cfg config.Pool) (*proxy.Endpoint, error) {
 		Host:     cfg.Host,
 		Affinity: cfg.AffinityHeaders(), Rendezvous: rendezvousOf(cfg),
 		Router: &routing.Router{
-			Pool:       pool.Pool,
-			Bindings:   g.site.bindings,
-			Asker:      pool.asker,
-			Principals: auth.Principals(),
-			Recover:    auth.Recover == config.RecoverAsk,
+			Pool:  pool.Pool,
+			Guard: claim.Guard{Bindings: g.site.bindings, Principals: auth.Principals(), Recover: auth.Recover == config.RecoverAsk},
+			Asker: pool.asker,
 		},
 		Client: client,
 		Timeouts: proxy.Timeouts{
@@ -111,10 +112,10 @@ func (g *generation) addBridge(ep *proxy.Endpoint, cfg config.Bridge) error {
 	return err
 }
 
-var spoken = map[string]routing.Spoken{config.EraModern: routing.SpokenModern, config.EraLegacy: routing.SpokenLegacy}
+var spoken = map[string]profile.Spoken{config.EraModern: profile.SpokenModern, config.EraLegacy: profile.SpokenLegacy}
 
 // eraNamed is the configuration's word for what an upstream is said to speak; "" is auto.
-func eraNamed(s routing.Spoken) string {
+func eraNamed(s profile.Spoken) string {
 	for name, era := range spoken {
 		if era == s {
 			return name
@@ -133,7 +134,7 @@ func newUpstreams(cfg []config.Upstream) ([]*routing.Upstream, error) {
 			}
 			era := spoken[u.Era]
 			if resident.Is(target) {
-				era = routing.SpokenLegacy
+				era = profile.SpokenLegacy
 			}
 			upstreams = append(upstreams, &routing.Upstream{
 				Name: name, URL: target, Draining: u.Drain, Era: era, Weight: u.Weight, Backup: u.Backup, MaxInFlight: u.MaxInFlight,
@@ -152,14 +153,14 @@ func targetOf(u config.Upstream, name string) (*url.URL, error) {
 	return url.Parse(u.URL)
 }
 
-var failures = map[string]routing.Failure{
-	config.EjectOnConnect: routing.FailedConnect,
-	config.EjectOnTimeout: routing.FailedTimeout,
-	config.EjectOn5xx:     routing.FailedStatus,
+var failures = map[string]health.Failure{
+	config.EjectOnConnect: health.FailedConnect,
+	config.EjectOnTimeout: health.FailedTimeout,
+	config.EjectOn5xx:     health.FailedStatus,
 }
 
-func ejection(cfg config.Ejection) routing.Ejection {
-	e := routing.Ejection{
+func ejection(cfg config.Ejection) health.Ejection {
+	e := health.Ejection{
 		Failures: cfg.Failures,
 		Window:   time.Duration(cfg.Window),
 		Min:      time.Duration(cfg.Min),

@@ -10,6 +10,7 @@ import (
 	"berth/proxy/outbound"
 	"berth/proxy/resident"
 	"berth/routing"
+	"berth/routing/health"
 )
 
 // poolSettings are what a pool goes by, as its table says.
@@ -21,12 +22,12 @@ func poolSettings(cfg config.Pool) (routing.Settings, error) {
 	}, err
 }
 
-var checkKinds = map[string]routing.CheckKind{
-	config.CheckDiscover: routing.CheckDiscover, config.CheckInitialize: routing.CheckInitialize, config.CheckHTTP: routing.CheckHTTP,
+var checkKinds = map[string]health.CheckKind{
+	config.CheckDiscover: health.CheckDiscover, config.CheckInitialize: health.CheckInitialize, config.CheckHTTP: health.CheckHTTP,
 }
 
-func check(cfg config.Health) routing.Check {
-	return routing.Check{
+func check(cfg config.Health) health.Check {
+	return health.Check{
 		Kind: checkKinds[cfg.Check], Path: cfg.Path, Interval: time.Duration(cfg.Interval), Jitter: time.Duration(cfg.Jitter),
 		Timeout: time.Duration(cfg.Timeout), Rise: cfg.Rise, Fall: cfg.Fall,
 	}
@@ -44,8 +45,8 @@ func rendezvousOf(cfg config.Pool) string {
 }
 
 // examiner checks the upstreams of a pool, as its newest endpoint reaches them.
-func (s *site) examiner(pool string) func(context.Context, *routing.Upstream, routing.Check) error {
-	return func(ctx context.Context, u *routing.Upstream, c routing.Check) error {
+func (s *site) examiner(pool string) func(context.Context, *routing.Upstream, health.Check) error {
+	return func(ctx context.Context, u *routing.Upstream, c health.Check) error {
 		ep := s.endpointOf(pool)
 		if ep == nil {
 			return errNotHere

@@ -12,6 +12,7 @@ import (
 	"berth/proxy"
 	"berth/proxy/outbound"
 	"berth/routing"
+	"berth/routing/profile"
 )
 
 type meeting struct {
@@ -83,7 +84,7 @@ func (m *meeting) mixed() (found []finding) {
 	}
 	for i, u := range m.ep.Router.Pool.Upstreams() {
 		eras := u.Profile().Speaks
-		bridged := !eras[mcp.EraModern] && u.Era != routing.SpokenModern
+		bridged := !eras[mcp.EraModern] && u.Era != profile.SpokenModern
 		if eras == [2]bool{} || eras == any || bridged {
 			continue
 		}

@@ -12,42 +12,45 @@ import (
 // decode overwrites in cfg what tree, a parsed file, names. The TOML library gives up at the first
 // wrong type.
 func decode(tree map[string]any, cfg *Config) []Fault {
-	var v validator
-	v.table("", tree, reflect.ValueOf(cfg).Elem())
-	return v.faults
+	var d decoder
+	d.table("", tree, reflect.ValueOf(cfg).Elem())
+	return d.faults
 }
 
-func (v *validator) table(key string, tree map[string]any, into reflect.Value) {
+// decoder reads values into the fields of their names, and gathers those that do not fit.
+type decoder struct{ findings }
+
+func (d *decoder) table(key string, tree map[string]any, into reflect.Value) {
 	fields := fieldNames(into.Type())
 	for _, name := range slices.Sorted(maps.Keys(tree)) {
 		child := joinKey(key, name)
 		if i := slices.Index(fields, name); i >= 0 {
-			v.value(child, tree[name], into.Field(i))
+			d.value(child, tree[name], into.Field(i))
 		} else {
-			v.fault(child, "unknown key%s", suggest(name, fields))
+			d.fault(child, "unknown key%s", suggest(name, fields))
 		}
 	}
 }
 
-func (v *validator) value(key string, raw any, into reflect.Value) {
+func (d *decoder) value(key string, raw any, into reflect.Value) {
 	if text, ok := into.Addr().Interface().(encoding.TextUnmarshaler); ok {
-		v.text(key, raw, text)
+		d.text(key, raw, text)
 		return
 	}
 	switch into.Kind() {
 	case reflect.Struct:
 		if tree, ok := raw.(map[string]any); ok {
-			v.table(key, tree, into)
+			d.table(key, tree, into)
 			return
 		}
 	case reflect.Map:
 		if tree, ok := raw.(map[string]any); ok {
-			v.words(key, tree, into)
+			d.words(key, tree, into)
 			return
 		}
 	case reflect.Slice:
 		if list, ok := listOf(raw); ok {
-			v.list(key, list, into)
+			d.list(key, list, into)
 			return
 		}
 	case reflect.String, reflect.Bool:
@@ -61,24 +64,24 @@ func (v *validator) value(key string, raw any, into reflect.Value) {
 			return
 		}
 	}
-	v.fault(key, "must be %s, got %s", wanted(into.Type()), kindOf(raw))
+	d.fault(key, "must be %s, got %s", wanted(into.Type()), kindOf(raw))
 }
 
 // words reads a table of strings whose keys are the operator's own.
-func (v *validator) words(key string, tree map[string]any, into reflect.Value) {
+func (d *decoder) words(key string, tree map[string]any, into reflect.Value) {
 	into.Set(reflect.MakeMap(into.Type()))
 	for name, raw := range tree {
 		if text, ok := raw.(string); ok {
 			into.SetMapIndex(reflect.ValueOf(name), reflect.ValueOf(text))
 		} else {
-			v.fault(joinKey(key, name), "must be a string, got %s", kindOf(raw))
+			d.fault(joinKey(key, name), "must be a string, got %s", kindOf(raw))
 		}
 	}
 }
 
 // text reads what is written as a string. A [Size] may also be an integer; a [Duration] would lack
 // its unit.
-func (v *validator) text(key string, raw any, into encoding.TextUnmarshaler) {
+func (d *decoder) text(key string, raw any, into encoding.TextUnmarshaler) {
 	s, ok := raw.(string)
 	if _, size := into.(*Size); size && !ok {
 		var n int64
@@ -86,16 +89,16 @@ func (v *validator) text(key string, raw any, into encoding.TextUnmarshaler) {
 		s = strconv.FormatInt(n, 10)
 	}
 	if !ok {
-		v.fault(key, "must be a string, got %s", kindOf(raw))
+		d.fault(key, "must be a string, got %s", kindOf(raw))
 		return
 	}
 	if err := into.UnmarshalText([]byte(s)); err != nil {
-		v.fault(key, "%v", err)
+		d.fault(key, "%v", err)
 	}
 }
 
 // list replaces the whole slice. A table in it begins with its defaults.
-func (v *validator) list(key string, list []any, into reflect.Value) {
+func (d *decoder) list(key string, list []any, into reflect.Value) {
 	slice := reflect.Zero(into.Type())
 	if len(list) > 0 {
 		slice = reflect.MakeSlice(into.Type(), len(list), len(list))
@@ -104,7 +107,7 @@ func (v *validator) list(key string, list []any, into reflect.Value) {
 		if isTable(into.Type().Elem()) {
 			setDefaults(slice.Index(i))
 		}
-		v.value(elementKey(key, i), raw, slice.Index(i))
+		d.value(elementKey(key, i), raw, slice.Index(i))
 	}
 	into.Set(slice)
 }

@@ -13,7 +13,7 @@ var reference = regexp.MustCompile(`\$?\$\{(?:([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]
 
 // environment puts variables in the place of references in strings. What it put in may be a secret.
 type environment struct {
-	validator
+	findings
 	keys   map[string]inserted // whose values have something of the environment
 	values []string            // that were put in
 }

@@ -197,7 +197,7 @@ func readLiteral(t *testing.T, literal string, as reflect.Type) any {
 	if _, err := toml.Decode("v = "+literal, &tree); err != nil {
 		t.Fatalf("%s: %v", literal, err)
 	}
-	into, d := reflect.New(as).Elem(), validator{}
+	into, d := reflect.New(as).Elem(), decoder{}
 	d.value("v", tree["v"], into)
 	if len(d.faults) > 0 {
 		t.Fatal(fmt.Sprint(literal, d.faults))

@@ -2,6 +2,7 @@ package config
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -50,4 +51,21 @@ func quote(s string) string {
 		return strconv.Quote(s[:maxQuoted]) + "…"
 	}
 	return strconv.Quote(s)
+}
+
+// findings gather faults, so that one value's does not hide the next one's.
+type findings struct{ faults []Fault }
+
+func (f *findings) fault(key, format string, args ...any) {
+	f.faults = append(f.faults, Fault{Key: key, Message: fmt.Sprintf(format, args...)})
+}
+
+func (f *findings) faultIf(bad bool, key, format string, args ...any) {
+	if bad {
+		f.fault(key, format, args...)
+	}
+}
+
+func (f *findings) oneOf(key, got string, allowed ...string) {
+	f.faultIf(!slices.Contains(allowed, got), key, "must be one of %s, got %s", strings.Join(allowed, ", "), quote(got))
 }

@@ -2,17 +2,15 @@ package config
 
 import (
 	"cmp"
-	"fmt"
 	"reflect"
-	"slices"
 	"strings"
 
 	"berth/internal/auditlog"
 	"berth/internal/storage"
 )
 
-// validator gathers faults, so that one value's does not hide the next one's.
-type validator struct{ faults []Fault }
+// validator judges a configuration as a whole.
+type validator struct{ findings }
 
 // Validate returns everything wrong with the values of c, in no order, without files and lines.
 func (c *Config) Validate() []Fault {
@@ -34,20 +32,6 @@ func (c *Config) Validate() []Fault {
 	v.pools(c.Pools)
 	v.upgrades(c)
 	return v.faults
-}
-
-func (v *validator) fault(key, format string, args ...any) {
-	v.faults = append(v.faults, Fault{Key: key, Message: fmt.Sprintf(format, args...)})
-}
-
-func (v *validator) faultIf(bad bool, key, format string, args ...any) {
-	if bad {
-		v.fault(key, format, args...)
-	}
-}
-
-func (v *validator) oneOf(key, got string, allowed ...string) {
-	v.faultIf(!slices.Contains(allowed, got), key, "must be one of %s, got %s", strings.Join(allowed, ", "), quote(got))
 }
 
 func (v *validator) tls(t TLS) {

@@ -21,6 +21,8 @@ import (
 	"berth/proxy/outbound"
 	"berth/proxy/resident"
 	"berth/routing"
+	"berth/routing/claim"
+	"berth/routing/profile"
 	"berth/sticky"
 	"berth/upgrade"
 )
@@ -86,13 +88,13 @@ func newBerth(dial exchange.Dial, upstreams []*routing.Upstream, commands []conf
 		server := stdio.New(stdio.Options{Name: u.Name, Command: u.Command, SessionPrefix: resident.Prefix(sender.Mailbox.Name())})
 		servers, sender.Stdio["/"+u.Name] = append(servers, server), server
 		target := &url.URL{Scheme: resident.SchemeStdio, Path: "/" + u.Name}
-		upstreams = append(upstreams, &routing.Upstream{Name: u.Name, URL: target, Era: routing.SpokenLegacy})
+		upstreams = append(upstreams, &routing.Upstream{Name: u.Name, URL: target, Era: profile.SpokenLegacy})
 	}
 	pool := routing.NewPool(routing.PoolOptions{Name: "default", Upstreams: upstreams})
 	bindings := sticky.New(store, sticky.Options{Near: 100})
 	ep := &proxy.Endpoint{
 		Path: endpointPath, Client: sender,
-		Router: &routing.Router{Pool: pool, Bindings: bindings, Asker: routing.NewAsker(pool)},
+		Router: &routing.Router{Pool: pool, Guard: claim.Guard{Bindings: bindings}, Asker: routing.NewAsker(pool)},
 	}
 	b := bridge.New(bridge.Options{Endpoint: ep, Keys: keys})
 	ep.Bridge = b

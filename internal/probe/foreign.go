@@ -68,11 +68,11 @@ func (r *run) foreignSession(ctx context.Context, second map[string][]string) bo
 }
 
 // bookForeign books what the second principal was answered. A denial is right.
-func (r *run) bookForeign(revision string, answered reply, seen bool) {
+func (l *ledger) bookForeign(revision string, answered reply, seen bool) {
 	if answered.unsent {
 		return
 	}
-	c := r.check(revision, checkForeign)
+	c := l.check(revision, checkForeign)
 	c.Asked++
 	switch {
 	case seen:
@@ -81,7 +81,7 @@ func (r *run) bookForeign(revision string, answered reply, seen bool) {
 	case answered.judge() == failed && !answered.forbids():
 		c.Failed++
 		if c.Example == "" {
-			c.Example = r.text(answered.String())
+			c.Example = l.text(answered.String())
 		}
 	}
 }

@@ -46,8 +46,8 @@ func (r *run) keptSession(ctx context.Context) {
 }
 
 // lost reports whether a check of that name lost something.
-func (r *run) lost(name string) bool {
-	for _, c := range r.checks {
+func (l *ledger) lost(name string) bool {
+	for _, c := range l.checks {
 		if c.Name == name && c.Lost > 0 {
 			return true
 		}

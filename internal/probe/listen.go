@@ -100,10 +100,10 @@ func (r *run) unheard(ctx context.Context, about []*task) {
 	r.lose(c, len(about), "no acknowledgement in time: does something on the way hold streams back?")
 }
 
-func (r *run) countListened(asked, agreed int) {
-	c := r.check(client.Modern, checkListened)
+func (l *ledger) countListened(asked, agreed int) {
+	c := l.check(client.Modern, checkListened)
 	c.Asked += asked
-	r.lose(c, asked-agreed, fmt.Sprintf("%d of %d tasks acknowledged", agreed, asked))
+	l.lose(c, asked-agreed, fmt.Sprintf("%d of %d tasks acknowledged", agreed, asked))
 }
 
 // notified counts the tasks that ended while l listened to them, and those of them

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"berth/internal/api"
-	"berth/routing"
+	"berth/routing/health"
 )
 
 // statusLine says in one line what is left.
@@ -141,7 +141,7 @@ func stateLine(s api.Upstream) string {
 }
 
 // isWell reports whether nothing keeps new work from an upstream but a drain. A berth before 0.9.0 does not say.
-func isWell(u api.Upstream) bool { return u.State == "" || u.State == routing.StateOK }
+func isWell(u api.Upstream) bool { return u.State == "" || u.State == health.StateOK }
 
 func orDash(text string) string {
 	if text == "" {

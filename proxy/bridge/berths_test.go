@@ -17,6 +17,7 @@ import (
 	"berth/proxy/bridge/sessions"
 	"berth/proxy/resident"
 	"berth/routing"
+	"berth/routing/profile"
 )
 
 // fleet are berths that reach each other and share a store.
@@ -245,8 +246,8 @@ func TestARoundGoesToTheUpstreamThatHasAsked(t *testing.T) {
 				way := &astray{Sender: r.client}
 				b := r.another(func(o *Options) { o.Endpoint.Client, o.Endpoint.Host = way, "upstream" })
 				pool := b.options().Endpoint.Router.Pool
-				a := &routing.Upstream{Name: "a", URL: &url.URL{Scheme: "http", Host: "a:80", Path: "/mcp"}, Era: routing.SpokenLegacy}
-				other := &routing.Upstream{Name: "other", URL: &url.URL{Scheme: "http", Host: "other:80", Path: "/mcp"}, Era: routing.SpokenLegacy}
+				a := &routing.Upstream{Name: "a", URL: &url.URL{Scheme: "http", Host: "a:80", Path: "/mcp"}, Era: profile.SpokenLegacy}
+				other := &routing.Upstream{Name: "other", URL: &url.URL{Scheme: "http", Host: "other:80", Path: "/mcp"}, Era: profile.SpokenLegacy}
 				pool.Replace([]*routing.Upstream{a, other})
 				at := func(u *routing.Upstream, asked asking) got {
 					out := asked.request(u.URL)
@@ -294,7 +295,7 @@ func (o *own) names() int {
 func (r *rig) process(b *Bridge) *own {
 	to := &own{Sender: r.client, callers: map[string]bool{}}
 	b.options().Endpoint.Client = to
-	b.options().Endpoint.Router.Pool.Replace([]*routing.Upstream{{Name: "a", URL: &url.URL{Scheme: resident.SchemeStdio, Path: "/a"}, Era: routing.SpokenLegacy}})
+	b.options().Endpoint.Router.Pool.Replace([]*routing.Upstream{{Name: "a", URL: &url.URL{Scheme: resident.SchemeStdio, Path: "/a"}, Era: profile.SpokenLegacy}})
 	return to
 }
 

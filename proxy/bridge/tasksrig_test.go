@@ -24,6 +24,7 @@ import (
 	"berth/proxy/bridge"
 	"berth/proxy/inbound"
 	"berth/routing"
+	"berth/routing/profile"
 )
 
 // coreServer is a server of 2025-11-25 whose tools may become tasks. Each question is told once, as
@@ -186,7 +187,7 @@ func withTasks(t *testing.T, change func(*bridge.Options), test func(r *taskRig)
 }
 
 func (r *taskRig) newBerth(change func(*bridge.Options)) inFront {
-	at := &routing.Upstream{Name: "a", URL: &url.URL{Scheme: "http", Host: "a:80", Path: "/mcp"}, Era: routing.SpokenLegacy}
+	at := &routing.Upstream{Name: "a", URL: &url.URL{Scheme: "http", Host: "a:80", Path: "/mcp"}, Era: profile.SpokenLegacy}
 	pool := routing.NewPool(routing.PoolOptions{Name: "p", Upstreams: []*routing.Upstream{at}})
 	keys, err := seal.NewKeyring(bytes.Repeat([]byte("k"), seal.MinSecret))
 	if err != nil {

@@ -37,11 +37,11 @@ func (m *Mover) Denied(ctx context.Context, c Case, u *routing.Upstream, status 
 // and says so still, the session is moved, or its client told to begin a new one.
 func (m *Mover) Suspected(ctx context.Context, c Case, u *routing.Upstream) Verdict {
 	v := m.Outdated(ctx, c)
-	if v.Step != Stay || c.Moved || !c.Pool().Suspects(u, c.name()) {
+	if v.Step != Stay || c.Moved || !c.Endpoint.Suspects().Has(u, c.name()) {
 		return v
 	}
 	if !m.denies(ctx, c, u) {
-		c.Pool().Clear(u, c.name())
+		c.Endpoint.Suspects().Clear(u, c.name())
 		return Verdict{}
 	}
 	v = m.elsewhere(c, u, true)

@@ -18,6 +18,7 @@ import (
 	"berth/proxy/inbound"
 	"berth/proxy/outbound"
 	"berth/routing"
+	"berth/routing/claim"
 	"berth/sticky"
 )
 
@@ -76,7 +77,7 @@ func newRig(t *testing.T) *rig {
 	pool := routing.NewPool(routing.PoolOptions{Name: "p", Upstreams: []*routing.Upstream{
 		{Name: "a", URL: &url.URL{Scheme: "http", Host: "a"}}, {Name: "b", URL: &url.URL{Scheme: "http", Host: "b"}},
 	}})
-	r.endpoint = &inbound.Endpoint{Client: &r.fleet, Reinit: true, Router: &routing.Router{Pool: pool, Bindings: sticky.New(store, sticky.Options{Near: 9})}}
+	r.endpoint = &inbound.Endpoint{Client: &r.fleet, Reinit: true, Router: &routing.Router{Pool: pool, Guard: claim.Guard{Bindings: sticky.New(store, sticky.Options{Near: 9})}}}
 	key := r.endpoint.Router.SessionKey("", "s")
 	begins := r.request(t, wire.MethodPost, `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25"}}`)
 	beside := sticky.Beside{Handshake: failover.Beginning(begins.Way, key, "2025-11-25")}
@@ -177,11 +178,11 @@ func TestASuspectSessionIsAskedFor(t *testing.T) {
 	if v := r.mover.Suspected(t.Context(), request, a); v.Step != failover.Stay || len(r.sent) != 0 {
 		t.Errorf("not suspect: got %+v after %q", v, r.sent)
 	}
-	request.Pool().Suspect(a, "s")
-	if v := r.mover.Suspected(t.Context(), request, a); v.Step != failover.Stay || len(r.sent) != 1 || request.Pool().Suspects(a, "s") {
+	request.Endpoint.Suspects().Add(a, "s")
+	if v := r.mover.Suspected(t.Context(), request, a); v.Step != failover.Stay || len(r.sent) != 1 || request.Endpoint.Suspects().Has(a, "s") {
 		t.Errorf("cleared: got %+v after %q", v, r.sent)
 	}
-	request.Pool().Suspect(a, "s")
+	request.Endpoint.Suspects().Add(a, "s")
 	r.denies = true
 	if v := r.mover.Suspected(t.Context(), request, a); v.Step != failover.Follow {
 		t.Errorf("denied: got %+v", v)

@@ -12,18 +12,19 @@ import (
 	"berth/internal/mcp"
 	"berth/internal/wire"
 	"berth/routing"
+	"berth/routing/health"
 )
 
 // Check finds out whether u is well, as c says, and returns what is wrong with it. ctx bounds it.
 // It says nothing of u to the pool but, where an MCP endpoint was asked, that it answers, and
 // that it speaks the legacy era alone. The errors repeat nothing that u has said.
-func (s Sender) Check(ctx context.Context, u *routing.Upstream, c routing.Check) error {
+func (s Sender) Check(ctx context.Context, u *routing.Upstream, c health.Check) error {
 	what, err := "", error(nil)
 	speaks, known := u.SpeaksModern()
 	switch {
-	case c.Kind == routing.CheckHTTP:
+	case c.Kind == health.CheckHTTP:
 		what, err = "GET "+c.Path, s.checkPath(ctx, u, c.Path)
-	case c.Kind == routing.CheckInitialize || known && !speaks:
+	case c.Kind == health.CheckInitialize || known && !speaks:
 		what, err = mcp.MethodInitialize, s.checkInitialize(ctx, u)
 	default:
 		what, err = mcp.MethodDiscover, s.checkDiscover(ctx, u)

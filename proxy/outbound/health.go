@@ -8,6 +8,7 @@ import (
 	"berth/internal/mcp"
 	"berth/internal/wire"
 	"berth/routing"
+	"berth/routing/health"
 )
 
 // What an exchange says of an upstream, whoever sent it: a client, a held call, a leg of a
@@ -40,9 +41,9 @@ func (s Sender) failed(u *routing.Upstream, failed *exchange.SendError) {
 		s.Router.Pool.NotStarted(u, cause)
 		return
 	}
-	how := routing.FailedConnect
+	how := health.FailedConnect
 	if failed.TimedOut {
-		how = routing.FailedTimeout
+		how = health.FailedTimeout
 	}
 	s.Router.Pool.Failed(u, how, failed)
 	if !u.Hosted && (failed.TimedOut || !failed.Sent) { // else one process of several is slow
@@ -57,7 +58,7 @@ func (s Sender) answered(u *routing.Upstream, response *wire.Response) {
 		return
 	}
 	s.Router.Pool.Answered(u)
-	s.Router.Pool.Failed(u, routing.FailedStatus, fmt.Errorf("HTTP %d %s", response.Status, response.Phrase))
+	s.Router.Pool.Failed(u, health.FailedStatus, fmt.Errorf("HTTP %d %s", response.Status, response.Phrase))
 }
 
 // isTrouble reports whether a status says that the server, or what stands behind a gateway,

@@ -13,6 +13,7 @@ import (
 	"berth/internal/wire"
 	"berth/proxy/inbound"
 	"berth/routing"
+	"berth/routing/health"
 )
 
 // answering is what an upstream does with each request.
@@ -83,7 +84,7 @@ func TestWhatAnOutcomeSaysOfAnUpstream(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				u := &routing.Upstream{Name: "a"}
 				pool := routing.NewPool(routing.PoolOptions{
-					Upstreams: []*routing.Upstream{u, {Name: "b"}}, Settings: routing.Settings{Ejection: routing.Ejection{Failures: 1}},
+					Upstreams: []*routing.Upstream{u, {Name: "b"}}, Settings: routing.Settings{Ejection: health.Ejection{Failures: 1}},
 					Probe: func(context.Context, *routing.Upstream) error { return nil },
 				})
 				ep := &inbound.Endpoint{Client: c.does, Router: &routing.Router{Pool: pool}}

@@ -70,7 +70,7 @@ func (s Sender) Misplaced(ctx context.Context, u *routing.Upstream, c *upgrade.C
 func (s Sender) lostSession(ctx context.Context, u *routing.Upstream, c *upgrade.Call, status int) bool {
 	lost := status == wire.StatusNotFound || status == wire.StatusBadRequest && s.deniesSession(ctx, u, c)
 	if lost {
-		s.Router.Pool.Suspect(u, c.Session)
+		s.Suspects().Add(u, c.Session)
 	}
 	return lost
 }

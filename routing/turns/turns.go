@@ -1,4 +1,4 @@
-package routing
+package turns
 
 import (
 	"context"
@@ -6,25 +6,25 @@ import (
 	"sync"
 )
 
-// turns let callers do something in turn, a few at once: the one who waits with a
+// Turns let callers do something in turn, a few at once: the one who waits with a
 // thousand questions gets no more turns than the one who waits with one. Nobody has
 // all turns at once either, lest slow questions of one caller keep all others waiting.
-type turns struct {
+type Turns struct {
 	mu    sync.Mutex // guards the fields below
 	free  int
 	most  int // turns that one caller may have at once
 	taken map[string]int
-	line  line[chan struct{}] // each is closed when its turn has come
+	line  Line[chan struct{}] // each is closed when its turn has come
 }
 
-// newTurns returns room for all turns at once, of which one caller may have most.
-func newTurns(all, most int) *turns {
-	return &turns{free: all, most: most, taken: make(map[string]int), line: newLine[chan struct{}]()}
+// New returns room for all turns at once, of which one caller may have most.
+func New(all, most int) *Turns {
+	return &Turns{free: all, most: most, taken: make(map[string]int), line: NewLine[chan struct{}]()}
 }
 
-// begin waits for caller's turn. It returns ctx's error if that does not come in time;
+// Begin waits for caller's turn. It returns ctx's error if that does not come in time;
 // then there is nothing to end.
-func (t *turns) begin(ctx context.Context, caller string) error {
+func (t *Turns) Begin(ctx context.Context, caller string) error {
 	mine := t.join(caller)
 	select {
 	case <-mine:
@@ -37,8 +37,8 @@ func (t *turns) begin(ctx context.Context, caller string) error {
 	return nil // it came at the same moment
 }
 
-// end gives a turn back.
-func (t *turns) end(caller string) {
+// End gives a turn back.
+func (t *Turns) End(caller string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.free++
@@ -48,33 +48,33 @@ func (t *turns) end(caller string) {
 	t.grant()
 }
 
-func (t *turns) join(caller string) chan struct{} {
+func (t *Turns) join(caller string) chan struct{} {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	mine := make(chan struct{})
-	t.line.join(caller, mine)
+	t.line.Join(caller, mine)
 	t.grant()
 	return mine
 }
 
 // withdraw takes back that caller waits, unless its turn has come.
-func (t *turns) withdraw(caller string, mine chan struct{}) bool {
+func (t *Turns) withdraw(caller string, mine chan struct{}) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return t.line.withdraw(caller, mine)
+	return t.line.Withdraw(caller, mine)
 }
 
 // grant gives the free turns to those who wait, caller by caller.
-func (t *turns) grant() {
+func (t *Turns) grant() {
 	for t.free > 0 {
-		next := slices.IndexFunc(t.line.order, func(caller string) bool { return t.taken[caller] < t.most })
+		next := slices.IndexFunc(t.line.Callers(), func(caller string) bool { return t.taken[caller] < t.most })
 		if next < 0 {
 			return
 		}
-		caller, one := t.line.first(next)
+		caller, one := t.line.First(next)
 		t.free--
 		t.taken[caller]++
 		close(one)
-		t.line.take(next)
+		t.line.Take(next)
 	}
 }

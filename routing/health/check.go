@@ -1,4 +1,4 @@
-package routing
+package health
 
 import (
 	"cmp"
@@ -39,7 +39,8 @@ const (
 	checkFall     = 3
 )
 
-func (c Check) withDefaults() Check {
+// WithDefaults has what the zero value leaves open; no check stays none.
+func (c Check) WithDefaults() Check {
 	if c.Kind == CheckNone {
 		return Check{}
 	}
@@ -103,4 +104,30 @@ func (c *condition) flunk(row, fall int, cause error) (first bool) {
 	}
 	c.failure = cause
 	return fresh
+}
+
+// AwaitCheck has the upstream, which is new, fail its checks until it has passed one.
+func (h *Health) AwaitCheck() {
+	h.change(func(c *condition) { c.failing, c.failingSince, c.failure = true, time.Now(), ErrUnchecked })
+}
+
+// Trust has it fail its checks no more.
+func (h *Health) Trust() {
+	h.change(func(c *condition) { c.failing, c.failingSince, c.failure = false, time.Time{}, nil })
+}
+
+// Pass notes that a check was passed that began then. Who failed must pass rise in a row. It reports whether the upstream has failed
+// its checks until now, and whether it was new.
+func (h *Health) Pass(begun time.Time, rise int) (back, joined bool) {
+	row := h.checked.note(begun, nil)
+	h.change(func(c *condition) { back, joined = c.pass(row, rise) })
+	return back, joined
+}
+
+// Flunk notes that a check was failed that began then, and reports whether the upstream, which may fail less than fall in a row,
+// has not counted as failing until now.
+func (h *Health) Flunk(begun time.Time, fall int, cause error) (first bool) {
+	row := h.checked.note(begun, cause)
+	h.change(func(c *condition) { first = c.flunk(row, fall, cause) })
+	return first
 }

@@ -1,9 +1,11 @@
-package routing
+// Package profile keeps what an upstream has shown of itself: which eras and versions it speaks, and what it calls itself.
+package profile
 
 import (
 	"cmp"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"berth/internal/mcp"
@@ -35,33 +37,41 @@ type Profile struct {
 	foreign [2]time.Time // by mcp.Era: until when it is taken for one that does not speak it
 }
 
-// isForeign reports whether the upstream is taken for one that does not speak an era.
-func (f *Profile) isForeign(era mcp.Era) bool {
+// IsForeign reports whether the upstream is taken for one that does not speak an era.
+func (f *Profile) IsForeign(era mcp.Era) bool {
 	until := f.foreign[era]
 	return !until.IsZero() && time.Now().Before(until)
 }
 
-// Profile returns what is known of the upstream.
-func (u *Upstream) Profile() *Profile {
-	return cmp.Or(u.profile.Load(), unknown)
+// Record is the profile of one upstream as it stands. The zero value is that of one of which nothing is known.
+type Record struct {
+	now atomic.Pointer[Profile] // nil: nothing is known
 }
+
+// Profile returns what is known of the upstream.
+func (r *Record) Profile() *Profile {
+	return cmp.Or(r.now.Load(), unknown)
+}
+
+// Forget forgets all of it.
+func (r *Record) Forget() { r.now.Store(nil) }
 
 var unknown = new(Profile)
 
 // Declares notes what the upstream says of itself to a client of an era.
-func (u *Upstream) Declares(era mcp.Era, says mcp.Offer) {
+func (r *Record) Declares(era mcp.Era, says mcp.Offer) {
 	versions, server := says.Versions, says.Server
 	if len(versions) > maxVersions {
 		versions = nil
 	}
-	known := u.Profile()
+	known := r.Profile()
 	if server == "" || len(server) > maxServer {
 		server = known.Server // the modern era lets servers leave it out
 	}
 	if slices.Equal(known.Versions[era], versions) && known.Server == server {
 		return
 	}
-	u.learn(func(f *Profile) {
+	r.learn(func(f *Profile) {
 		f.Versions[era] = slices.Clone(versions)
 		f.Server = strings.Clone(server)
 	})
@@ -76,13 +86,13 @@ const (
 	SpokenLegacy
 )
 
-// SpeaksModern reports whether the upstream takes requests of the modern era itself, as far as
+// SpeaksModern reports whether the upstream, of which said is said, takes requests of the modern era itself, as far as
 // that is known.
-func (u *Upstream) SpeaksModern() (speaks, known bool) {
-	f := u.Profile()
+func (r *Record) SpeaksModern(said Spoken) (speaks, known bool) {
+	f := r.Profile()
 	switch {
-	case u.Era != SpokenUnsaid:
-		return u.Era == SpokenModern, true
+	case said != SpokenUnsaid:
+		return said == SpokenModern, true
 	case f.Legacy:
 		return false, true
 	}
@@ -91,19 +101,35 @@ func (u *Upstream) SpeaksModern() (speaks, known bool) {
 
 // NoteLegacy notes that the upstream has refused the modern era and opened a session of the legacy
 // one, or has contradicted that since.
-func (u *Upstream) NoteLegacy(is bool) {
-	if u.Profile().Legacy != is {
-		u.learn(func(f *Profile) { f.Legacy = is })
+func (r *Record) NoteLegacy(is bool) {
+	if r.Profile().Legacy != is {
+		r.learn(func(f *Profile) { f.Legacy = is })
 	}
 }
 
+// Serves notes that the upstream has served work of an era, and reports whether that is news.
+func (r *Record) Serves(era mcp.Era) (news bool) {
+	f := r.Profile()
+	if news = !f.Speaks[era] || !f.foreign[era].IsZero(); news {
+		r.learn(func(f *Profile) { f.Speaks[era], f.foreign[era] = true, time.Time{} })
+	}
+	return news
+}
+
+// Refuses notes that the upstream is taken until then for one that does not speak an era, and reports whether that is news.
+func (r *Record) Refuses(era mcp.Era, until time.Time) (news bool) {
+	news = r.Profile().foreign[era].IsZero()
+	r.learn(func(f *Profile) { f.Speaks[era], f.foreign[era] = false, until })
+	return news
+}
+
 // learn makes the next profile.
-func (u *Upstream) learn(change func(f *Profile)) {
+func (r *Record) learn(change func(f *Profile)) {
 	for {
-		known := u.profile.Load()
+		known := r.now.Load()
 		next := *cmp.Or(known, unknown)
 		change(&next)
-		if u.profile.CompareAndSwap(known, &next) {
+		if r.now.CompareAndSwap(known, &next) {
 			return
 		}
 	}

@@ -1,4 +1,4 @@
-package proxy
+package outbound
 
 import (
 	"context"
@@ -8,25 +8,24 @@ import (
 	"berth/internal/exchange"
 	"berth/internal/mcp"
 	"berth/internal/wire"
-	"berth/proxy/outbound"
 	"berth/routing"
 )
 
 // resumeTime bounds how long an upstream may take to say whether a stream can be resumed.
 const resumeTime = 2 * time.Second
 
-// couldResume reports whether u, which broke a stream off, would let the client go on after
+// CouldResume reports whether u, which broke a stream off, would let the client go on after
 // this event. It is asked as the client would ask, and its answer is left unread: clients
 // whose servers died give up resuming after a few attempts, and then wait for ever.
-func couldResume(ctx context.Context, way outbound.Way, u *routing.Upstream, event string) bool {
+func (w Way) CouldResume(ctx context.Context, u *routing.Upstream, event string) bool {
 	ctx, cancel := context.WithTimeout(ctx, resumeTime)
 	defer cancel()
-	out := way.Request(u, wire.MethodGet, way.URL(u), nil)
-	outbound.DropCallsOwn(out.Header)
+	out := w.Request(u, wire.MethodGet, w.URL(u), nil)
+	DropCallsOwn(out.Header)
 	out.Header.Del("Content-Type")
 	out.Header.Set("Accept", "text/event-stream")
 	out.Header.Set(mcp.HeaderLastEvent, event)
-	response, err := outbound.To(way.Endpoint).Send(ctx, u, out, outbound.Terms{Wait: resumeTime})
+	response, err := To(w.Endpoint).Send(ctx, u, out, Terms{Wait: resumeTime})
 	if failed, ok := errors.AsType[*exchange.SendError](err); ok {
 		return failed.Starved || failed.TimedOut && failed.Sent
 	}

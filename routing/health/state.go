@@ -1,4 +1,4 @@
-package routing
+package health
 
 import (
 	"errors"
@@ -15,8 +15,8 @@ const (
 	StateEjected   = "ejected"   // requests to it failed
 )
 
-// stateNames are all of them.
-var stateNames = []string{StateOK, StateSilent, StateUnchecked, StateFailing, StateEjected}
+// StateNames are all of them. It must not be changed.
+var StateNames = []string{StateOK, StateSilent, StateUnchecked, StateFailing, StateEjected}
 
 // State is what keeps unbound work from an upstream, if anything does, as far as berth knows. It
 // says nothing of draining.
@@ -29,10 +29,10 @@ type State struct {
 }
 
 // State returns what the upstream's state is now. Of several troubles it names the one that says
-// most.
-func (u *Upstream) State() State {
-	s := State{Name: StateOK, Check: u.checked.last()}
-	switch c := u.health.is(); {
+// most. began is when one that is well joined or came back; zero: it was there from the first.
+func (h *Health) State(began time.Time) State {
+	s := State{Name: StateOK, Check: h.checked.last()}
+	switch c := h.is(); {
 	case c.silent():
 		s.Name, s.Cause, s.Since = StateSilent, c.silence, c.silentSince
 	case c.unstarted != nil:
@@ -44,11 +44,9 @@ func (u *Upstream) State() State {
 	case c.ejected():
 		s.Name, s.Cause, s.Since = StateEjected, c.cause, c.since
 	default:
+		s.Since = began
 		if c.remark != "" {
 			s.Cause = errors.New(c.remark)
-		}
-		if fresh := u.fresh.Load(); fresh != 0 {
-			s.Since = time.Unix(0, fresh)
 		}
 	}
 	return s
