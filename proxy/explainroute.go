@@ -19,9 +19,9 @@ func codeOf(e *mcp.Error) string {
 	return strconv.Itoa(e.Code)
 }
 
-func (e *explaining) query(trail *trail.Trail) routing.Query {
+func (e *explaining) query(looked *trail.Trail) routing.Query {
 	q := e.x.query()
-	q.Inquirer, q.Trail = asksNobody{inquirer{e.x}}, trail
+	q.Inquirer, q.Trail = asksNobody{inquirer{e.x}}, looked
 	return q
 }
 
@@ -42,9 +42,9 @@ func (e *explaining) trail(t *trail.Trail) {
 }
 
 func (e *explaining) routed(ctx context.Context) error {
-	x, trail := e.x, new(trail.Trail)
-	err := x.decide(new(e.query(trail)))
-	e.trail(trail)
+	x, looked := e.x, new(trail.Trail)
+	err := x.decide(new(e.query(looked)))
+	e.trail(looked)
 	if err != nil {
 		if errors.Is(err, routing.ErrWouldAsk) {
 			return err

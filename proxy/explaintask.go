@@ -18,9 +18,9 @@ func (e *explaining) ownTask(ctx context.Context) error {
 		return err
 	}
 	if x.Session != "" && x.Era() == mcp.EraLegacy {
-		trail := new(trail.Trail)
-		err := x.Endpoint.Router.FindSession(ctx, e.query(trail))
-		e.trail(trail)
+		looked := new(trail.Trail)
+		err := x.Endpoint.Router.FindSession(ctx, e.query(looked))
+		e.trail(looked)
 		if errors.Is(err, routing.ErrUnknownSession) {
 			return err
 		}
@@ -64,10 +64,10 @@ func (e *explaining) newTask(ctx context.Context) error {
 	case key == "" && !x.Pool().TakesWork(): // with one it may be a task already
 		return routing.ErrNoUpstream
 	}
-	trail := new(trail.Trail)
+	looked := new(trail.Trail)
 	var d routing.Decision
-	err := x.Endpoint.Router.Decide(ctx, new(e.query(trail)), &d)
-	e.trail(trail)
+	err := x.Endpoint.Router.Decide(ctx, new(e.query(looked)), &d)
+	e.trail(looked)
 	if err == nil && d.Owner == nil {
 		e.candidates(d, false)
 	}
