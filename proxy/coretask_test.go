@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -193,10 +194,16 @@ func TestAnothersCoreTaskIsUnknown(t *testing.T) {
 		id, _ := f.made("", func(c *upgrade.Creation) { c.Principal = "alice" })
 		gone, _ := f.made("", func(c *upgrade.Creation) { c.Principal = "bob"; c.TTL = time.Second; c.Rule.MaxTTL = time.Second })
 		time.Sleep(time.Minute)
-		ask := func(method, id, who string) reply {
-			return f.do(f.request(t.Context(), http.MethodPost, message(method, byID(id)), append(legacyHeader(""), userHeader, who)...))
+		ask := func(method, id, who string, more ...string) reply {
+			return f.do(f.request(t.Context(), http.MethodPost, message(method, byID(id)), slices.Concat(legacyHeader(""), []string{userHeader, who}, more)...))
 		}
 		for _, method := range []string{"tasks/get", "tasks/cancel", "tasks/result"} {
+			for name, value := range map[string]string{"Content-Type": "text/html", "Accept": "text/html", "MCP-Protocol-Version": "2020-01-01"} {
+				foreign, none := ask(method, id, "bob", name, value), ask(method, "t-1", "bob", name, value)
+				if foreign.String() != none.String() || foreign.status < 400 {
+					t.Errorf("%s with %s: %s: another's is %v, none is %v", method, name, value, foreign, none)
+				}
+			}
 			foreign, none := ask(method, id, "bob"), ask(method, gone, "bob")
 			if foreign.status != 200 || foreign.code() != -32602 || foreign.body != none.body || none.status != 200 {
 				t.Errorf("%s: another's is %v, none is %v", method, foreign, none)

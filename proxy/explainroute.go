@@ -49,7 +49,7 @@ func (e *explaining) routed(ctx context.Context) error {
 		if errors.Is(err, routing.ErrWouldAsk) {
 			return err
 		}
-		seen, refusal := unroutedAnswer(x.p.stale, x.Call, err)
+		seen, refusal := unroutedAnswer(x.p.stale, x.Call, nil, err)
 		if seen == nil {
 			return refusal
 		}

@@ -7,10 +7,12 @@ import (
 
 	"berth/internal/mcp"
 	"berth/internal/storage"
+	"berth/proxy/audit"
 	"berth/proxy/failover"
 	"berth/proxy/fault"
 	"berth/proxy/inbound"
 	"berth/proxy/polls"
+	"berth/proxy/tasks"
 	"berth/routing"
 )
 
@@ -119,7 +121,7 @@ func (x *request) unroutable(err error) error {
 			return x.act(v)
 		}
 	}
-	seen, refusal := unroutedAnswer(x.p.stale, x.Call, err)
+	seen, refusal := unroutedAnswer(x.p.stale, x.Call, &x.rec, err)
 	if serveStale(&x.decision, x.out, seen) {
 		return nil
 	}
@@ -129,14 +131,27 @@ func (x *request) unroutable(err error) error {
 
 // unroutedAnswer is what the client of a call is told that could not be routed for err: what was seen of
 // its task, or a refusal.
-func unroutedAnswer(stale *polls.StaleCache, c *inbound.Call, err error) (seen []byte, refusal error) {
-	if c.AboutTask && c.Era() == mcp.EraLegacy {
-		refusal = c.CheckLegacyVersion() // no upstream judges it
+func unroutedAnswer(stale *polls.StaleCache, c *inbound.Call, rec *audit.Record, err error) (seen []byte, refusal error) {
+	if c.AboutTask {
+		refusal = unjudged(c, rec, err)
 	}
 	if refusal == nil && c.AboutTask {
 		seen = unrouted(stale, c, err)
 	}
 	return seen, cmp.Or(refusal, err)
+}
+
+// unjudged refuses a call about a task for what no upstream judges: where berth alone says that nobody has the task, all that it demands of
+// calls about its own, so that no refusal tells which of another's tasks are there. Versions to come are for servers to judge.
+func unjudged(c *inbound.Call, rec *audit.Record, err error) error {
+	nobodys := errors.Is(err, routing.ErrUnknownTask) || errors.Is(err, routing.ErrUndeclared)
+	switch one := c.Single(); {
+	case one.Era == mcp.EraLegacy && !nobodys:
+		return c.CheckLegacyVersion()
+	case nobodys && !one.HasNoMethod() && (one.Era == mcp.EraLegacy || one.Version == mcp.VersionModern):
+		return tasks.CheckMayAsk(c, rec)
+	}
+	return nil
 }
 
 // unrouted is what a client is told of a task that could not be routed, nil for nothing.

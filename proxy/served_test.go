@@ -130,6 +130,29 @@ func TestServedRequestsAreValidated(t *testing.T) {
 	}
 }
 
+// TestFlawsTellNothingOfAnothersTask: whatever is wrong with a request, it is refused alike for another's task and for an id that
+// never was, of berth's form and of none.
+func TestFlawsTellNothingOfAnothersTask(t *testing.T) {
+	f := newUpgraded(t, rigOptions{principals: true}, nil)
+	f.answers(sayNothing)
+	id := f.made(userHeader, "alice")
+	never := strings.Map(func(r rune) rune { return r ^ 1 }, id[len(id)-1:])
+	for _, name := range slices.Sorted(maps.Keys(flaws)) {
+		for method, more := range map[string]string{"tasks/get": "", "tasks/cancel": "", "tasks/update": `,"inputResponses":{}`, "tasks/update ": "", "tasks/result": ""} {
+			method = strings.TrimSpace(method)
+			var told []string
+			for _, id := range []string{id, id[:len(id)-1] + never, "t-1"} {
+				r := flaws[name].request(f, method, id, byID(id)+more)
+				r.Header.Set(userHeader, "bob")
+				told = append(told, f.do(r).String())
+			}
+			if told[0] != told[1] || told[0] != told[2] {
+				t.Errorf("%s with %s%s: another's is told of by %s, what never was by %s and %s", method, name, more, told[0], told[1], told[2])
+			}
+		}
+	}
+}
+
 // TestUnsupportedVersionNamesWhatIs: so that the client can begin anew.
 func TestUnsupportedVersionNamesWhatIs(t *testing.T) {
 	f := newServing(t, false, nil)

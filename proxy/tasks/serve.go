@@ -1,6 +1,7 @@
 package tasks
 
 import (
+	"cmp"
 	"context"
 	"errors"
 
@@ -20,7 +21,7 @@ func (r *Request) Serve(ctx context.Context) error {
 		return r.serveCore(ctx, c)
 	}
 	if err := CheckMayAsk(r.Call, r.Rec); err != nil {
-		return err
+		return r.refused(ctx, err)
 	}
 	switch c.Method {
 	case mcp.MethodGetTask:
@@ -33,6 +34,17 @@ func (r *Request) Serve(ctx context.Context) error {
 		err = nil // an end is acknowledged here (Tasks extension, "Task Cancellation")
 	}
 	return r.acknowledge(err)
+}
+
+// refused is err, or in a version that berth does not speak that there is no such task if there is none for the caller: of a task that nobody
+// has no more is said in such a version, which servers may speak.
+func (r *Request) refused(ctx context.Context, err error) error {
+	c := r.Single()
+	if c.Version == mcp.VersionModern {
+		return err
+	}
+	task, none := r.Face.Tasks.Reader.Peek(ctx, c.TaskID, r.Asker())
+	return cmp.Or(r.Face.Callers.Caller(r.Way).MayHear(ctx, task, none), err)
 }
 
 func (r *Request) get(ctx context.Context, id string) error {
@@ -53,11 +65,11 @@ func (r *Request) get(ctx context.Context, id string) error {
 }
 
 func (r *Request) update(ctx context.Context, id string) error {
-	answers, err := mcp.InputResponses(r.Body)
+	task, err := r.mayChange(ctx, id)
 	if err != nil {
 		return err
 	}
-	task, err := r.mayChange(ctx, id)
+	answers, err := mcp.InputResponses(r.Body)
 	if err != nil {
 		return err
 	}
