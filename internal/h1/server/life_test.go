@@ -1,6 +1,7 @@
 package server
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"io"
@@ -286,6 +287,37 @@ func TestAnEarlyAnswerReachesItsClient(t *testing.T) {
 			t.Errorf("%q: got %q", fields, got)
 		}
 	}
+}
+
+// One that goes on sending for longer than it takes to read an answer is not cut off before it has read it; one that never ends is.
+func TestAnEarlyAnswerReachesASlowClient(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := newHandoff()
+		s := New(Options{HeaderRead: time.Minute, Handler: serves(func(w wire.Client, r *wire.Request) bool { w.WriteHeader(413); return true })})
+		go s.Serve(l)
+		near, far := net.Pipe()
+		l.conns <- far
+		var got string
+		read := make(chan struct{})
+		go func() { got = statuses(near); close(read) }()
+		io.WriteString(near, post("/", "Content-Length: 100000000\r\n", ""))
+		piece, began, end := bytes.Repeat([]byte("x"), 64<<10), time.Now(), error(nil)
+		for range 1000 {
+			if _, end = near.Write(piece); end != nil {
+				break
+			}
+			time.Sleep(100 * time.Millisecond)
+		}
+		if lasted := time.Since(began); end == nil || lasted < 5*time.Second || lasted > 15*time.Second {
+			t.Errorf("it could send for %v, then %v", lasted, end)
+		}
+		<-read
+		if got != "413" {
+			t.Errorf("got %q", got)
+		}
+		s.Close()
+		<-s.whenEmpty()
+	})
 }
 
 // Connections that break at any byte leave nothing behind.

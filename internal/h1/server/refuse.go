@@ -14,9 +14,12 @@ import (
 const (
 	// refusalTime is what a client has to take an answer that no handler gives.
 	refusalTime = 5 * time.Second
-	// lingering is how long a client has to read an answer before what it still sends resets the
-	// connection, and the answer with it (RFC 9112, 9.6).
-	lingering = 500 * time.Millisecond
+
+	// What a client still sends when its connection is closed resets that, and the answer is lost with it (RFC 9112, 9.6). So one that goes on sending is
+	// read from for lingering, mostLingering bytes at most, and one that sends nothing has quiet to read its answer.
+	lingering     = 5 * time.Second
+	quiet         = 500 * time.Millisecond
+	mostLingering = 16 << 20
 )
 
 // refuse answers a head that is none. Who has hung up, or broken off, is not answered.
@@ -42,20 +45,26 @@ func (c *conn) refuse(err error) {
 	}
 }
 
-// linger waits until the client has closed the connection, or had the time to read its answer. Of what it still sends no more is
-// taken in than of a body that nobody reads.
+// linger waits until the client has closed the connection, or had the time to read its answer.
 func (c *conn) linger() {
 	if half, ok := c.net.(interface{ CloseWrite() error }); ok && half.CloseWrite() != nil {
 		return
 	}
 	until := time.Now().Add(lingering)
-	c.reading.exactly(until)
-	for left := mostUnread; left > 0; {
+	for left := mostLingering; left > 0; {
+		c.reading.exactly(earlier(until, time.Now().Add(quiet)))
 		n := max(c.in.Buffered(), 1)
 		if _, err := c.in.Discard(n); err != nil {
 			return
 		}
 		left -= n
 	}
-	time.Sleep(time.Until(until))
+	time.Sleep(quiet)
+}
+
+func earlier(a, b time.Time) time.Time {
+	if a.Before(b) {
+		return a
+	}
+	return b
 }
