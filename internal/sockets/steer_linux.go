@@ -1,7 +1,6 @@
 package sockets
 
 import (
-	"context"
 	"errors"
 	"math/rand/v2"
 	"net"
@@ -81,12 +80,10 @@ func (l *Listener) isMine() (bool, error) {
 	if to.IP.IsUnspecified() {
 		to.IP = net.IPv4(127, 0, 0, 1)
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), connectTime)
-	defer cancel()
 	// The port is chosen here: the connection may be accepted before anybody could ask for it.
 	from := &net.TCPAddr{IP: to.IP, Port: 20_000 + rand.IntN(40_000), Zone: to.Zone}
 	l.probes.expect(from.String())
-	probe, err := (&net.Dialer{LocalAddr: from}).DialContext(ctx, "tcp", to.String())
+	probe, err := (&net.Dialer{LocalAddr: from, Timeout: connectTime}).Dial("tcp", to.String())
 	if err != nil {
 		return false, err
 	}

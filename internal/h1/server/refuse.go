@@ -52,7 +52,7 @@ func (c *conn) linger() {
 	}
 	until := time.Now().Add(lingering)
 	for left := mostLingering; left > 0; {
-		c.reading.exactly(earlier(until, time.Now().Add(quiet)))
+		c.reading.exactly(time.Now().Add(min(quiet, time.Until(until))))
 		n := max(c.in.Buffered(), 1)
 		if _, err := c.in.Discard(n); err != nil {
 			return
@@ -60,11 +60,4 @@ func (c *conn) linger() {
 		left -= n
 	}
 	time.Sleep(quiet)
-}
-
-func earlier(a, b time.Time) time.Time {
-	if a.Before(b) {
-		return a
-	}
-	return b
 }
