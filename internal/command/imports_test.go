@@ -131,7 +131,7 @@ func TestOnlyTheCommandKnowsConfigTelemetryAndAdmin(t *testing.T) {
 // layers are the packages of the module, those first that know of no other. One may
 // import from the layers before its own.
 var layers = [][]string{
-	{"deploy/sbom", "internal/alarm", "internal/build", "internal/cohort", "internal/crew", "internal/filetext", "internal/fresh", "internal/gate", "internal/h1/grammar", "internal/h1/lookout", "internal/h1/raw", "internal/jsonscan", "internal/lapse", "internal/ordered", "internal/recent", "internal/series", "internal/sockets", "internal/sse", "internal/storage/localbus", "internal/systemd", "internal/timed", "internal/wire", "routing/health", "routing/turns", "sticky/binding"},
+	{"deploy/sbom", "internal/alarm", "internal/build", "internal/cohort", "internal/crew", "internal/filetext", "internal/fresh", "internal/gate", "internal/h1/grammar", "internal/h1/lookout", "internal/h1/raw", "internal/jsonscan", "internal/lapse", "internal/ordered", "internal/recent", "internal/series", "internal/sockets", "internal/sse", "internal/stdio/process", "internal/storage/localbus", "internal/systemd", "internal/timed", "internal/wire", "routing/health", "routing/turns", "sticky/binding"},
 	{"internal/admin", "internal/connlimit", "internal/framing", "internal/greet", "internal/h1/body", "internal/h1/buffer", "internal/heap", "internal/journal", "internal/limit", "internal/mcp", "internal/mcptest", "internal/page", "internal/reload", "internal/storage/boltcheck", "internal/storage/engine", "internal/telemetry", "internal/trouble", "internal/wire/nethttp", "sticky/near"},
 	{"internal/storage/health", "internal/storage/memory", "routing/profile"},
 	{"internal/storage/breaker", "internal/storage/file", "internal/storage/redis"},

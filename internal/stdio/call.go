@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"berth/internal/mcp"
+	"berth/internal/stdio/process"
 )
 
 // What is remembered of a process: calls in flight, and those that have made tasks.
@@ -89,7 +90,7 @@ func (p *peer) dispatch(c *call, body []byte) *mcp.Error {
 	if c.token != nil {
 		line = mcp.WithToken(line, number(c.number))
 	}
-	if errors.Is(p.push(line), errQueueFull) {
+	if errors.Is(p.push(line), process.ErrFull) {
 		p.forget(c)
 		return errBusy
 	}

@@ -117,7 +117,7 @@ func TestJSONRequestFailsWithItsProcess(t *testing.T) {
 	r.mu.Lock()
 	process := r.sessions[c.session].peer.process
 	r.mu.Unlock()
-	process.kill("a test")
+	process.Kill("a test")
 	if _, reason, _ := failure(t, exchangetest.ReadAll(t, <-done)); reason != ReasonProcessExited {
 		t.Errorf("got reason %q", reason)
 	}

@@ -38,7 +38,7 @@ func beBerth() {
 		fmt.Println(err)
 	}
 	for p := range s.peers {
-		fmt.Println(p.process.leader.Pid)
+		fmt.Println(p.process.Pid())
 	}
 	select {}
 }

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"berth/internal/mcp"
+	"berth/internal/stdio/process"
 )
 
 // open starts the process after a pause, and initialises it.
@@ -24,8 +25,8 @@ func (p *peer) open(pause time.Duration) {
 	select {
 	case answer := <-first.answer:
 		p.opened(answer)
-	case <-p.process.done:
-		p.failure = failed("the process ended before it answered initialize: "+p.process.story(), ReasonProcessFailed, mcp.NotExecuted)
+	case <-p.process.Done():
+		p.failure = failed("the process ended before it answered initialize: "+p.process.Story(), ReasonProcessFailed, mcp.NotExecuted)
 	case <-late.C:
 		p.lateFor(first)
 	}
@@ -37,10 +38,10 @@ func (p *peer) start() *call {
 	s.mu.Lock()
 	stopped := p.stopping
 	s.mu.Unlock()
-	err := errShutDown
-	var process *process
+	err := process.ErrClosed
+	var started *process.Process
 	if !stopped {
-		process, err = s.spawn(p.receive)
+		started, err = process.Start(s.starter, s.options.process(s.timing), p.receive)
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -53,14 +54,14 @@ func (p *peer) start() *call {
 		p.end(p.failure)
 		return nil
 	}
-	process.log.Info("stdio process started")
-	p.process = process
+	started.Log.Info("stdio process started")
+	p.process = started
 	first := &call{method: mcp.MethodInitialize, answer: make(chan []byte, 1)}
 	p.next++
 	first.number = p.next
 	p.calls[first.number] = first
 	if p.stopping {
-		process.stop("nobody wants it any more")
+		started.Stop("nobody wants it any more")
 	}
 	_ = p.dispatch(first, p.opening) // where it fails, the process has ended
 	return first
@@ -95,7 +96,7 @@ func (p *peer) lateFor(first *call) {
 	defer s.mu.Unlock()
 	delete(p.calls, first.number)
 	how := fmt.Sprintf("the process did not answer initialize within %v", s.options.StartTimeout)
-	if tail := p.process.said.end(); tail != "" {
+	if tail := p.process.Tail(); tail != "" {
 		how += "; its stderr ends: " + tail
 	}
 	p.failure = failed(how, ReasonProcessFailed, mcp.NotExecuted)
@@ -106,8 +107,8 @@ func (p *peer) lateFor(first *call) {
 
 // watch waits for the process's end.
 func (p *peer) watch() {
-	<-p.process.done
-	s, story, own := p.server, p.process.story(), p.process.ownDeath()
+	<-p.process.Done()
+	s, story, own := p.server, p.process.Story(), p.process.OwnDeath()
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	lived := time.Since(p.begun)
@@ -119,9 +120,9 @@ func (p *peer) watch() {
 		s.died(p, story, !p.answered)
 	}
 	if own {
-		p.process.log.Warn("stdio process ended by itself", "how", story, "lived", lived.Round(time.Millisecond).String(), "calls", len(p.calls))
+		p.process.Log.Warn("stdio process ended by itself", "how", story, "lived", lived.Round(time.Millisecond).String(), "calls", len(p.calls))
 	} else {
-		p.process.log.Info("stdio process ended", "how", p.process.how(), "lived", lived.Round(time.Millisecond).String())
+		p.process.Log.Info("stdio process ended", "how", p.process.How(), "lived", lived.Round(time.Millisecond).String())
 	}
 	p.end(failure)
 }

@@ -3,6 +3,8 @@ package stdio
 import (
 	"log/slog"
 	"time"
+
+	"berth/internal/stdio/process"
 )
 
 // Isolation says who shares a process.
@@ -72,6 +74,14 @@ func or[T int | time.Duration](value, otherwise T) T {
 		return value
 	}
 	return otherwise
+}
+
+// process returns what a process is run by.
+func (o *Options) process(t timing) process.Options {
+	return process.Options{
+		Command: o.Command, Dir: o.Dir, Env: o.Env, EnvAllow: o.EnvAllow, User: o.User, MaxLine: o.MaxLine, MaxMemory: o.MaxMemory,
+		Ask: t.ask, Grace: o.Grace, Drain: t.drain, Stuck: t.stuck, Logger: o.Logger,
+	}
 }
 
 // timing is what tests make shorter.

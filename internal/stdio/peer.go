@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"berth/internal/mcp"
+	"berth/internal/stdio/process"
 )
 
 // peer is a process as those have it who speak to it. The server's mutex guards it, but for what
@@ -24,8 +25,8 @@ type peer struct {
 	failure *mcp.Error    // or what became of it
 	version string        // of the protocol, as negotiated
 
-	quit     chan struct{} // closed when it is to be stopped
-	process  *process      // nil before its start
+	quit     chan struct{}    // closed when it is to be stopped
+	process  *process.Process // nil before its start
 	calls    map[int64]*call
 	next     int64           // number of the last call
 	tasks    map[int64]*call // that have made a task
@@ -104,9 +105,9 @@ func (p *peer) isOld(now time.Time) bool {
 // push sends the process a message, of which nobody waits for the way.
 func (p *peer) push(message []byte) error {
 	if p.process == nil {
-		return errQueueClosed
+		return process.ErrEnding
 	}
-	return p.process.in.push(oneLine(message))
+	return p.process.Push(oneLine(message))
 }
 
 // initialize tells the process, once, that its client is ready.
@@ -129,7 +130,7 @@ func (p *peer) stop(cause string) {
 	}
 	close(p.quit)
 	if p.process != nil {
-		p.process.stop(cause)
+		p.process.Stop(cause)
 	}
 }
 

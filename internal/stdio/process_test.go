@@ -10,6 +10,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"berth/internal/stdio/process"
 )
 
 // gone reports whether no process has this id; a zombie, which its parent is to reap, has none.
@@ -126,7 +128,7 @@ func TestFloodOnStderrIsReadAndNotLogged(t *testing.T) {
 	if got := r.open("").call("flood", ""); got != "flooded" {
 		t.Errorf("got %q", got)
 	}
-	if got := strings.Count(r.log.String(), "says on stderr"); got == 0 || got > 20*linesASecond {
+	if got := strings.Count(r.log.String(), "says on stderr"); got == 0 || got > 20*process.LinesASecond {
 		t.Errorf("got %d lines in the log", got)
 	}
 }
@@ -137,14 +139,14 @@ func TestProcessThatDoesNotReadIsEnded(t *testing.T) {
 	c.call("deaf", "")
 	big := strings.Repeat("z", 1<<20)
 	var waiting []*events
-	for range maxQueued>>20 + 1 {
+	for range process.MaxQueued>>20 + 1 {
 		response := c.post(tool("1", "echo", big))
 		if response.Status == 503 {
 			break
 		}
 		waiting = append(waiting, c.stream(response))
 	}
-	if len(waiting) < 2 || len(waiting) > maxQueued>>20 {
+	if len(waiting) < 2 || len(waiting) > process.MaxQueued>>20 {
 		t.Errorf("got %d calls taken", len(waiting))
 	}
 	for _, answers := range waiting {

@@ -7,13 +7,14 @@ import (
 	"time"
 
 	"berth/internal/mcp"
+	"berth/internal/stdio/process"
 )
 
 // maxShown is how much of what is no message a log shows, in bytes.
 const maxShown = 200
 
 // receive takes a line of the process's stdout.
-func (p *peer) receive(process *process, line []byte) {
+func (p *peer) receive(from *process.Process, line []byte) {
 	p.heard.Store(time.Now().UnixNano())
 	line = bytes.TrimPrefix(bytes.TrimSpace(line), []byte("\ufeff"))
 	if len(line) == 0 {
@@ -21,14 +22,14 @@ func (p *peer) receive(process *process, line []byte) {
 	}
 	if !mcp.MayBeMessage(line) || !json.Valid(line) {
 		if !p.misanswered(line) {
-			p.rubbish(process, line)
+			p.rubbish(from, line)
 		}
 		return
 	}
 	line = oneLine(line) // a CR between tokens would be a line's end in an event stream
 	for message, err := range mcp.Messages(line) {
 		if err == nil {
-			p.hear(process, message)
+			p.hear(from, message)
 		}
 	}
 }
@@ -60,7 +61,7 @@ func answeredBy(line []byte) (n int64) {
 }
 
 // rubbish tells, once a process, of what is no message. What begins as one may be a result, which no log tells.
-func (p *peer) rubbish(process *process, line []byte) {
+func (p *peer) rubbish(from *process.Process, line []byte) {
 	p.server.mu.Lock()
 	first := p.once("rubbish")
 	p.server.mu.Unlock()
@@ -71,11 +72,11 @@ func (p *peer) rubbish(process *process, line []byte) {
 	if line[0] != '{' && line[0] != '[' {
 		shown = string(bytes.ToValidUTF8(line[:min(len(line), maxShown)], []byte("\ufffd")))
 	}
-	process.log.Warn("stdio process writes to stdout what is no message; it is dropped, and so is what follows of that kind", "line", shown)
+	from.Log.Warn("stdio process writes to stdout what is no message; it is dropped, and so is what follows of that kind", "line", shown)
 }
 
 // hear takes a message of the process's.
-func (p *peer) hear(process *process, message []byte) {
+func (p *peer) hear(from *process.Process, message []byte) {
 	a, err := mcp.PeekAnswer(message, false)
 	if err != nil && a.ID == nil { // it is ambiguous: whoever it is for judges that
 		a.ID = mcp.ID(message)
@@ -88,20 +89,20 @@ func (p *peer) hear(process *process, message []byte) {
 	case a.Method != "":
 		p.notification(message, a.Method)
 	case a.HasID():
-		p.response(process, message, &a)
+		p.response(from, message, &a)
 	case p.once("rubbish"):
-		process.log.Warn("stdio process writes to stdout what is neither a request nor a response; it is dropped")
+		from.Log.Warn("stdio process writes to stdout what is neither a request nor a response; it is dropped")
 	}
 }
 
 // response gives a call its answer, under the client's id.
-func (p *peer) response(process *process, message []byte, a *mcp.Answer) {
+func (p *peer) response(from *process.Process, message []byte, a *mcp.Answer) {
 	n, _ := answered(a.ID)
 	c := p.calls[n]
 	switch {
 	case c == nil:
 		if p.once("crossed") {
-			process.log.Info("stdio process answers what nobody has asked, or asked no more")
+			from.Log.Info("stdio process answers what nobody has asked, or asked no more")
 		}
 	case c.session == nil:
 		p.answered = true

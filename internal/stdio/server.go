@@ -5,13 +5,15 @@ import (
 	"crypto/rand"
 	"sync"
 	"time"
+
+	"berth/internal/stdio/process"
 )
 
 // Server runs the processes of one upstream and is that upstream to whoever sends. New makes one.
 type Server struct {
 	options Options
 	timing  timing
-	starter *starter
+	starter *process.Starter
 
 	mu       sync.Mutex // guards the fields below, and those of peers, sessions and calls
 	peers    map[*peer]struct{}
@@ -33,7 +35,7 @@ func New(options Options) *Server {
 	options = options.withDefaults()
 	timing := defaultTiming(options.Idle)
 	return &Server{
-		options: options, timing: timing, starter: newStarter(),
+		options: options, timing: timing, starter: process.NewStarter(),
 		peers: map[*peer]struct{}{}, spares: map[string]*peer{},
 		sessions: map[string]*session{}, breaker: breaker{backoff: timing.backoff, trial: options.Restart},
 		empty: make(chan struct{}),
@@ -78,7 +80,7 @@ func (s *Server) Shutdown(ctx context.Context) error {
 		s.killAll()
 		<-s.empty
 	}
-	s.starter.close()
+	s.starter.Close()
 	return err
 }
 
@@ -87,7 +89,7 @@ func (s *Server) killAll() {
 	defer s.mu.Unlock()
 	for p := range s.peers {
 		if p.process != nil {
-			p.process.kill("berth shuts down")
+			p.process.Kill("berth shuts down")
 		}
 	}
 }

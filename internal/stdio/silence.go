@@ -43,7 +43,7 @@ func (p *peer) watchOver(now time.Time) (again bool) {
 		p.spoke()
 	case p.sign != nil && !p.silent && now.Sub(p.sign.begun) >= p.server.timing.sign:
 		p.silent = true
-		p.process.log.Warn("stdio process does not answer: it is given no new session while another process can be started", "calls", len(p.calls))
+		p.process.Log.Warn("stdio process does not answer: it is given no new session while another process can be started", "calls", len(p.calls))
 	}
 	return true
 }
@@ -72,7 +72,7 @@ func (p *peer) spoke() {
 	p.forget(p.sign)
 	if p.sign = nil; p.silent {
 		p.silent = false
-		p.process.log.Info("stdio process answers again")
+		p.process.Log.Info("stdio process answers again")
 	}
 }
 
@@ -83,7 +83,7 @@ func (s *Server) Silence() string {
 	var pids []string
 	for p := range s.peers {
 		if p.silent {
-			pids = append(pids, fmt.Sprint(p.process.leader.Pid))
+			pids = append(pids, fmt.Sprint(p.process.Pid()))
 		}
 	}
 	if len(pids) == 0 {

@@ -17,7 +17,7 @@ func ofPrincipals(o *Options, t *timing) {
 func (r *rig) freeze(c *client) (pid int, hanging *events) {
 	r.t.Helper()
 	r.mu.Lock()
-	pid = r.sessions[c.session].peer.process.leader.Pid
+	pid = r.sessions[c.session].peer.process.Pid()
 	r.mu.Unlock()
 	_ = syscall.Kill(pid, syscall.SIGSTOP)
 	hanging = c.begin("7", "echo", "late")

@@ -1,4 +1,4 @@
-package stdio
+package process
 
 import (
 	"errors"
@@ -10,15 +10,17 @@ import (
 	"time"
 )
 
-// process is one run of the command, with the group that it leads.
-type process struct {
+// Process is one run of the command, with the group that it leads. Start makes one.
+type Process struct {
+	Log *slog.Logger // with its pid
+
 	leader *os.Process
 	in     *queue
 	said   *stderr
 	stdout *os.File
 	errors *os.File
-	log    *slog.Logger
-	timing timing
+	ask    time.Duration // as in Options
+	drain  time.Duration
 	grace  time.Duration
 	exited chan struct{} // closed when the leader has ended
 	done   chan struct{} // closed when what it wrote was read, too
@@ -33,10 +35,10 @@ type process struct {
 	status string // how it ended, once it has
 }
 
-// spawn runs the command. receive is told each line of its stdout, one at a time; the last of
-// them before done is closed.
-func (s *Server) spawn(receive func(p *process, line []byte)) (*process, error) {
-	cmd, err := s.options.command()
+// Start runs the command, from the starter's thread. receive is told each line of its stdout, one at a time; the last of
+// them before Done is closed. Its error says that nothing runs.
+func Start(by *Starter, o Options, receive func(p *Process, line []byte)) (*Process, error) {
+	cmd, err := o.command()
 	if err != nil {
 		return nil, err
 	}
@@ -45,27 +47,37 @@ func (s *Server) spawn(receive func(p *process, line []byte)) (*process, error) 
 		return nil, err
 	}
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = theirs[0], theirs[1], theirs[2]
-	err = s.starter.start(cmd)
+	err = by.start(cmd)
 	closeAll(theirs)
 	if err != nil {
 		closeAll(ours)
 		return nil, err
 	}
-	log := s.options.Logger.With("pid", cmd.Process.Pid)
-	p := &process{
-		leader: cmd.Process, in: newQueue(ours[0], s.timing.stuck), stdout: ours[1], errors: ours[2], said: &stderr{log: log},
-		log: log, timing: s.timing, grace: s.options.Grace, exited: make(chan struct{}), done: make(chan struct{}),
+	log := o.Logger.With("pid", cmd.Process.Pid)
+	p := &Process{
+		Log: log, leader: cmd.Process, in: newQueue(ours[0], o.Stuck), stdout: ours[1], errors: ours[2], said: &stderr{log: log},
+		ask: o.Ask, drain: o.Drain, grace: o.Grace, exited: make(chan struct{}), done: make(chan struct{}),
 	}
-	if err := limitMemory(p.leader.Pid, s.options.MaxMemory); err != nil {
-		p.kill("its memory cannot be bounded: " + err.Error())
+	if err := limitMemory(p.leader.Pid, o.MaxMemory); err != nil {
+		p.Kill("its memory cannot be bounded: " + err.Error())
 	}
-	p.reading.Go(func() { p.read(s.options.MaxLine, receive) })
+	p.reading.Go(func() { p.read(o.MaxLine, receive) })
 	p.reading.Go(func() { p.said.read(p.errors) })
 	go p.write()
 	go p.watch()
 	go p.wait()
 	return p, nil
 }
+
+// Pid is the operating system's id of the process, and of its group.
+func (p *Process) Pid() int { return p.leader.Pid }
+
+// Done is closed when the process has ended, and all that it wrote has been received.
+func (p *Process) Done() <-chan struct{} { return p.done }
+
+// Push sends the process a message, which must be one line, and waits for nothing. ErrFull says that it does not read
+// what it was sent before, ErrEnding that it reads no more.
+func (p *Process) Push(message []byte) error { return p.in.push(message) }
 
 // pipes returns both ends of what are stdin, stdout and stderr to a process.
 func pipes() (theirs, ours []*os.File, err error) {
@@ -89,23 +101,23 @@ func closeAll(files []*os.File) {
 	}
 }
 
-func (p *process) write() {
+func (p *Process) write() {
 	switch err := p.in.run(); {
-	case errors.Is(err, errQueueFull):
-		p.kill("it did not read what it was sent")
+	case errors.Is(err, ErrFull):
+		p.Kill("it did not read what it was sent")
 	case err != nil:
 		p.unheard("it closed its stdin")
 	}
 }
 
 // watch notices that the process has closed its stdin though nothing is written to it: what was before may never be read.
-func (p *process) watch() {
+func (p *Process) watch() {
 	if p.in.watch(); !p.in.isFinished() {
 		p.unheard("it closed its stdin")
 	}
 }
 
-func (p *process) read(most int, receive func(p *process, line []byte)) {
+func (p *Process) read(most int, receive func(p *Process, line []byte)) {
 	lines := newLineReader(p.stdout, most)
 	for {
 		line, cut, err := lines.next()
@@ -114,7 +126,7 @@ func (p *process) read(most int, receive func(p *process, line []byte)) {
 			p.unheard("it closed its stdout")
 			return
 		case cut:
-			p.kill(fmt.Sprintf("a line of its stdout is longer than %d bytes", most))
+			p.Kill(fmt.Sprintf("a line of its stdout is longer than %d bytes", most))
 			return
 		}
 		receive(p, line)
@@ -123,10 +135,10 @@ func (p *process) read(most int, receive func(p *process, line []byte)) {
 
 // unheard ends a process that hears nothing more, or that nobody hears any more, for the cause that is given. It has a moment to
 // end by itself.
-func (p *process) unheard(cause string) {
+func (p *Process) unheard(cause string) {
 	select {
 	case <-p.exited:
-	case <-time.After(p.timing.ask):
+	case <-time.After(p.ask):
 		if p.endsFor(cause, true) { // else it has until its grace is over
 			p.signal(syscall.SIGKILL)
 		}
@@ -135,7 +147,7 @@ func (p *process) unheard(cause string) {
 
 // wait reaps the process, and with it ends what it left behind in its group. What was written
 // before is still read; who escaped the group does not hold that up.
-func (p *process) wait() {
+func (p *Process) wait() {
 	state, err := p.reap()
 	p.mu.Lock()
 	if p.status = "its status is not known"; err == nil {
@@ -144,7 +156,7 @@ func (p *process) wait() {
 	p.mu.Unlock()
 	close(p.exited)
 	p.in.finish()
-	late := time.Now().Add(p.timing.drain)
+	late := time.Now().Add(p.drain)
 	_ = p.stdout.SetReadDeadline(late)
 	_ = p.errors.SetReadDeadline(late)
 	p.reading.Wait()

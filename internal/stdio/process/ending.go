@@ -1,24 +1,24 @@
-package stdio
+package process
 
 import (
 	"syscall"
 	"time"
 )
 
-// stop ends the process as the specification says (2025-11-25, lifecycle, "Shutdown", stdio): its
+// Stop ends the process as the specification says (2025-11-25, lifecycle, "Shutdown", stdio): its
 // stdin is closed, then its group gets SIGTERM, then SIGKILL. It does not wait for that.
-func (p *process) stop(cause string) {
+func (p *Process) Stop(cause string) {
 	if p.endsFor(cause, false) {
 		p.in.finish()
 		go p.insist()
 	}
 }
 
-func (p *process) insist() {
+func (p *Process) insist() {
 	for _, step := range []struct {
 		after  time.Duration
 		signal syscall.Signal
-	}{{p.timing.ask, syscall.SIGTERM}, {p.grace, syscall.SIGKILL}} {
+	}{{p.ask, syscall.SIGTERM}, {p.grace, syscall.SIGKILL}} {
 		select {
 		case <-p.done:
 			return
@@ -28,14 +28,14 @@ func (p *process) insist() {
 	}
 }
 
-// kill ends the process at once, for something that it did.
-func (p *process) kill(cause string) {
+// Kill ends the process at once, for something that it did.
+func (p *Process) Kill(cause string) {
 	p.endsFor(cause, true)
 	p.signal(syscall.SIGKILL)
 }
 
 // endsFor notes why the process is ended, and reports whether nobody ended it before.
-func (p *process) endsFor(cause string, fault bool) bool {
+func (p *Process) endsFor(cause string, fault bool) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.ending || p.reaped {
@@ -46,7 +46,7 @@ func (p *process) endsFor(cause string, fault bool) bool {
 }
 
 // signal never reaches a stranger's group: until the leader is reaped, nobody else has its id.
-func (p *process) signal(signal syscall.Signal) {
+func (p *Process) signal(signal syscall.Signal) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if !p.reaped {
@@ -54,8 +54,8 @@ func (p *process) signal(signal syscall.Signal) {
 	}
 }
 
-// how tells how the process ended, for people to read.
-func (p *process) how() string {
+// How tells how the process ended, for people to read.
+func (p *Process) How() string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.cause != "" {
@@ -64,18 +64,21 @@ func (p *process) how() string {
 	return p.status
 }
 
-// story is how, and the end of what the process said.
-func (p *process) story() string {
-	how := p.how()
-	if tail := p.said.end(); tail != "" {
+// Story is How, and the end of what the process said.
+func (p *Process) Story() string {
+	how := p.How()
+	if tail := p.Tail(); tail != "" {
 		how += "; its stderr ends: " + tail
 	}
 	return how
 }
 
-// ownDeath reports whether the process ended by itself, or for what it did.
-func (p *process) ownDeath() bool {
+// OwnDeath reports whether the process ended by itself, or for what it did.
+func (p *Process) OwnDeath() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.cause == "" || p.fault
 }
+
+// Tail returns the end of what the process said on its stderr, "" if it said nothing.
+func (p *Process) Tail() string { return p.said.end() }

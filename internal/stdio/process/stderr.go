@@ -1,4 +1,4 @@
-package stdio
+package process
 
 import (
 	"io"
@@ -8,10 +8,12 @@ import (
 	"time"
 )
 
+// LinesASecond is how many lines of a process's stderr go to the log.
+const LinesASecond = 50
+
 const (
 	maxTail       = 2 << 10 // bytes of stderr that errors show
 	maxLogged     = 1 << 10 // bytes of one line in the log
-	linesASecond  = 50      // that go to the log
 	logLineWindow = time.Second
 )
 
@@ -61,7 +63,7 @@ func (e *stderr) mayLog(now time.Time) bool {
 		e.tellPassed()
 		e.window, e.logged = now, 0
 	}
-	if e.logged == linesASecond {
+	if e.logged == LinesASecond {
 		e.passed++
 		return false
 	}

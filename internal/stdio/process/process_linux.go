@@ -1,4 +1,4 @@
-package stdio
+package process
 
 import (
 	"errors"
@@ -11,7 +11,7 @@ import (
 func dieWithBerth(a *syscall.SysProcAttr) { a.Pdeathsig = syscall.SIGKILL }
 
 // reap waits for the leader's end and ends the rest of its group before it lets go of its id.
-func (p *process) reap() (*os.ProcessState, error) {
+func (p *Process) reap() (*os.ProcessState, error) {
 	for {
 		err := unix.Waitid(unix.P_PID, p.leader.Pid, nil, unix.WEXITED|unix.WNOWAIT, nil)
 		if !errors.Is(err, unix.EINTR) {

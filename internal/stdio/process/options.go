@@ -1,15 +1,33 @@
-package stdio
+package process
 
 import (
 	"errors"
 	"fmt"
+	"log/slog"
 	"maps"
 	"os"
 	"os/exec"
 	"os/user"
 	"slices"
 	"strconv"
+	"time"
 )
+
+// Options say what is run, and how. All are required but where a zero value has a meaning.
+type Options struct {
+	Command   []string          // program, looked for in berth's own PATH, and arguments; no shell reads them
+	Dir       string            // working directory; "": berth's
+	Env       map[string]string // set for the process
+	EnvAllow  []string          // names passed on from berth's own environment
+	User      string            // name or uid that the process runs as; "": berth's. Another takes root
+	MaxLine   int               // bytes of one line of stdout
+	MaxMemory int64             // bytes of private writable memory of each process in the group (RLIMIT_DATA); Linux only; 0: any
+	Ask       time.Duration     // from the end of stdin to SIGTERM
+	Grace     time.Duration     // from SIGTERM to SIGKILL
+	Drain     time.Duration     // for reading what a process wrote before its end
+	Stuck     time.Duration     // how long a process may leave a full queue unread
+	Logger    *slog.Logger
+}
 
 var errNoCommand = errors.New("stdio: no command")
 

@@ -1,6 +1,6 @@
 //go:build !unix
 
-package stdio
+package process
 
 import (
 	"errors"
@@ -13,7 +13,7 @@ var errNoGroups = errors.New("stdio: this system has no process groups, so no se
 
 func attributes(*user.User) (*syscall.SysProcAttr, error) { return nil, errNoGroups }
 
-func (p *process) reap() (*os.ProcessState, error) { return p.leader.Wait() }
+func (p *Process) reap() (*os.ProcessState, error) { return p.leader.Wait() }
 
 func signalGroup(int, syscall.Signal) {}
 

@@ -1,4 +1,4 @@
-package stdio
+package process
 
 import (
 	"errors"
@@ -7,12 +7,13 @@ import (
 	"time"
 )
 
-// maxQueued bounds, in bytes, what waits for a process to read it. A single line may be longer.
-const maxQueued = 8 << 20
+// MaxQueued bounds, in bytes, what waits for a process to read it. A single line may be longer.
+const MaxQueued = 8 << 20
 
+// What Push fails with.
 var (
-	errQueueFull   = errors.New("stdio: the process does not read what it is sent")
-	errQueueClosed = errors.New("stdio: the process is ending")
+	ErrFull   = errors.New("stdio: the process does not read what it is sent")
+	ErrEnding = errors.New("stdio: the process is ending")
 )
 
 // queue is the stdin of a process. Nobody who adds to it waits.
@@ -39,10 +40,10 @@ func (q *queue) push(message []byte) error {
 	defer q.mu.Unlock()
 	switch {
 	case q.finished:
-		return errQueueClosed
-	case q.bytes > 0 && q.bytes+len(line) > maxQueued:
+		return ErrEnding
+	case q.bytes > 0 && q.bytes+len(line) > MaxQueued:
 		q.refused = true
-		return errQueueFull
+		return ErrFull
 	}
 	q.lines = append(q.lines, line)
 	q.bytes += len(line)
@@ -65,7 +66,7 @@ func (q *queue) wake() {
 	}
 }
 
-// run writes until the queue is finished, or the process reads no more; errQueueFull says that
+// run writes until the queue is finished, or the process reads no more; ErrFull says that
 // this is why. It closes stdin.
 func (q *queue) run() error {
 	defer q.file.Close()
@@ -117,7 +118,7 @@ func (q *queue) write(line []byte) error {
 		case !errors.Is(err, os.ErrDeadlineExceeded):
 			return err
 		case n == 0 && q.isFull():
-			return errQueueFull
+			return ErrFull
 		}
 	}
 }

@@ -1,6 +1,6 @@
 //go:build unix
 
-package stdio
+package process
 
 import (
 	"fmt"

@@ -1,6 +1,6 @@
 //go:build unix && !linux
 
-package stdio
+package process
 
 import (
 	"errors"
@@ -14,7 +14,7 @@ func dieWithBerth(*syscall.SysProcAttr) {}
 
 // reap waits for the leader's end and then ends the rest of its group. For that moment the id, if
 // the group is empty, may be a stranger's: ids are given out in turn, so it takes a full round.
-func (p *process) reap() (*os.ProcessState, error) {
+func (p *Process) reap() (*os.ProcessState, error) {
 	state, err := p.leader.Wait()
 	p.mu.Lock()
 	defer p.mu.Unlock()
