@@ -8,10 +8,13 @@ const quickDeaths = 5
 // firstTrial is after how long berth tries for itself whether a command starts that did not; each trial that fails doubles it.
 const firstTrial = time.Second
 
-// breaker says when a command may be started that keeps dying.
+// breaker says what is wrong with a command that keeps dying, and when it may be started.
 type breaker struct {
 	backoff time.Duration // before the start after the first quick death; doubled by each that follows
 	trial   time.Duration // between starts once there were quickDeaths, and between trials of berth's own at most
+
+	death   string // how the last process died that died by itself
+	trouble string // what is wrong with the command; "": nothing, as far as is known
 
 	deaths int  // quick ones in a row
 	unborn bool // the last of them came before initialize was answered
@@ -69,6 +72,9 @@ func (b *breaker) died(now time.Time, unborn bool) {
 // born notes that initialize was answered, in a trial or to a client: what has kept others from that is over. After a
 // trial one process may be started at once; whether that lives is still to show.
 func (b *breaker) born(trial bool) {
+	if trial || b.unborn {
+		b.trouble = ""
+	}
 	switch {
 	case b.unborn:
 		b.lived()
@@ -78,4 +84,4 @@ func (b *breaker) born(trial bool) {
 }
 
 // lived notes that a process has done something for a client.
-func (b *breaker) lived() { b.deaths, b.unborn, b.next = 0, false, time.Time{} }
+func (b *breaker) lived() { b.trouble, b.deaths, b.unborn, b.next = "", 0, false, time.Time{} }

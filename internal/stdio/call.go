@@ -3,8 +3,6 @@ package stdio
 import (
 	"bytes"
 	"errors"
-	"maps"
-	"slices"
 	"time"
 
 	"berth/internal/mcp"
@@ -113,27 +111,6 @@ func (p *peer) forget(c *call) {
 	}
 }
 
-// keepTask remembers of a call that it has made a task: what the process says of that is for its client.
-func (p *peer) keepTask(c *call, taskID string) {
-	if len(p.tasks) == maxTasks {
-		delete(p.tasks, slices.Min(slices.Collect(maps.Keys(p.tasks))))
-	}
-	p.tasks[c.number] = &call{session: c.session, number: c.number, token: c.token, taskID: taskID, awaited: time.Now().Add(p.server.timing.awaited)}
-}
-
-// heedTask notes what the process answers about a task: its client waits until it has the outcome, as long as it asks now and then.
-func (p *peer) heedTask(c *call, a *mcp.Answer) {
-	for _, made := range p.tasks {
-		switch {
-		case made.taskID != c.taskID:
-		case c.method == mcp.MethodTaskResult, a.Task.Status == "cancelled", a.ErrorCode == mcp.CodeInvalidParams:
-			made.awaited = time.Time{}
-		default:
-			made.awaited = time.Now().Add(p.server.timing.awaited)
-		}
-	}
-}
-
 // cancel tells the process that a client wants no answer any more. A process that is silent about
 // it, as it may be (2025-11-25, cancellation), is not waited for long.
 func (s *Server) cancel(session *session, raw []byte) {
@@ -165,29 +142,4 @@ func (s *session) callOf(id []byte) (found *call) {
 		}
 	}
 	return found
-}
-
-// asker returns the call for which the process asks something or says it; nil if none is in
-// flight that may have it ask. ambiguous says that several sessions have one. What is about a task
-// says so (2025-11-25, tasks, "Associating Task-Related Messages"), and belongs to the call that
-// waits for its result; nothing else does.
-func (p *peer) asker(taskID string) (asker *call, ambiguous bool) {
-	for _, number := range slices.Sorted(maps.Keys(p.calls)) {
-		c := p.calls[number]
-		switch {
-		case !c.mayAsk():
-			continue
-		case c.method == mcp.MethodTaskResult && taskID != "" && c.taskID == taskID:
-			return c, false
-		case c.method == mcp.MethodTaskResult:
-			continue
-		case asker != nil && asker.session != c.session:
-			ambiguous = true
-		}
-		asker = c
-	}
-	if ambiguous {
-		return nil, true
-	}
-	return asker, false
 }

@@ -72,9 +72,9 @@ func (s *Server) processFor(caller string, body []byte) (*peer, *mcp.Error) {
 // choose returns the process that stands for such a session, unless it does not answer, or the session is to have one to itself; then
 // another one, where that may be started.
 func (s *Server) choose(caller string, body []byte) (*peer, *mcp.Error) {
-	share := s.shareOf(caller, body)
-	standing := s.standing(share.key)
-	if standing != nil && !standing.silent && (!share.asked || standing.isFree() || s.hasMany(caller)) {
+	share := s.options.shareOf(caller, body)
+	standing := s.peers.standing(share.key, time.Now())
+	if standing != nil && !standing.silent && (!share.asked || standing.isFree() || 2*s.peers.of(caller) >= s.options.MaxProcesses) {
 		return standing, nil
 	}
 	opening := mcp.WithID(body, []byte("0"))
@@ -94,39 +94,10 @@ func (s *Server) choose(caller string, body []byte) (*peer, *mcp.Error) {
 	return p, nil
 }
 
-// standing returns the process with this key that new sessions had best be in: one that answers, with the fewest sessions; nil: there
-// is none.
-func (s *Server) standing(key string) (best *peer) {
-	if key == "" {
-		return nil
-	}
-	now := time.Now()
-	for p := range s.peers {
-		if p.key != key || p.stopping || p.over || p.isOld(now) {
-			continue
-		}
-		if best == nil || best.silent && !p.silent || best.silent == p.silent && p.load() < best.load() {
-			best = p
-		}
-	}
-	return best
-}
-
 // load is how many sessions the process has, or is to have in a moment.
 func (p *peer) load() int { return len(p.sessions) + p.opens }
 
 func (p *peer) isFree() bool { return p.load() == 0 }
-
-// hasMany reports whether a caller has half of the processes that may run.
-func (s *Server) hasMany(caller string) bool {
-	n := 0
-	for p := range s.peers {
-		if p.caller == caller {
-			n++
-		}
-	}
-	return 2*n >= s.options.MaxProcesses
-}
 
 // share says with whom a session shares its process.
 type share struct {
@@ -134,12 +105,12 @@ type share struct {
 	asked bool   // its client may be asked something, by a process that does not say for which call: it shares one only where it must
 }
 
-func (s *Server) shareOf(caller string, initialize []byte) share {
+func (o *Options) shareOf(caller string, initialize []byte) share {
 	said, asked := saidBy(initialize)
 	switch {
-	case s.options.Isolation == IsolateAll:
+	case o.Isolation == IsolateAll:
 		return share{key: "all, " + said}
-	case s.options.Isolation == IsolatePrincipal && caller != "":
+	case o.Isolation == IsolatePrincipal && caller != "":
 		return share{key: "of " + caller + ", " + said, asked: asked}
 	}
 	return share{}

@@ -18,7 +18,9 @@ func (p *peer) notification(message []byte, method string) {
 	case method == mcp.MethodLog:
 		p.log(message)
 	case method == mcp.MethodTaskStatus:
-		p.taskStatus(message)
+		if c := p.tasks.owner(mcp.Param(message, "taskId")); c != nil {
+			c.session.standing.add(message, false)
+		}
 	case method == mcp.MethodUpdated:
 		p.updated(message)
 	case strings.HasSuffix(method, "/list_changed"):
@@ -36,7 +38,7 @@ func (p *peer) other(message []byte) {
 			return
 		}
 	}
-	if asker, _ := p.asker(""); asker != nil {
+	if asker, _ := p.calls.asker(""); asker != nil {
 		asker.stream.add(message, false)
 		return
 	}
@@ -57,20 +59,9 @@ func (p *peer) progress(message []byte) {
 	}
 }
 
-// taskStatus goes to the session whose call made the task.
-func (p *peer) taskStatus(message []byte) {
-	id := mcp.Param(message, "taskId")
-	for _, c := range p.tasks {
-		if c.taskID == id && !c.session.over {
-			c.session.standing.add(message, false)
-			return
-		}
-	}
-}
-
 // log goes to the call that can have caused it. What one session's call logs is not for others.
 func (p *peer) log(message []byte) {
-	switch asker, ambiguous := p.asker(""); {
+	switch asker, ambiguous := p.calls.asker(""); {
 	case asker != nil:
 		asker.stream.add(message, false)
 	case !ambiguous:

@@ -77,11 +77,11 @@ func (p *peer) opened(answer []byte) {
 			p.version = versions[0]
 		}
 		p.touched = time.Now() // it may have taken longer to start than it may be idle
-		p.server.born(p)
+		p.server.breaker.born(p.trial)
 		return
 	}
 	if p.refusal = mcp.ErrorObject(answer); p.refusal != nil {
-		p.server.born(p)
+		p.server.breaker.born(p.trial)
 	} else {
 		how := "it answered initialize with neither a result nor an error"
 		p.failure = failed("the process does not start: "+how, ReasonProcessFailed, mcp.NotExecuted)

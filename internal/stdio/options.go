@@ -1,6 +1,7 @@
 package stdio
 
 import (
+	"crypto/rand"
 	"log/slog"
 	"time"
 
@@ -75,6 +76,9 @@ func or[T int | time.Duration](value, otherwise T) T {
 	}
 	return otherwise
 }
+
+// newID returns a session's id, which nobody can guess.
+func (o *Options) newID() string { return o.SessionPrefix + rand.Text() }
 
 // process returns what a process is run by.
 func (o *Options) process(t timing) process.Options {

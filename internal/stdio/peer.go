@@ -27,9 +27,9 @@ type peer struct {
 
 	quit     chan struct{}    // closed when it is to be stopped
 	process  *process.Process // nil before its start
-	calls    map[int64]*call
-	next     int64           // number of the last call
-	tasks    map[int64]*call // that have made a task
+	calls    byNumber
+	next     int64    // number of the last call
+	tasks    byNumber // that have made a task
 	sessions map[*session]struct{}
 	opens    int  // sessions that are to be opened in it
 	told     bool // it got notifications/initialized
@@ -53,8 +53,8 @@ func (s *Server) newPeer(opening []byte) (*peer, *mcp.Error) {
 	}
 	wait, ok := s.breaker.admit(time.Now())
 	if !ok {
-		s.trouble = "the command keeps dying: " + s.death
-		return nil, unavailable("the process died several times in a row; the last time: "+s.death, ReasonCrashLoop, wait)
+		s.breaker.trouble = "the command keeps dying: " + s.breaker.death
+		return nil, unavailable("the process died several times in a row; the last time: "+s.breaker.death, ReasonCrashLoop, wait)
 	}
 	return s.begin(opening, wait), nil
 }

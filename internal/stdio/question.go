@@ -25,7 +25,7 @@ func (p *peer) question(message, id []byte, method string) {
 		return
 	}
 	id = bytes.Clone(id)
-	asker, ambiguous := p.asker(mcp.RelatedTask(message))
+	asker, ambiguous := p.calls.asker(mcp.RelatedTask(message))
 	switch {
 	case ambiguous:
 		if p.once("ambiguous") {

@@ -111,12 +111,12 @@ func (p *peer) response(from *process.Process, message []byte, a *mcp.Answer) {
 	default:
 		if !p.worked {
 			p.worked = true
-			p.server.lived()
+			p.server.breaker.lived()
 		}
 		if a.CreatesTask() {
-			p.keepTask(c, a.Task.ID)
+			p.tasks.keep(c, a.Task.ID, time.Now().Add(p.server.timing.awaited))
 		} else if c.taskID != "" {
-			p.heedTask(c, a)
+			p.tasks.heed(c, a, time.Now().Add(p.server.timing.awaited))
 		}
 		p.finish(c, mcp.WithID(message, c.id))
 	}

@@ -2,7 +2,6 @@ package stdio
 
 import (
 	"context"
-	"crypto/rand"
 	"sync"
 	"time"
 
@@ -16,14 +15,12 @@ type Server struct {
 	starter *process.Starter
 
 	mu       sync.Mutex // guards the fields below, and those of peers, sessions and calls
-	peers    map[*peer]struct{}
+	peers    peers
 	spares   map[string]*peer // whose opener left before they were ready; by what was asked
 	sessions map[string]*session
 	breaker  breaker
-	death    string // how the last process died that died by itself
-	trouble  string // what is wrong with the command; "": nothing, as far as is known
-	trial    *peer  // shows whether that is over; nil: none does
-	asked    int64  // the number of the last question to a client
+	trial    *peer // shows whether that is over; nil: none does
+	asked    int64 // the number of the last question to a client
 	sweeping *time.Timer
 	watching *time.Timer
 	closing  bool
@@ -36,7 +33,7 @@ func New(options Options) *Server {
 	timing := defaultTiming(options.Idle)
 	return &Server{
 		options: options, timing: timing, starter: process.NewStarter(),
-		peers: map[*peer]struct{}{}, spares: map[string]*peer{},
+		peers: peers{}, spares: map[string]*peer{},
 		sessions: map[string]*session{}, breaker: breaker{backoff: timing.backoff, trial: options.Restart},
 		empty: make(chan struct{}),
 	}
@@ -119,6 +116,3 @@ func (s *Server) Tied() (n int) {
 	}
 	return n
 }
-
-// newID returns a session's id, which nobody can guess.
-func (s *Server) newID() string { return s.options.SessionPrefix + rand.Text() }

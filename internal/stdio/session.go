@@ -37,7 +37,7 @@ type session struct {
 
 func (s *Server) newSession(p *peer, caller string) *session {
 	session := &session{
-		id: s.newID(), caller: caller, peer: p, standing: newStream("g"), streams: map[string]*stream{},
+		id: s.options.newID(), caller: caller, peer: p, standing: newStream("g"), streams: map[string]*stream{},
 		subscribed: map[string]bool{}, asks: map[int64]*ask{}, calls: map[*call]struct{}{}, touched: time.Now(),
 	}
 	s.sessions[session.id] = session

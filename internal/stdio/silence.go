@@ -32,7 +32,7 @@ func (s *Server) watch() {
 // watchOver asks a process for a sign of life that has said nothing for a while though it has calls in flight; one that gives none is
 // silent until it says something. It reports whether there is more to wait for.
 func (p *peer) watchOver(now time.Time) (again bool) {
-	heard, waits := time.Unix(0, p.heard.Load()), p.waitsSince()
+	heard, waits := time.Unix(0, p.heard.Load()), p.calls.waitSince()
 	switch {
 	case p.stopping || !p.isReady():
 	case p.sign == nil && waits.IsZero():
@@ -46,16 +46,6 @@ func (p *peer) watchOver(now time.Time) (again bool) {
 		p.process.Log.Warn("stdio process does not answer: it is given no new session while another process can be started", "calls", len(p.calls))
 	}
 	return true
-}
-
-// waitsSince is when the call began that has been in flight for the longest time; zero: none is.
-func (p *peer) waitsSince() (first time.Time) {
-	for _, c := range p.calls {
-		if c.session != nil && (first.IsZero() || c.begun.Before(first)) {
-			first = c.begun
-		}
-	}
-	return first
 }
 
 // askForSign sends the process a ping, whose answer or any other word is a sign of life.

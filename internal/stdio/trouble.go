@@ -13,10 +13,10 @@ import (
 func (s *Server) Trouble() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.trouble == "" {
+	if s.breaker.trouble == "" {
 		return nil
 	}
-	return errors.New("stdio: " + s.trouble)
+	return errors.New("stdio: " + s.breaker.trouble)
 }
 
 // Revive is Trouble, once it has tried whether that is over: where something is wrong, a process is started for that, as soon as one may be.
@@ -35,7 +35,7 @@ func (s *Server) Revive(ctx context.Context) error {
 func (s *Server) tryOut() *peer {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.trial == nil && s.trouble != "" && s.noRoom() == nil && s.breaker.admitTrial(time.Now()) {
+	if s.trial == nil && s.breaker.trouble != "" && s.noRoom() == nil && s.breaker.admitTrial(time.Now()) {
 		s.trial = s.begin(trialOpening, 0)
 		s.trial.trial = true
 		go s.endTrial(s.trial)
@@ -55,31 +55,17 @@ func (s *Server) endTrial(p *peer) {
 
 // died notes a death for which the command may be to blame, before the process had answered initialize or after that.
 func (s *Server) died(p *peer, how string, unborn bool) {
-	s.death = how
+	s.breaker.death = how
 	if !p.trial {
 		s.breaker.died(time.Now(), unborn)
 	}
 	switch {
 	case s.breaker.deaths >= quickDeaths:
-		s.trouble = "the command keeps dying: " + how
+		s.breaker.trouble = "the command keeps dying: " + how
 	case unborn:
-		s.trouble = "the command does not start: " + how
+		s.breaker.trouble = "the command does not start: " + how
 	}
 	if s.breaker.deaths == quickDeaths && !p.trial {
 		s.options.Logger.Warn("stdio process dies again and again: it is tried now and then", "every", s.options.Restart.String())
 	}
-}
-
-// born notes that a process has answered initialize.
-func (s *Server) born(p *peer) {
-	if p.trial || s.breaker.unborn {
-		s.trouble = ""
-	}
-	s.breaker.born(p.trial)
-}
-
-// lived notes that a process has done something for a client.
-func (s *Server) lived() {
-	s.trouble = ""
-	s.breaker.lived()
 }

@@ -60,7 +60,7 @@ func TestWhatDoesNotStartIsInTroubleUntilItDoes(t *testing.T) {
 func TestATrialThatIsNotWaitedForGoesOn(t *testing.T) {
 	r := newRig(t, "slow")
 	r.mu.Lock()
-	r.trouble = "a test"
+	r.breaker.trouble = "a test"
 	r.mu.Unlock()
 	r.eventually("it is over", func() bool {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Millisecond)
