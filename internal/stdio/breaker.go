@@ -69,17 +69,27 @@ func (b *breaker) died(now time.Time, unborn bool) {
 	b.next = now.Add(pause)
 }
 
+// blame notes how a process died that died by itself, before it had answered initialize or after that.
+func (b *breaker) blame(how string, unborn bool) {
+	b.death = how
+	switch {
+	case b.deaths >= quickDeaths:
+		b.keepsDying()
+	case unborn:
+		b.trouble = "the command does not start: " + how
+	}
+}
+
+func (b *breaker) keepsDying() { b.trouble = "the command keeps dying: " + b.death }
+
 // born notes that initialize was answered, in a trial or to a client: what has kept others from that is over. After a
 // trial one process may be started at once; whether that lives is still to show.
 func (b *breaker) born(trial bool) {
-	if trial || b.unborn {
-		b.trouble = ""
-	}
 	switch {
 	case b.unborn:
 		b.lived()
 	case trial:
-		b.next = time.Time{}
+		b.trouble, b.next = "", time.Time{}
 	}
 }
 

@@ -53,7 +53,7 @@ func (s *Server) newPeer(opening []byte) (*peer, *mcp.Error) {
 	}
 	wait, ok := s.breaker.admit(time.Now())
 	if !ok {
-		s.breaker.trouble = "the command keeps dying: " + s.breaker.death
+		s.breaker.keepsDying()
 		return nil, unavailable("the process died several times in a row; the last time: "+s.breaker.death, ReasonCrashLoop, wait)
 	}
 	return s.begin(opening, wait), nil

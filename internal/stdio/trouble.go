@@ -55,16 +55,10 @@ func (s *Server) endTrial(p *peer) {
 
 // died notes a death for which the command may be to blame, before the process had answered initialize or after that.
 func (s *Server) died(p *peer, how string, unborn bool) {
-	s.breaker.death = how
 	if !p.trial {
 		s.breaker.died(time.Now(), unborn)
 	}
-	switch {
-	case s.breaker.deaths >= quickDeaths:
-		s.breaker.trouble = "the command keeps dying: " + how
-	case unborn:
-		s.breaker.trouble = "the command does not start: " + how
-	}
+	s.breaker.blame(how, unborn)
 	if s.breaker.deaths == quickDeaths && !p.trial {
 		s.options.Logger.Warn("stdio process dies again and again: it is tried now and then", "every", s.options.Restart.String())
 	}
