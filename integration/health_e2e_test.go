@@ -168,6 +168,9 @@ func TestNewWorkAvoidsAnInstanceThatFailsItsChecks(t *testing.T) {
 	}
 
 	f.tell(t, f.fleet[2].url()) // itself, so that it can be gone
+	if !await(t, readyWithin, func() bool { return strings.Contains(f.output.String(), `"instances are at another URL"`) }) {
+		t.Fatal("it is not told that c is at another URL")
+	}
 	f.wantBack(t, "moved")
 	f.fleet[2].kill()
 	f.wantTrouble(t, "gone", "connection refused")

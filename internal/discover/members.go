@@ -218,7 +218,7 @@ func (c Changes) log(log *slog.Logger, pool string) {
 		names []string
 	}{
 		{"instances discovered", c.Joined}, {"instances are back", c.Back}, {"instances are not ready for new work, they drain", c.Drains},
-		{"instances left, they drain", c.Left},
+		{"instances left, they drain", c.Left}, {"instances are at another URL", c.Moved},
 	} {
 		if len(told.names) > 0 {
 			log.Info(told.what, "pool", pool, "upstreams", told.names)

@@ -29,9 +29,9 @@ const (
 
 // Changes are what became of instances, by name.
 type Changes struct {
-	Joined, Drains, Left, Back []string
-	Forgotten                  map[string]string // and why
-	over                       []Instance        // those forgotten
+	Joined, Drains, Left, Back, Moved []string
+	Forgotten                         map[string]string // and why
+	over                              []Instance        // those forgotten
 }
 
 // roster is the memory of who is there and who left. It has no clock of its own, and is not safe
@@ -97,6 +97,9 @@ func (r *roster) meet(instance Instance, c *Changes) {
 		c.Back = append(c.Back, instance.Name)
 	case !e.Draining && instance.Draining:
 		c.Drains = append(c.Drains, instance.Name)
+	}
+	if e := r.known[instance.Name]; e != nil && e.URL.String() != instance.URL.String() {
+		c.Moved = append(c.Moved, instance.Name)
 	}
 	r.known[instance.Name] = &entry{Instance: instance}
 }
@@ -196,7 +199,7 @@ func (r *roster) leaving() (names []string) {
 func (r *roster) present() int { return len(r.known) - len(r.leaving()) }
 
 func (c Changes) sorted() Changes {
-	for _, names := range [][]string{c.Joined, c.Drains, c.Left, c.Back} {
+	for _, names := range [][]string{c.Joined, c.Drains, c.Left, c.Back, c.Moved} {
 		slices.Sort(names)
 	}
 	return c

@@ -157,6 +157,20 @@ func TestWhoIsBackTakesWorkAgain(t *testing.T) {
 	}
 }
 
+// An instance is what its name says: at another URL it is the same one.
+func TestWhoMovedIsToldOnce(t *testing.T) {
+	s := begin()
+	s.take(of("a", "b"), s.now)
+	list := of("a", "b")
+	list[1].URL = list[0].URL
+	for i, want := range []string{"[b] [] []", "[] [] []"} {
+		if c := s.take(list, s.now); fmt.Sprint(c.Moved, c.Joined, c.Left) != want {
+			t.Errorf("answer %d: got %+v", i, c)
+		}
+	}
+	s.expect(t, "a b")
+}
+
 // One empty answer is a name server's restart more often than the end of a fleet.
 func TestAnEmptyAnswerCountsOnceItHasStood(t *testing.T) {
 	s := begin()
