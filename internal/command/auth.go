@@ -11,6 +11,7 @@ import (
 	"berth/internal/admin"
 	"berth/internal/config"
 	"berth/internal/identity"
+	"berth/internal/parts"
 	"berth/internal/reload"
 	"berth/proxy"
 )
@@ -33,20 +34,20 @@ func (g *generation) newCallers(auth config.Auth) (c *callers, err error) {
 	if auth.Principal != config.PrincipalJWT {
 		return c, nil
 	}
-	c.keys, err = share(g, "jwks "+auth.JWT.JWKS, func() (keys, life, error) { return newKeys(auth.JWT, g.site.observers) })
+	c.keys, err = share(g, "jwks "+auth.JWT.JWKS, func() (keys, parts.Life, error) { return newKeys(auth.JWT, g.site.observers) })
 	return c, err
 }
 
-func newKeys(cfg config.JWT, o observers) (keys, life, error) {
+func newKeys(cfg config.JWT, o observers) (keys, parts.Life, error) {
 	if cfg.JWKSIsURL() {
 		f := identity.NewKeyFetcher(identity.FetcherOptions{URL: cfg.JWKS, Logger: o.log, Meter: o.meter})
-		return f, life{run: f.Run, end: func(context.Context) { f.Close() }}, nil
+		return f, parts.Life{Run: f.Run, End: func(context.Context) { f.Close() }}, nil
 	}
 	f, err := identity.OpenKeyFile("auth.jwt.jwks", cfg.JWKS, o.log, o.meter)
 	if err != nil {
-		return nil, life{}, err
+		return nil, parts.Life{}, err
 	}
-	return f, life{run: f.Run}, nil
+	return f, parts.Life{Run: f.Run}, nil
 }
 
 // at returns what tells who calls one of these pools, and what clients without a token are told; nil for
@@ -102,16 +103,16 @@ func (g *generation) newAuthorization(pool config.Pool) (*proxy.Authorization, e
 		return &proxy.Authorization{Value: func() string { return string(pool.AuthorizationValue) }}, nil
 	}
 	path := pool.AuthorizationValueFile
-	value, err := share(g, "authorization "+path, func() (*reload.Value[string], life, error) {
+	value, err := share(g, "authorization "+path, func() (*reload.Value[string], parts.Life, error) {
 		value, err := reload.Open(reload.Options{
 			What:   "authorization",
 			Files:  []reload.File{{Key: "authorization_value_file", Path: path}},
 			Logger: g.site.log, Meter: g.site.meter,
 		}, parseAuthorization)
 		if err != nil {
-			return nil, life{}, err
+			return nil, parts.Life{}, err
 		}
-		return value, life{run: value.Run}, nil
+		return value, parts.Life{Run: value.Run}, nil
 	})
 	if err != nil {
 		return nil, err

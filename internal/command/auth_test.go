@@ -30,8 +30,8 @@ func TestReplacedAuthorizationFollowsItsFile(t *testing.T) {
 			t.Fatal(err)
 		}
 		ctx, stop := context.WithCancel(t.Context())
-		g.site.parts.begin(ctx)
-		defer g.site.parts.wait()
+		g.site.parts.Begin(ctx)
+		defer g.site.parts.Wait()
 		defer stop()
 		for _, c := range []struct{ content, want string }{{"Bearer two", "Bearer two"}, {"", "Bearer two"}, {"three", "Bearer two"}, {"Basic eA==", "Basic eA=="}} {
 			write(c.content)

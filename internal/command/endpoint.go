@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"berth/internal/config"
+	"berth/internal/parts"
 	"berth/proxy"
 	"berth/proxy/bridge"
 	"berth/proxy/resident"
@@ -86,12 +87,12 @@ func (g *generation) newPool(cfg config.Pool) (pool, error) {
 		Name: cfg.Name, Upstreams: m.named, Settings: m.settings, Probe: g.site.prober(cfg.Name), Examine: g.site.examiner(cfg.Name),
 		Revive: g.site.reviver(cfg.Name), Load: tasksAt, Logger: g.site.log, Meter: g.site.meter,
 	}
-	made, err := share(g, "pool "+cfg.Name, func() (pool, life, error) {
+	made, err := share(g, "pool "+cfg.Name, func() (pool, parts.Life, error) {
 		f := g.newFleet(cfg.Name)
 		options.Seek = f.members.Seek
 		p := routing.NewPool(options)
 		f.pool = p
-		return pool{p, routing.NewAsker(p), f}, life{run: both(p.Run, f.Run), end: func(context.Context) { p.Close(); f.members.Close() }}, nil
+		return pool{p, routing.NewAsker(p), f}, parts.Life{Run: both(p.Run, f.Run), End: func(context.Context) { p.Close(); f.members.Close() }}, nil
 	})
 	g.manned = append(g.manned, manned{made.fleet, m})
 	return made, err
@@ -103,9 +104,9 @@ func (g *generation) addBridge(ep *proxy.Endpoint, cfg config.Bridge) error {
 		Endpoint: ep, Keys: g.site.keys, Store: g.site.store, Relay: g.site.mailbox, Isolation: bridge.Isolation(cfg.SessionIsolation), Sessions: cfg.Sessions,
 		Idle: time.Duration(cfg.Idle), Question: time.Duration(cfg.Question), TaskID: g.cfg.Limits.TaskID, Logger: g.site.log, Meter: g.site.meter,
 	}
-	b, err := share(g, "bridge "+ep.Router.Pool.Name(), func() (*bridge.Bridge, life, error) {
+	b, err := share(g, "bridge "+ep.Router.Pool.Name(), func() (*bridge.Bridge, parts.Life, error) {
 		b := bridge.New(options)
-		return b, life{run: b.Run, here: b.Tied, end: func(context.Context) { b.Close() }}, nil
+		return b, parts.Life{Run: b.Run, Here: b.Tied, End: func(context.Context) { b.Close() }}, nil
 	})
 	g.then(func() { b.Change(options) })
 	ep.Bridge = b

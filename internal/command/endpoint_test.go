@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"berth/internal/config"
+	"berth/internal/parts"
 	"berth/internal/relay"
 )
 
@@ -13,7 +14,7 @@ import (
 func generationOf(auth config.Auth) *generation {
 	cfg := config.Default()
 	cfg.Auth = auth
-	return &generation{site: &site{mailbox: relay.New(nil, "", nil, nil), parts: newParts()}, cfg: cfg}
+	return &generation{site: &site{mailbox: relay.New(nil, "", nil, nil), parts: parts.New()}, cfg: cfg}
 }
 
 // Whether there are principals is asked at two places, the router's and the proxy's.

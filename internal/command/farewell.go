@@ -124,10 +124,10 @@ func (s *site) handOver(ctx context.Context) {
 // awaitTied waits for the calls that live in this process alone, and for what other berths are
 // still being told of them.
 func (s *site) awaitTied(ctx context.Context) {
-	if s.parts.here() == 0 {
+	if s.parts.Here() == 0 {
 		return
 	}
-	await(ctx, func() bool { return s.parts.here() == 0 })
+	await(ctx, func() bool { return s.parts.Here() == 0 })
 	ctx, cancel := context.WithTimeout(ctx, lastWords) // a stream of another berth's may stand for ever
 	defer cancel()
 	await(ctx, func() bool { return s.mailbox.Serving() == 0 })

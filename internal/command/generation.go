@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"berth/internal/config"
+	"berth/internal/parts"
 	"berth/proxy"
 	"berth/upgrade"
 )
@@ -65,6 +66,12 @@ func (g *generation) make() (err error) {
 	return err
 }
 
+// share takes the part with this key into use for a generation, which drops it. Where there is
+// none, make makes it; what goes on in it begins when the generation is used.
+func share[T any](g *generation, key string, make func() (T, parts.Life, error)) (T, error) {
+	return parts.Share(g.site.parts, &g.taken, key, make)
+}
+
 // then has something be done when the generation becomes the newest.
 func (g *generation) then(change func()) { g.last = append(g.last, change) }
 
@@ -98,7 +105,7 @@ func (g *generation) leave() {
 }
 
 // drop lets go of what no other generation uses.
-func (g *generation) drop() { g.site.parts.drop(g.taken) }
+func (g *generation) drop() { g.site.parts.Drop(g.taken) }
 
 func (g *generation) proxyOptions() proxy.Options {
 	s := g.site

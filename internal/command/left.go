@@ -10,7 +10,7 @@ type left struct{ requests, streams, held, tied, connections int64 }
 
 func (p *process) left() left {
 	proxy := p.site.proxy()
-	l := left{streams: proxy.Streams(), held: int64(p.site.held()), tied: int64(p.site.parts.here()), connections: p.connections()}
+	l := left{streams: proxy.Streams(), held: int64(p.site.held()), tied: int64(p.site.parts.Here()), connections: p.connections()}
 	l.requests = max(proxy.Serving()-l.streams, 0)
 	return l
 }

@@ -32,7 +32,7 @@ func (s *site) probes(clients *sockets.Listener) []systemd.Probe {
 			return nil
 		}},
 		{Name: "tasks", Ask: func() error { s.held(); return nil }},
-		{Name: "parts", Ask: func() error { s.parts.here(); return nil }},
+		{Name: "parts", Ask: func() error { s.parts.Here(); return nil }},
 		{Name: "store", Ask: func() error { s.store.Health(); return nil }},
 	}
 }

@@ -6,6 +6,7 @@ import (
 
 	"berth/internal/auditlog"
 	"berth/internal/config"
+	"berth/internal/parts"
 	"berth/internal/relay"
 	"berth/internal/storage"
 )
@@ -13,8 +14,8 @@ import (
 // lookAround looks at what cfg names by the parts that would serve. It binds no address, writes
 // nothing and calls no tool.
 func lookAround(ctx context.Context, cfg config.Config) []finding {
-	s := &site{mailbox: relay.New(nil, "", nil, nil), parts: newParts()} // for the name: nothing is passed on
-	defer s.parts.close()
+	s := &site{mailbox: relay.New(nil, "", nil, nil), parts: parts.New()} // for the name: nothing is passed on
+	defer s.parts.Close()
 	g := &generation{site: s, cfg: cfg}
 	found, looks := g.openFiles(cfg)
 	found = append(found, lookAtRules(cfg)...)

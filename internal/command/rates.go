@@ -7,6 +7,7 @@ import (
 
 	"berth/internal/config"
 	"berth/internal/limit"
+	"berth/internal/parts"
 	"berth/internal/storage"
 	"berth/proxy/inbound"
 	"berth/upgrade"
@@ -20,8 +21,8 @@ func (g *generation) newRates(pool string) (rules []inbound.RateRule, err error)
 			continue
 		}
 		key := fmt.Sprintf("rate %s %v %d", cfg.EffectiveName(), cfg.Rate, cfg.EffectiveBurst())
-		shared, err := share(g, key, func() (*limit.Shared, life, error) {
-			return limit.NewShared(cfg.EffectiveName(), cfg.Rate.PerSecond(), cfg.EffectiveBurst(), g.rateStore(cfg)), life{}, nil
+		shared, err := share(g, key, func() (*limit.Shared, parts.Life, error) {
+			return limit.NewShared(cfg.EffectiveName(), cfg.Rate.PerSecond(), cfg.EffectiveBurst(), g.rateStore(cfg)), parts.Life{}, nil
 		})
 		if err != nil {
 			return nil, err

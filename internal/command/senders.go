@@ -13,6 +13,7 @@ import (
 	"berth/internal/exchange"
 	"berth/internal/httpsse"
 	"berth/internal/mcp"
+	"berth/internal/parts"
 	"berth/internal/stdio"
 	"berth/internal/wire"
 	"berth/proxy"
@@ -53,11 +54,11 @@ type sse struct {
 
 // newSSE takes into use what sends to those of a pool, by client from now on.
 func (g *generation) newSSE(pool string, client exchange.Sender) (exchange.Sender, error) {
-	s, err := share(g, "sse "+pool, func() (sse, life, error) {
+	s, err := share(g, "sse "+pool, func() (sse, parts.Life, error) {
 		by := new(exchange.Switch)
 		by.To(client)
 		s := sse{httpsse.New(by, httpsse.Options{SessionPrefix: resident.Prefix(g.site.mailbox.Name())}), by}
-		return s, life{here: s.InFlight, end: func(context.Context) { s.Close() }}, nil
+		return s, parts.Life{Here: s.InFlight, End: func(context.Context) { s.Close() }}, nil
 	})
 	g.then(func() { s.by.To(client) })
 	return s, err
@@ -70,9 +71,9 @@ const endTime = 10 * time.Second
 func (g *generation) addServers(s *resident.Sender, u config.Upstream) error {
 	for _, name := range u.Names() {
 		options := processOptions(u, name, resident.Prefix(g.site.mailbox.Name()), g.site.log)
-		server, err := share(g, "stdio "+s.Pool+" "+name, func() (*stdio.Instance, life, error) {
+		server, err := share(g, "stdio "+s.Pool+" "+name, func() (*stdio.Instance, parts.Life, error) {
 			server := stdio.NewInstance(options)
-			return server, life{run: server.Run, here: g.site.tiedTo(server), end: func(ctx context.Context) { end(ctx, server) }}, nil
+			return server, parts.Life{Run: server.Run, Here: g.site.tiedTo(server), End: func(ctx context.Context) { end(ctx, server) }}, nil
 		})
 		if err != nil {
 			return err

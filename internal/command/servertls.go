@@ -13,6 +13,7 @@ import (
 	"berth/internal/config"
 	"berth/internal/exchange"
 	"berth/internal/h1/client"
+	"berth/internal/parts"
 )
 
 var tlsVersions = map[string]uint16{"1.2": tls.VersionTLS12, "1.3": tls.VersionTLS13}
@@ -48,12 +49,12 @@ func (g *generation) newTrusts(cfg config.Pool) (t *trusts, err error) {
 
 // newTrust takes into use what a table says; table names it in errors.
 func (g *generation) newTrust(table string, cfg config.ServerTLS) (*certs.Trust, error) {
-	return share(g, fmt.Sprintf("trust %s %q", table, cfg), func() (*certs.Trust, life, error) {
+	return share(g, fmt.Sprintf("trust %s %q", table, cfg), func() (*certs.Trust, parts.Life, error) {
 		trust, err := openTrust(table, "upstream_tls", cfg, g.site.observers)
 		if err != nil {
-			return nil, life{}, err
+			return nil, parts.Life{}, err
 		}
-		return trust, life{run: trust.Run}, nil
+		return trust, parts.Life{Run: trust.Run}, nil
 	})
 }
 
@@ -79,13 +80,13 @@ func (g *generation) newClient(cfg config.Pool) (exchange.Sender, error) {
 		g.trusts[cfg.Name] = t
 	}
 	key := fmt.Sprintf("client %v %s %v", connect, cfg.Name, t.tables(cfg))
-	return share(g, key, func() (exchange.Sender, life, error) {
+	return share(g, key, func() (exchange.Sender, parts.Life, error) {
 		var trust func(address string) *tls.Config
 		if t != nil {
 			trust = t.config
 		}
 		sender := newHTTPClient(g.cfg.HTTP1 != config.HTTP1NetHTTP, connect, trust)
-		return sender, life{end: func(context.Context) { sender.Close() }}, nil
+		return sender, parts.Life{End: func(context.Context) { sender.Close() }}, nil
 	})
 }
 

@@ -17,6 +17,7 @@ import (
 	"berth/internal/config"
 	"berth/internal/exchange"
 	"berth/internal/mcptest"
+	"berth/internal/parts"
 	"berth/internal/relay"
 	"berth/internal/reload"
 )
@@ -105,7 +106,7 @@ func TestServersOfHTTPWithSSEAreReachedOverTheirTLS(t *testing.T) {
 	pool.TLS = v.table()
 	target := "sse+" + v.instance("inner").URL + "/nowhere"
 	pool.Upstreams = []config.Upstream{{Name: "up", URL: target}}
-	g := &generation{site: &site{mailbox: relay.New(nil, "", nil, nil), parts: newParts()}}
+	g := &generation{site: &site{mailbox: relay.New(nil, "", nil, nil), parts: parts.New()}}
 	sender, err := g.newSender(pool)
 	if err != nil {
 		t.Fatal(err)
@@ -133,14 +134,14 @@ func TestReadinessTellsOfTheUpstreamsTLS(t *testing.T) {
 		pool := config.DefaultPool()
 		pool.TLS = v.table()
 		pool.Upstreams = []config.Upstream{{URL: "https://127.0.0.1:1/mcp"}}
-		s := &site{parts: newParts()}
+		s := &site{parts: parts.New()}
 		g := &generation{site: s}
 		g.cfg.Pools = []config.Pool{pool}
 		if _, err := g.newClient(pool); err != nil {
 			t.Fatal(err)
 		}
 		s.now.Store(g)
-		s.parts.begin(t.Context())
+		s.parts.Begin(t.Context())
 		check := s.tlsChecks()[0]
 		if ok, detail := check.Probe(); !ok || detail != "" || check.Name != "tls of pool default" {
 			t.Errorf("got %s: %v, %q", check.Name, ok, detail)

@@ -15,6 +15,7 @@ import (
 	"berth/internal/connlimit"
 	"berth/internal/drain"
 	"berth/internal/journal"
+	"berth/internal/parts"
 	"berth/internal/relay"
 	"berth/internal/seal"
 	"berth/internal/storage"
@@ -56,8 +57,8 @@ type site struct {
 	self       self       // what is told of this berth
 	ids        *drain.IDs // of tasks, as operators are shown them
 	decisions  *proxy.Decisions
-	parts      *parts   // what generations share
-	kept       []string // keys of the parts that are the site's own
+	parts      *parts.Parts // what generations share
+	kept       []string     // keys of the parts that are the site's own
 	badHeads   *badHeads
 	now        atomic.Pointer[generation]
 
@@ -74,7 +75,7 @@ func newSite(store *storage.Store, cfg config.Config, o observers) (*site, error
 		return nil, fmt.Errorf("store: %w", err)
 	}
 	ids := drain.NewIDs(keys)
-	s := &site{observers: o, store: store, keys: keys, ids: ids, decisions: new(proxy.Decisions), parts: newParts(), bindings: sticky.New(store, sticky.Options{
+	s := &site{observers: o, store: store, keys: keys, ids: ids, decisions: new(proxy.Decisions), parts: parts.New(), bindings: sticky.New(store, sticky.Options{
 		Hide:        ids.Hide,
 		Near:        cfg.Store.Near,
 		MaxTTL:      time.Duration(cfg.Store.MaxTTL),
@@ -117,7 +118,7 @@ func (s *site) use(g *generation) {
 		g.proxy = before.proxy.Next(g.proxyOptions())
 	}
 	_ = s.drains.Heed(context.Background(), g.pools()) // before any request: no new work where none is to go
-	s.parts.beginNew()
+	s.parts.BeginNew()
 	s.generations.Add(1)
 	s.now.Store(g)
 	if before != nil {
@@ -184,9 +185,9 @@ func (s *site) Run(ctx context.Context) error {
 	if s.certs != nil {
 		group.Go(func() error { return s.certs.Run(ctx) })
 	}
-	s.parts.begin(ctx)
+	s.parts.Begin(ctx)
 	err := group.Wait()
-	s.parts.wait()
+	s.parts.Wait()
 	stopStore()
 	if storeErr := <-storeDone; err == nil {
 		err = storeErr
@@ -196,6 +197,6 @@ func (s *site) Run(ctx context.Context) error {
 
 // Close releases connections, and ends the servers that berth runs. Call it after Run has returned.
 func (s *site) Close() error {
-	s.parts.close()
+	s.parts.Close()
 	return s.store.Close()
 }

@@ -11,6 +11,7 @@ import (
 
 	"berth/internal/config"
 	"berth/internal/limit"
+	"berth/internal/parts"
 	"berth/internal/storage"
 	"berth/proxy/outbound"
 	"berth/proxy/resident"
@@ -102,7 +103,7 @@ func (s *site) addTasks(ctx context.Context, g *generation) error {
 	}
 	s.tasks.Store(tasks)
 	run := func(name string, run func(context.Context) error) error {
-		_, err := shareAs(s.parts, &s.kept, name, func() (struct{}, life, error) { return struct{}{}, life{run: run}, nil })
+		_, err := parts.Share(s.parts, &s.kept, name, func() (struct{}, parts.Life, error) { return struct{}{}, parts.Life{Run: run}, nil })
 		return err
 	}
 	return errors.Join(run("tasks", tasks.Run), run("eviction", func(ctx context.Context) error {

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"berth/internal/config"
+	"berth/internal/parts"
 	"berth/internal/storage"
 	"berth/internal/webhook"
 	"berth/upgrade"
@@ -35,7 +36,7 @@ func newTestGeneration(t *testing.T, cfg config.Config) *generation {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { store.Close() })
-	return &generation{site: &site{store: store, parts: newParts()}, cfg: cfg}
+	return &generation{site: &site{store: store, parts: parts.New()}, cfg: cfg}
 }
 
 // What is configured of a receiver and not handed on would not hold, and nobody would notice.

@@ -1,31 +1,30 @@
-package command
+package parts
 
 import (
 	"context"
 	"sync"
 )
 
-// life is what a part does beside being asked.
-type life struct {
-	run  func(context.Context) error // what goes on until its context ends; nil: nothing
-	here func() int                  // counts the calls that end with this process; nil: there are none
-	// end lets go of what the part has, once run has returned; nil: it has nothing. What is under way in
+// Life is what a part does beside being asked.
+type Life struct {
+	Run  func(context.Context) error // what goes on until its context ends; nil: nothing
+	Here func() int                  // counts the calls that end with this process; nil: there are none
+	// End lets go of what the part has, once Run has returned; nil: it has nothing. What is under way in
 	// it may go on until ctx ends, which the end of the process does.
-	end func(ctx context.Context)
+	End func(ctx context.Context)
 }
 
-// part is what generations share under one key, from the first that uses it to the last.
+// part is what is shared under one key, from the first that uses it to the last.
 type part struct {
-	life
+	Life
 	value any
 	users int
 	stop  context.CancelFunc // of run; nil: it does not run
 	over  chan struct{}      // closed when run has returned
 }
 
-// parts are those in use, by their keys. What is equal under one key is the same part in the next
-// generation: a key says all that a change of makes another part.
-type parts struct {
+// Parts are those in use, by their keys.
+type Parts struct {
 	mu      sync.Mutex // guards the fields below, and those of each part
 	all     map[string]*part
 	ctx     context.Context // of what runs; nil: nothing does yet
@@ -37,20 +36,16 @@ type parts struct {
 	hurry   context.CancelFunc
 }
 
-func newParts() *parts {
-	ps := &parts{all: map[string]*part{}, past: map[*part]struct{}{}}
+// New returns parts of which there are none yet.
+func New() *Parts {
+	ps := &Parts{all: map[string]*part{}, past: map[*part]struct{}{}}
 	ps.patient, ps.hurry = context.WithCancel(context.Background())
 	return ps
 }
 
-// share takes the part with this key into use for a generation, which drops it. Where there is
-// none, make makes it; what goes on in it begins when the generation is used.
-func share[T any](g *generation, key string, make func() (T, life, error)) (T, error) {
-	return shareAs(g.site.parts, &g.taken, key, make)
-}
-
-// shareAs is share for whoever drops what is taken.
-func shareAs[T any](ps *parts, taken *[]string, key string, make func() (T, life, error)) (T, error) {
+// Share takes the part with this key into use for whoever drops what is taken. Where there is none, make makes it;
+// what goes on in it begins when the parts do, or with the next [Parts.BeginNew].
+func Share[T any](ps *Parts, taken *[]string, key string, make func() (T, Life, error)) (T, error) {
 	ps.mu.Lock()
 	defer ps.mu.Unlock()
 	p := ps.all[key]
@@ -59,7 +54,7 @@ func shareAs[T any](ps *parts, taken *[]string, key string, make func() (T, life
 		if err != nil {
 			return value, err
 		}
-		p = &part{life: l, value: value}
+		p = &part{Life: l, value: value}
 		ps.all[key] = p
 	}
 	p.users++
@@ -67,16 +62,16 @@ func shareAs[T any](ps *parts, taken *[]string, key string, make func() (T, life
 	return p.value.(T), nil
 }
 
-// begin has the parts run that do not yet, from now on and in ctx.
-func (ps *parts) begin(ctx context.Context) {
+// Begin has the parts run that do not yet, from now on and in ctx.
+func (ps *Parts) Begin(ctx context.Context) {
 	ps.mu.Lock()
 	defer ps.mu.Unlock()
 	ps.ctx = ctx
 	ps.beginLocked()
 }
 
-// beginNew is begin for parts that have joined since; before it nothing runs.
-func (ps *parts) beginNew() {
+// BeginNew is Begin for parts that have joined since; before it nothing runs.
+func (ps *Parts) BeginNew() {
 	ps.mu.Lock()
 	defer ps.mu.Unlock()
 	if ps.ctx != nil && ps.ctx.Err() == nil {
@@ -84,9 +79,9 @@ func (ps *parts) beginNew() {
 	}
 }
 
-func (ps *parts) beginLocked() {
+func (ps *Parts) beginLocked() {
 	for _, p := range ps.all {
-		if p.run == nil || p.stop != nil {
+		if p.Run == nil || p.stop != nil {
 			continue
 		}
 		var ctx context.Context
@@ -94,20 +89,20 @@ func (ps *parts) beginLocked() {
 		p.over = make(chan struct{})
 		ps.running.Go(func() {
 			defer close(p.over)
-			_ = p.run(ctx) // it fails with ctx only
+			_ = p.Run(ctx) // it fails with ctx only
 		})
 	}
 }
 
-// drop takes what a generation has taken out of its use. What nobody uses any more ends, in its time.
-func (ps *parts) drop(taken []string) {
+// Drop takes what was taken out of the use of who has taken it. What nobody uses any more ends, in its time.
+func (ps *Parts) Drop(taken []string) {
 	for _, key := range taken {
 		ps.leave(key)
 	}
 }
 
 // leave counts one user of a part less.
-func (ps *parts) leave(key string) {
+func (ps *Parts) leave(key string) {
 	ps.mu.Lock()
 	defer ps.mu.Unlock()
 	p := ps.all[key]
@@ -121,7 +116,7 @@ func (ps *parts) leave(key string) {
 }
 
 // finish ends a part in its time. The caller has the lock.
-func (ps *parts) finish(p *part) {
+func (ps *Parts) finish(p *part) {
 	ps.past[p] = struct{}{}
 	ps.ending.Go(func() {
 		p.finish(ps.patient)
@@ -136,18 +131,18 @@ func (p *part) finish(ctx context.Context) {
 		p.stop()
 		<-p.over
 	}
-	if p.end != nil {
-		p.end(ctx)
+	if p.End != nil {
+		p.End(ctx)
 	}
 }
 
-// here counts the calls that go on in this process or nowhere.
-func (ps *parts) here() (n int) {
+// Here counts the calls that go on in this process or nowhere.
+func (ps *Parts) Here() (n int) {
 	ps.mu.Lock()
 	defer ps.mu.Unlock()
 	count := func(p *part) {
-		if p.life.here != nil {
-			n += p.life.here()
+		if p.Life.Here != nil {
+			n += p.Life.Here()
 		}
 	}
 	for _, p := range ps.all {
@@ -159,16 +154,16 @@ func (ps *parts) here() (n int) {
 	return n
 }
 
-// wait waits for all that runs, once its context has ended. Nothing begins from then on.
-func (ps *parts) wait() {
+// Wait waits for all that runs, once its context has ended. Nothing begins from then on.
+func (ps *Parts) Wait() {
 	ps.mu.Lock()
 	ps.ctx = nil
 	ps.mu.Unlock()
 	ps.running.Wait()
 }
 
-// close lets go of all that is left, in use or not, and waits for that. Call it after wait.
-func (ps *parts) close() {
+// Close lets go of all that is left, in use or not, and waits for that. Call it after Wait.
+func (ps *Parts) Close() {
 	ps.hurry()
 	ps.mu.Lock()
 	for _, p := range ps.all {
