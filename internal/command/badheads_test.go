@@ -2,15 +2,13 @@ package command
 
 import (
 	"bytes"
-	"errors"
 	"io"
 	"log/slog"
 	"strings"
 	"testing"
-	"testing/synctest"
-	"time"
 
 	"berth/internal/config"
+	"berth/internal/doors"
 	"berth/internal/memnet"
 	"berth/internal/storage"
 
@@ -63,9 +61,13 @@ func TestRequestsThatHTTPRefusesAreTold(t *testing.T) {
 		}
 		s.use(g)
 		listener := memnet.Listen("berth")
-		server, over := s.newFirstServer(cfg), make(chan error, 1)
+		server, over := doors.First(s.doorOptions(cfg)), make(chan error, 1)
 		go func() { over <- server.Serve(listener) }()
-		conn := dial(t, listener)
+		conn, err := listener.Dial(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = conn.Close() })
 		go func() { _, _ = io.WriteString(conn, request) }() // which may be answered before it is whole
 		answer, _ := io.ReadAll(conn)
 		_ = server.Close()
@@ -77,23 +79,4 @@ func TestRequestsThatHTTPRefusesAreTold(t *testing.T) {
 			t.Errorf("told %q", line)
 		}
 	}
-}
-
-// A flood of them is counted, and told in a few lines, which say how many had none.
-func TestAFloodOfRefusedRequestsHasFewLines(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		var access bytes.Buffer
-		reader := sdkmetric.NewManualReader()
-		log := slog.New(slog.NewJSONHandler(&access, nil))
-		b := newBadHeads(sdkmetric.NewMeterProvider(sdkmetric.WithReader(reader)), func() *slog.Logger { return log })
-		for range 1000 {
-			b.refused("192.0.2.1:7", 400, errors.New("x"))
-		}
-		time.Sleep(time.Second)
-		b.refused("192.0.2.1:7", 400, errors.New("x"))
-		told := access.String()
-		if strings.Count(told, "\n") != 2 || !strings.Contains(told, `"client":"192.0.2.1"`) || !strings.Contains(told, `"unsaid":999`) || refusedBy(t, reader)["400"] != 1001 {
-			t.Errorf("counted %v, told %s", refusedBy(t, reader), told)
-		}
-	})
 }

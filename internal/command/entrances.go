@@ -3,54 +3,32 @@ package command
 import (
 	"net"
 	"net/netip"
+	"time"
 
 	"berth/internal/config"
-	"berth/internal/framing"
-	"berth/internal/greet"
-	"berth/internal/series"
+	"berth/internal/connlimit"
+	"berth/internal/doors"
 )
 
-// entrances are where clients come in: by HTTP/1.1, and by HTTP/2, whose frames leave no doubt where a
-// request ends.
-type entrances struct {
-	one    net.Listener
-	second net.Listener // nil: HTTP/2 is not spoken
+// doorOptions are how clients are let in who are served here.
+func (s *site) doorOptions(cfg config.Config) doors.Options {
+	return doors.Options{
+		Handler: s, NetHTTP: cfg.HTTP1 == config.HTTP1NetHTTP, Certs: s.certs, HTTP2: cfg.TLS.HTTP2,
+		HeaderRead: time.Duration(cfg.Limits.HeaderRead), Idle: time.Duration(cfg.Limits.Idle), MaxHead: int(cfg.Limits.Headers),
+		Streams: cfg.Limits.StreamsPerConnection, WriteStall: time.Duration(cfg.Limits.WriteStall),
+		Refused: s.badHeads.Refused, Logger: s.log,
+	}
 }
 
-// entrancesOf speaks TLS on listener, if that is configured.
-func (s *site) entrancesOf(listener net.Listener, cfg config.Config) entrances {
-	if s.certs == nil {
-		return entrances{one: judged(listener, cfg)}
+// entrances opens listener to clients, within the bounds of an address.
+func (s *site) entrances(listener net.Listener, cfg config.Config) doors.Entrances {
+	if cfg.ProxyProtocol {
+		listener = doors.PassedOn(listener, s.trusted, s.log, s.meter)
 	}
-	secure := s.certs.Listener(listener)
-	if !cfg.TLS.HTTP2 {
-		return entrances{one: judged(secure, cfg)}
-	}
-	second, others := greet.SplitHTTP2(secure, s.certs.HandshakeEnded)
-	return entrances{one: judged(others, cfg), second: second}
-}
-
-// judged lets nothing through to net/http that is framed in doubt. Berth's own server takes none of that.
-func judged(listener net.Listener, cfg config.Config) net.Listener {
-	if cfg.HTTP1 != config.HTTP1NetHTTP {
-		return listener
-	}
-	return framing.NewListener(listener, int(cfg.Limits.Headers))
-}
-
-// passedOn reads, where the configuration says so, whose connections trusted peers pass on. Limits of
-// an address come after it: they are the client's.
-func (s *site) passedOn(listener net.Listener, cfg config.Config) net.Listener {
-	if !cfg.ProxyProtocol {
-		return listener
-	}
-	headers := series.NewOutcomes(series.Meter(s.meter, "berth/gate"), "berth.proxy.headers", "Headers of the PROXY protocol read.")
-	return greet.ReadProxy(listener, greet.ProxyOptions{Trusted: s.trusted, Ended: func(peer net.Addr, err error) {
-		headers.Count(err)
-		if err != nil {
-			s.log.Debug("a trusted peer's connection does not begin with a header of the PROXY protocol", "peer", peer.String(), "error", err)
-		}
-	}})
+	s.connections = connlimit.NewListener(listener, connlimit.Options{
+		PerAddress: cfg.Limits.ConnectionsPerAddress, Exempt: trustedProxies(cfg), Logger: s.log, Meter: s.meter,
+	})
+	return doors.Open(s.connections, s.doorOptions(cfg))
 }
 
 // trusted are the peers that are believed now.

@@ -71,13 +71,13 @@ func packages(t *testing.T) []string {
 	return slices.Compact(dirs)
 }
 
-// doors are the files that carry requests and answers by net/http: clients' and upstreams'.
-var doors = []string{"internal/exchange/nethttp.go", "internal/wire/nethttp/nethttp.go"}
+// carriers are the files that carry requests and answers by net/http: clients' and upstreams'.
+var carriers = []string{"internal/exchange/nethttp.go", "internal/wire/nethttp/nethttp.go"}
 
 // What decides does not depend on how it is carried: a faster face for HTTP/1.1 is
 // to stand beside net/http. Only what is imported directly counts, since the
 // client of Redis and telemetry bring net/http along.
-func TestOnlyTheDoorsImportHTTP(t *testing.T) {
+func TestOnlyTheCarriersImportHTTP(t *testing.T) {
 	decide := []string{
 		"internal/exchange", "internal/httpsse", "internal/legacyface", "internal/mcp", "internal/relay", "internal/sse", "internal/stdio", "internal/storage", "internal/wire",
 		"internal/drain", "proxy", "routing", "sticky", "upgrade", "upgrade/task", "upgrade/ledger", "upgrade/runner", "upgrade/peers", "upgrade/webhooks",
@@ -97,9 +97,9 @@ func TestOnlyTheDoorsImportHTTP(t *testing.T) {
 			}
 		}
 	}
-	slices.Sort(doors)
-	if slices.Sort(found); !slices.Equal(found, doors) {
-		t.Errorf("got net/http in %v, want it in %v", found, doors)
+	slices.Sort(carriers)
+	if slices.Sort(found); !slices.Equal(found, carriers) {
+		t.Errorf("got net/http in %v, want it in %v", found, carriers)
 	}
 }
 
@@ -138,7 +138,7 @@ var layers = [][]string{
 	{"internal/auditlog", "internal/certs", "internal/exchange", "internal/h1/head", "internal/identity", "internal/storage", "internal/webhook"},
 	{"internal/client", "internal/discover", "internal/h1/client", "internal/h1/server", "internal/legacyface", "internal/seal", "internal/stdio", "sticky/roll"},
 	{"sticky"},
-	{"internal/demo", "internal/h1", "internal/httpsse", "internal/probe", "internal/relay", "routing/trail"},
+	{"internal/demo", "internal/doors", "internal/h1", "internal/httpsse", "internal/probe", "internal/relay", "routing/trail"},
 	{"routing/claim"},
 	{"routing"},
 	{"internal/drain", "upgrade/task"},

@@ -21,7 +21,6 @@ import (
 	"berth/internal/auditlog"
 	"berth/internal/certs/certstest"
 	"berth/internal/config"
-	"berth/internal/connlimit"
 	"berth/internal/mcptest"
 	"berth/internal/storage"
 	"berth/internal/telemetry"
@@ -101,7 +100,7 @@ func serveOnce(t *testing.T, meter metric.MeterProvider, callers string, observe
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.entrancesOf(connlimit.NewListener(s.passedOn(listener, cfg), connlimit.Options{Logger: log, Meter: meter}), cfg)
+	s.entrances(listener, cfg)
 	ctx, stop := context.WithCancel(t.Context())
 	over := make(chan error, 1)
 	go func() { over <- s.Run(ctx) }()

@@ -15,7 +15,7 @@ import (
 	"berth/internal/auditlog"
 	"berth/internal/build"
 	"berth/internal/config"
-	"berth/internal/connlimit"
+	"berth/internal/doors"
 	"berth/internal/heap"
 	"berth/internal/journal"
 	"berth/internal/sockets"
@@ -90,18 +90,17 @@ func serve(ctx context.Context, r reading, cfg config.Config, source *config.Sou
 	s.storeTrust, s.loopback = trust, isLoopback(listener.Addr())
 	s.use(g)
 	g.discoverFirst(ctx)
-	p := &process{site: s, reloader: newReloader(r, source.Tell(cfg.Keys()), s, o.meter), signals: signals, log: log, times: timesOf(cfg, store), first: s.newFirstServer(cfg), second: newSecondServer(cfg, s, log)}
+	in := s.doorOptions(cfg)
+	p := &process{site: s, reloader: newReloader(r, source.Tell(cfg.Keys()), s, o.meter), signals: signals, log: log, times: timesOf(cfg, store), first: doors.First(in), second: doors.Second(in)}
 	p.introduce(listener.Addr().String())
 	p.watchdog = systemd.NewWatchdog(log, s.probes(listener)...)
 	if err := p.openAdmin(ctx, cfg, inherited.Admin, tel); err != nil {
 		return errors.Join(err, s.Close())
 	}
 	announce(log, cfg, listener.Addr(), s)
-	bounded := connlimit.NewListener(s.passedOn(listener, cfg), connlimit.Options{
-		PerAddress: cfg.Limits.ConnectionsPerAddress, Exempt: trustedProxies(cfg), Logger: o.log, Meter: o.meter,
-	})
-	p.connections, s.connections = bounded.Open, bounded
-	return p.run(ctx, s.entrancesOf(bounded, cfg))
+	entrances := s.entrances(listener, cfg)
+	p.connections = s.connections.Open
+	return p.run(ctx, entrances)
 }
 
 // levelOf is the level that cfg names, which was judged with the file.

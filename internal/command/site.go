@@ -13,6 +13,7 @@ import (
 	"berth/internal/certs"
 	"berth/internal/config"
 	"berth/internal/connlimit"
+	"berth/internal/doors"
 	"berth/internal/drain"
 	"berth/internal/journal"
 	"berth/internal/parts"
@@ -59,7 +60,7 @@ type site struct {
 	decisions  *proxy.Decisions
 	parts      *parts.Parts // what generations share
 	kept       []string     // keys of the parts that are the site's own
-	badHeads   *badHeads
+	badHeads   *doors.BadHeads
 	now        atomic.Pointer[generation]
 
 	generations atomic.Int64        // that serve somebody
@@ -85,7 +86,7 @@ func newSite(store *storage.Store, cfg config.Config, o observers) (*site, error
 	})}
 	s.mailbox = relay.New(store, "", keys, o.log)
 	store.OnRecover(s.mailbox.Recovered)
-	s.badHeads = newBadHeads(o.meter, func() *slog.Logger { return accessLog(s.now.Load().cfg.Log, o) })
+	s.badHeads = doors.NewBadHeads(o.meter, func() *slog.Logger { return accessLog(s.now.Load().cfg.Log, o) })
 	s.drains = s.newDrains()
 	s.board = s.newBoard()
 	s.certs, err = openCerts(cfg.TLS, o)

@@ -1,4 +1,4 @@
-package command
+package doors
 
 import (
 	"bufio"
@@ -12,8 +12,6 @@ import (
 	"time"
 
 	"berth/internal/config"
-	"berth/internal/framing"
-	h1server "berth/internal/h1/server"
 	"berth/internal/memnet"
 	"berth/internal/wire"
 )
@@ -53,13 +51,13 @@ func slowAndQuick(t *testing.T, listener *memnet.Listener) {
 // configuration.
 func serveInMemory(t *testing.T, by string) *memnet.Listener {
 	t.Helper()
-	cfg, log := config.Default(), slog.New(slog.DiscardHandler)
-	listener := memnet.Listen("berth")
-	var server door = h1server.New(ownOptions(cfg, nothing{}, log))
-	var entrance net.Listener = listener
-	if by == config.HTTP1NetHTTP {
-		server, entrance = newServer(cfg, nothing{}, log), framing.NewListener(listener, int(cfg.Limits.Headers))
+	limits := config.Default().Limits
+	o := Options{
+		Handler: nothing{}, NetHTTP: by == config.HTTP1NetHTTP, HeaderRead: time.Duration(limits.HeaderRead), Idle: time.Duration(limits.Idle), MaxHead: int(limits.Headers),
+		Logger: slog.New(slog.DiscardHandler),
 	}
+	listener := memnet.Listen("berth")
+	server, entrance := First(o), Open(listener, o).One
 	done := make(chan struct{})
 	go func() {
 		defer close(done)

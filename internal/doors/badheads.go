@@ -1,4 +1,4 @@
-package command
+package doors
 
 import (
 	"context"
@@ -14,9 +14,9 @@ import (
 	"go.opentelemetry.io/otel/metric"
 )
 
-// badHeads are requests that HTTP itself refuses: nobody can say what they ask for. Each is counted, and one now and then has a line in the
+// BadHeads are requests that HTTP itself refuses: nobody can say what they ask for. Each is counted, and one now and then has a line in the
 // access log, which says how many had none since the one before.
-type badHeads struct {
+type BadHeads struct {
 	access            func() *slog.Logger // as it is now; nil: there is none
 	malformed, larger series.Count
 
@@ -27,18 +27,19 @@ type badHeads struct {
 // badHeadsApart is how far apart their lines are at least.
 const badHeadsApart = 100 * time.Millisecond
 
-func newBadHeads(provider metric.MeterProvider, access func() *slog.Logger) *badHeads {
+// NewBadHeads returns what notes them. access is the access log as it is now, nil if there is none.
+func NewBadHeads(provider metric.MeterProvider, access func() *slog.Logger) *BadHeads {
 	meter := series.Meter(provider, "berth/http")
 	// Creating an instrument fails on a malformed name only.
 	refused, _ := meter.Int64Counter("berth.http.refused", metric.WithDescription("Requests that HTTP itself refuses, before anybody knows what they ask for: malformed (400), or with too large a header (431)."))
 	series.Begin(refused, series.Of("status", "400", "431"))
-	return &badHeads{
+	return &BadHeads{
 		access: access, malformed: series.CountOf(refused, attribute.String("status", "400")), larger: series.CountOf(refused, attribute.String("status", "431")),
 	}
 }
 
-// refused notes one.
-func (b *badHeads) refused(peer string, status int, why error) {
+// Refused notes one.
+func (b *BadHeads) Refused(peer string, status int, why error) {
 	if status == wire.StatusRequestHeaderFieldsTooLarge {
 		b.larger.Add(1)
 	} else {
