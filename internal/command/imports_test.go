@@ -108,7 +108,7 @@ func isHTTP(path string) bool { return path == "net/http" || strings.HasPrefix(p
 // Packages are given what they need as values and fields; only those who build the
 // graph know where it comes from.
 func TestOnlyTheCommandKnowsConfigTelemetryAndAdmin(t *testing.T) {
-	builders := []string{".", "internal/command", "internal/config", "internal/telemetry", "internal/admin", "internal/adminapi", "internal/verbs"}
+	builders := []string{".", "internal/command", "internal/site", "internal/config", "internal/telemetry", "internal/admin", "internal/adminapi", "internal/verbs"}
 	dirs := packages(t)
 	for _, dir := range builders {
 		if !slices.Contains(dirs, dir) {
@@ -164,6 +164,7 @@ var layers = [][]string{
 	{"proxy/record"},
 	{"proxy"},
 	{"internal/adminapi", "internal/verbs"},
+	{"internal/site"},
 	{"internal/command"},
 	{"."},
 }

@@ -7,21 +7,19 @@ import (
 	"log/slog"
 	"net/http"
 	"os"
-	"time"
 
 	"berth/internal/admin"
 	"berth/internal/certs"
 	"berth/internal/doors"
 	"berth/internal/h1/server"
+	"berth/internal/site"
 	"berth/internal/systemd"
 
 	"golang.org/x/sync/errgroup"
 )
 
-const lastWords = 3 * time.Second
-
 type process struct {
-	site     *site
+	site     *site.Site
 	reloader *reloader
 	signals  <-chan os.Signal // to read the configuration anew
 	first    doors.Door       // of HTTP/1.1
@@ -33,8 +31,6 @@ type process struct {
 
 	manager  systemd.Notifier
 	watchdog *systemd.Watchdog
-
-	connections func() int64 // of clients, that are open
 }
 
 func (p *process) run(ctx context.Context, in doors.Entrances) error {
