@@ -128,8 +128,8 @@ func parseAuthorization(contents [][]byte) (string, error) {
 	return value, nil
 }
 
-func (s *Site) authChecks() (checks []admin.Check) {
-	if keys := s.now.Load().callers.keys; keys != nil {
+func (g *generation) authChecks() (checks []admin.Check) {
+	if keys := g.callers.keys; keys != nil {
 		checks = append(checks, admin.Check{Name: "jwks", Probe: keys.Ready})
 	}
 	return checks

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"berth/internal/admin"
+	"berth/internal/storage"
 	"berth/routing"
 	"berth/routing/health"
 )
@@ -13,26 +14,27 @@ import (
 // Checks are the conditions of readiness. A store that is away, and too much load, degrade berth:
 // to take it out would put its load on the others. A pool of which nobody answers makes it useless.
 func (s *Site) Checks() []admin.Check {
-	checks := []admin.Check{{Name: "store", Probe: func() (bool, string) { return true, s.storeDegraded() }}}
+	now := s.now.Load()
+	checks := []admin.Check{{Name: "store", Probe: func() (bool, string) { return true, storeDegraded(s.store) }}}
 	checks = append(checks, admin.Check{Name: "load", Probe: func() (bool, string) { return true, s.Proxy().Shedding() }})
-	for _, ep := range s.now.Load().faces {
+	for _, ep := range now.faces {
 		pool := ep.Router.Pool
 		checks = append(checks, admin.Check{Name: "pool " + pool.Name(), Probe: func() (bool, string) { return poolAnswers(pool) }})
 	}
-	return slices.Concat(checks, s.discoverChecks(), s.tlsChecks(), s.authChecks())
+	return slices.Concat(checks, now.discoverChecks(), s.tlsChecks(), now.authChecks())
 }
 
-func (s *Site) storeDegraded() string {
-	health := s.store.Health()
+func storeDegraded(store *storage.Store) string {
+	health := store.Health()
 	switch {
 	case health.Healthy && health.Evicts != "":
-		return fmt.Sprintf("%s drops bindings when its memory is full: maxmemory-policy is %s", s.store, health.Evicts)
+		return fmt.Sprintf("%s drops bindings when its memory is full: maxmemory-policy is %s", store, health.Evicts)
 	case health.Healthy:
 		return ""
 	case health.LastError == "":
-		return fmt.Sprintf("%s has not answered yet", s.store)
+		return fmt.Sprintf("%s has not answered yet", store)
 	}
-	return fmt.Sprintf("%s is away since %s: %s", s.store, health.Since.UTC().Format("15:04:05Z"), health.LastError)
+	return fmt.Sprintf("%s is away since %s: %s", store, health.Since.UTC().Format("15:04:05Z"), health.LastError)
 }
 
 func poolAnswers(pool *routing.Pool) (bool, string) {

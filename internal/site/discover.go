@@ -84,8 +84,8 @@ func (g *generation) fleets() (all []*fleet) {
 	return all
 }
 
-func (s *Site) discoverChecks() (checks []admin.Check) {
-	for _, f := range s.now.Load().fleets() {
+func (g *generation) discoverChecks() (checks []admin.Check) {
+	for _, f := range g.fleets() {
 		checks = append(checks, admin.Check{Name: "discover " + f.pool.Name(), Probe: f.ready})
 	}
 	return checks

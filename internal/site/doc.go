@@ -15,7 +15,7 @@
 //	  discover.go, senders.go, servertls.go
 //	auth.go, rates.go, upgrade.go, webhook.go callers, rates, tasks, receivers
 //	store.go, certs.go, entrances.go          what a site stands on
-//	routes.go, work.go, limits.go, drain.go,  what operators and probes are told
+//	routes.go, work.go, limits.go, pools.go,  what operators and probes are told
 //	  self.go, checks.go, liveness.go
 //	leaving.go                                how it goes
 //	online.go, meeting.go, look.go            what check --online finds

@@ -23,13 +23,11 @@ func (s *Site) DoorOptions(cfg config.Config) doors.Options {
 // Entrances opens listener to clients, within the bounds of an address.
 func (s *Site) Entrances(listener net.Listener, cfg config.Config) doors.Entrances {
 	if cfg.ProxyProtocol {
-		listener = doors.PassedOn(listener, s.trusted, s.Log, s.Meter)
+		trusted := func() []netip.Prefix { return trustedProxies(s.now.Load().cfg) }
+		listener = doors.PassedOn(listener, trusted, s.Log, s.Meter)
 	}
 	s.connections = connlimit.NewListener(listener, connlimit.Options{
 		PerAddress: cfg.Limits.ConnectionsPerAddress, Exempt: trustedProxies(cfg), Logger: s.Log, Meter: s.Meter,
 	})
 	return doors.Open(s.connections, s.DoorOptions(cfg))
 }
-
-// trusted are the peers that are believed now.
-func (s *Site) trusted() []netip.Prefix { return trustedProxies(s.now.Load().cfg) }

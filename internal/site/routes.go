@@ -10,16 +10,16 @@ import (
 // Routes are what the admin listener offers operators, whom config tells the configuration in use.
 func (s *Site) Routes(config func() api.Config) []admin.Route {
 	return adminapi.New(adminapi.Options{
-		Pools: s.pools, Face: s.faceOf, Drains: s.drains, Reopens: s.reopens,
+		Pools: s.pools, Face: func(pool string) adminapi.Face { return faceOf(s.Config(), pool) }, Drains: s.drains, Reopens: s.reopens,
 		Board: s.board, Store: s.store, Troubles: s.Troubles, Ready: s.ready, Decisions: s.decisions, Proxy: s.Proxy,
 		Limits: s.limits, Config: config, Level: s.Level, Log: s.Log,
-		Work: s.work(), Payloads: s.payloads,
+		Work: s.work(), Payloads: func() bool { return s.Config().Admin.Payloads },
 	}).Routes()
 }
 
-// faceOf is what the configuration in use says of a pool.
-func (s *Site) faceOf(name string) adminapi.Face {
-	for _, pool := range s.now.Load().cfg.Pools {
+// faceOf is what a configuration says of a pool.
+func faceOf(cfg config.Config, name string) adminapi.Face {
+	for _, pool := range cfg.Pools {
 		if pool.Name == name {
 			return adminapi.Face{Path: pool.Path, Picker: pool.Picker, SessionFailover: pool.SessionFailover, Discovery: discoveryOf(pool.Discover)}
 		}
@@ -38,6 +38,3 @@ func discoveryOf(cfg config.Discover) string {
 	}
 	return ""
 }
-
-// payloads reports whether operators may be told what tasks bear.
-func (s *Site) payloads() bool { return s.now.Load().cfg.Admin.Payloads }

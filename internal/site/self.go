@@ -21,10 +21,6 @@ type Self struct {
 	Read    func() time.Time     // when the configuration in use was read
 }
 
-func (s *Site) newBoard() *bulletin.Board {
-	return bulletin.New(bulletin.Options{Store: s.store, Name: s.mailbox.Name(), Own: s.own, Log: s.Log})
-}
-
 // Introduce has the berth's bulletin tell of this process.
 func (s *Site) Introduce(me Self) { s.self = me }
 

@@ -15,6 +15,7 @@ import (
 	"berth/internal/mcp"
 	"berth/internal/parts"
 	"berth/internal/stdio"
+	"berth/internal/storage"
 	"berth/internal/wire"
 	"berth/proxy"
 	"berth/proxy/inbound"
@@ -73,7 +74,7 @@ func (g *generation) addServers(s *resident.Sender, u config.Upstream) error {
 		options := processOptions(u, name, resident.Prefix(g.site.mailbox.Name()), g.site.Log)
 		server, err := share(g, "stdio "+s.Pool+" "+name, func() (*stdio.Instance, parts.Life, error) {
 			server := stdio.NewInstance(options)
-			return server, parts.Life{Run: server.Run, Here: g.site.tiedTo(server), End: func(ctx context.Context) { end(ctx, server) }}, nil
+			return server, parts.Life{Run: server.Run, Here: tiedTo(server, g.site.store), End: func(ctx context.Context) { end(ctx, server) }}, nil
 		})
 		if err != nil {
 			return err
@@ -86,8 +87,8 @@ func (g *generation) addServers(s *resident.Sender, u config.Upstream) error {
 
 // tiedTo counts what ends with a server that berth runs: tasks, too, where another berth asks for them once this one takes no more
 // connections.
-func (s *Site) tiedTo(server *stdio.Instance) func() int {
-	if s.store == nil || !s.store.Shared() {
+func tiedTo(server *stdio.Instance, store *storage.Store) func() int {
+	if store == nil || !store.Shared() {
 		return server.InFlight
 	}
 	return server.Tied

@@ -90,8 +90,10 @@ func connect(store Store, cfg config.Config, o Observers) (*Site, error) {
 	s.mailbox = relay.New(store.Store, "", keys, o.Log)
 	store.OnRecover(s.mailbox.Recovered)
 	s.badHeads = doors.NewBadHeads(o.Meter, func() *slog.Logger { return accessLog(s.now.Load().cfg.Log, o) })
-	s.drains = s.newDrains()
-	s.board = s.newBoard()
+	s.drains = drain.New(drain.Options{
+		Name: s.mailbox.Name(), Store: s.store, Bindings: s.bindings, IDs: s.ids, Pools: s.pools, Reinit: s.reopens, Logger: s.Log, Meter: s.Meter,
+	})
+	s.board = bulletin.New(bulletin.Options{Store: s.store, Name: s.mailbox.Name(), Own: s.own, Log: s.Log})
 	s.certs, err = openCerts(cfg.TLS, o)
 	return s, err
 }

@@ -80,7 +80,7 @@ const gcPercent = 50
 // end.
 func (s *Site) addTasks(ctx context.Context, g *generation) error {
 	if tasks := s.tasks.Load(); tasks != nil {
-		g.then(func() { tasks.Change(g.taskPools(), s.keptBounds(g.cfg), g.receivers) })
+		g.then(func() { tasks.Change(g.taskPools(), boundsOf(g.cfg, s.store), g.receivers) })
 		return nil
 	}
 	if len(g.cfg.Upgrades) == 0 {
@@ -92,7 +92,7 @@ func (s *Site) addTasks(ctx context.Context, g *generation) error {
 	memory := limit.NewMemory().Limit()
 	options := upgrade.Options{
 		Name: s.mailbox.Name(), Store: s.store, Keys: s.keys, Lease: time.Duration(g.cfg.Store.HolderLease), Logger: s.Log, Meter: s.Meter, Pools: g.taskPools(),
-		Kept: s.keptBounds(g.cfg), Troubles: s.Troubles, Receivers: g.receivers,
+		Kept: boundsOf(g.cfg, s.store), Troubles: s.Troubles, Receivers: g.receivers,
 	}
 	if memory > 0 {
 		options.Unsaved = memory / (2 * ofMemory)
@@ -111,8 +111,9 @@ func (s *Site) addTasks(ctx context.Context, g *generation) error {
 	}))
 }
 
-func (s *Site) keptBounds(cfg config.Config) upgrade.Bounds {
-	return keptBounds(cfg.Limits, limit.NewMemory().Limit(), !s.store.Shared() && !s.store.Durable())
+// boundsOf are what tasks may keep in this process.
+func boundsOf(cfg config.Config, store *storage.Store) upgrade.Bounds {
+	return keptBounds(cfg.Limits, limit.NewMemory().Limit(), !store.Shared() && !store.Durable())
 }
 
 // taskPools are where the calls of tasks are sent.

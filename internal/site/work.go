@@ -7,6 +7,7 @@ import (
 
 	"berth/internal/adminapi"
 	"berth/internal/api"
+	"berth/proxy"
 	"berth/proxy/outbound"
 	"berth/upgrade"
 )
@@ -15,7 +16,7 @@ import (
 func (s *Site) work() adminapi.Work {
 	return adminapi.Work{
 		Bindings: s.bindings, IDs: s.ids, Tasks: s.tasks.Load, Rules: func() upgrade.Rules { return upgradeRules(s.now.Load().cfg) },
-		CancelTask: s.cancelTask, Subscriptions: s.subscriptions,
+		CancelTask: s.cancelTask, Subscriptions: func() []api.Subscription { return subscriptionsOf(s.Proxy()) },
 	}
 }
 
@@ -40,9 +41,9 @@ func (s *Site) cancelTask(ctx context.Context, pool, upstream, id string) error 
 	return fmt.Errorf("%w: pool %s has no upstream %s any more", adminapi.ErrNotCancelled, pool, upstream)
 }
 
-func (s *Site) subscriptions() []api.Subscription {
+func subscriptionsOf(p *proxy.Proxy) []api.Subscription {
 	all := []api.Subscription{}
-	for _, stream := range s.Proxy().Standing() {
+	for _, stream := range p.Standing() {
 		all = append(all, api.Subscription{
 			ID: stream.ID, Pool: stream.Pool, Kind: stream.Kind, Caller: stream.Caller, Since: stream.Since,
 			Tasks: stream.Tasks, Legs: stream.Legs(), Events: stream.Events(),

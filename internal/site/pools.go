@@ -3,17 +3,9 @@ package site
 import (
 	"time"
 
-	"berth/internal/drain"
 	"berth/routing"
 	"berth/sticky"
 )
-
-// newDrains watches over what is left at the upstreams of the newest generation.
-func (s *Site) newDrains() *drain.Watch {
-	return drain.New(drain.Options{
-		Name: s.mailbox.Name(), Store: s.store, Bindings: s.bindings, IDs: s.ids, Pools: s.pools, Reinit: s.reopens, Logger: s.Log, Meter: s.Meter,
-	})
-}
 
 // pools are those of the newest generation.
 func (s *Site) pools() []*routing.Pool {
