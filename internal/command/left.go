@@ -1,8 +1,6 @@
 package command
 
-import (
-	"time"
-)
+import "time"
 
 // tellEachSecond says what is left, until it is ended, which the function that it returns does.
 func (p *process) tellEachSecond() (end func()) {

@@ -1,9 +1,10 @@
 package site
 
 import (
+	"context"
+
 	"berth/internal/config"
 	"berth/internal/identity"
-	"context"
 )
 
 // Follow makes a generation of what can be applied of next, and uses it. An error says of which key it is, and leaves all as it was. It is

@@ -1,9 +1,10 @@
 package site
 
 import (
-	"berth/internal/reload"
 	"errors"
 	"strings"
+
+	"berth/internal/reload"
 )
 
 // keyedError says of which key an error is.
