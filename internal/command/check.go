@@ -5,6 +5,7 @@ import (
 	"io"
 
 	"berth/internal/config"
+	"berth/internal/site"
 
 	"github.com/urfave/cli/v2"
 )
@@ -28,7 +29,7 @@ func checkCommand() *cli.Command {
 			}
 			found := warnings(cfg)
 			if c.Bool("online") {
-				found = append(found, lookAround(c.Context, cfg)...)
+				found = append(found, site.Inspect(c.Context, cfg)...)
 			}
 			if err := report(found, c.App.Writer); err != nil {
 				return err
@@ -39,10 +40,10 @@ func checkCommand() *cli.Command {
 }
 
 // report writes warnings; the other findings are the error.
-func report(found []finding, warnings io.Writer) error {
-	var broken findings
+func report(found []site.Finding, warnings io.Writer) error {
+	var broken site.Findings
 	for _, f := range found {
-		if !f.warning {
+		if !f.Warning {
 			broken = append(broken, f)
 		} else if _, err := fmt.Fprintln(warnings, f); err != nil {
 			return err
@@ -54,10 +55,10 @@ func report(found []finding, warnings io.Writer) error {
 	return nil
 }
 
-func warnings(cfg config.Config) (found []finding) {
+func warnings(cfg config.Config) (found []site.Finding) {
 	for i, pool := range cfg.Pools {
 		if refuses := refusedPages(cfg, pool); refuses != "" {
-			found = append(found, finding{fmt.Sprintf("pools[%d].origins", i), refuses, true})
+			found = append(found, site.Finding{Key: fmt.Sprintf("pools[%d].origins", i), Text: refuses, Warning: true})
 		}
 	}
 	return found
@@ -82,7 +83,7 @@ func announceChecked(w io.Writer, file string, cfg config.Config) error {
 	if rules := len(cfg.Upgrades); rules > 0 {
 		note = fmt.Sprintf(", %d upgrade rules", rules)
 	}
-	if url, given, _ := cfg.Store.EffectiveURL(stateDirectory()); given {
+	if url, given, _ := cfg.Store.EffectiveURL(site.StateDirectory()); given {
 		note += ", store " + string(url) + " (by $STATE_DIRECTORY)"
 	}
 	_, err := fmt.Fprintf(w, "%s: ok, %d pools, %d upstreams%s\n", file, len(cfg.Pools), upstreams, note)
