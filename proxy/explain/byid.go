@@ -1,4 +1,4 @@
-package proxy
+package explain
 
 import (
 	"bytes"
@@ -16,16 +16,16 @@ import (
 )
 
 // ErrNoTrace says that nobody knows an id, and that there are several pools to look in.
-var ErrNoTrace = errors.New("proxy: no pool knows the id")
+var ErrNoTrace = errors.New("explain: no pool knows the id")
 
 // ErrNoPool says that there is no pool of a name.
-var ErrNoPool = errors.New("proxy: no such pool")
+var ErrNoPool = errors.New("explain: no such pool")
 
-// ExplainID explains a request about a task or session by its id: in the pool of that name, "": in whichever knows
+// ByID explains a request about a task or session by its id: in the pool of that name, "": in whichever knows
 // the id. caller is whose it is; nil: whoever it is known to be of. Errors: ErrNoTrace, ErrNoPool.
-func (p *Proxy) ExplainID(ctx context.Context, id, pool string, caller *string) (api.Explanation, error) {
+func (x Explainer) ByID(ctx context.Context, id, pool string, caller *string) (api.Explanation, error) {
 	var in []*inbound.Endpoint
-	for _, ep := range p.options.Endpoints {
+	for _, ep := range x.Table.Endpoints {
 		if pool == "" || pool == ep.Router.Pool.Name() {
 			in = append(in, ep)
 		}
@@ -35,7 +35,7 @@ func (p *Proxy) ExplainID(ctx context.Context, id, pool string, caller *string) 
 	}
 	var found *known
 	for _, ep := range in {
-		if found = p.knownAs(ctx, ep, id, caller); found != nil {
+		if found = x.knownAs(ctx, ep, id, caller); found != nil {
 			break
 		}
 	}
@@ -45,7 +45,7 @@ func (p *Proxy) ExplainID(ctx context.Context, id, pool string, caller *string) 
 	case found == nil:
 		found = &known{endpoint: in[0], kind: sticky.Task, principal: or(caller, "")}
 	}
-	e := p.Explain(ctx, Question{HTTP: found.request(id), Caller: &found.principal, ByID: true})
+	e := x.Explain(ctx, Question{HTTP: found.request(id), Caller: &found.principal, ByID: true})
 	e.Kind = string(found.kind)
 	return e, nil
 }
@@ -59,10 +59,10 @@ type known struct {
 }
 
 // knownAs looks for an id in a pool; nil: it is not known there.
-func (p *Proxy) knownAs(ctx context.Context, ep *inbound.Endpoint, id string, caller *string) *known {
-	if p.options.Tasks != nil {
-		if own, err := p.options.Tasks.IDs.Ours(ctx, id); err == nil && own {
-			who, err := p.options.Tasks.Overview.Whose(ctx, id)
+func (x Explainer) knownAs(ctx context.Context, ep *inbound.Endpoint, id string, caller *string) *known {
+	if x.Own != nil {
+		if own, err := x.Own.IDs.Ours(ctx, id); err == nil && own {
+			who, err := x.Own.Overview.Whose(ctx, id)
 			if err == nil && who.Pool != ep.Router.Pool.Name() {
 				return nil
 			}
@@ -115,8 +115,8 @@ func (t *known) request(id string) *wire.Request {
 }
 
 // EndpointOf is a pool's; nil: there is no such pool.
-func (p *Proxy) EndpointOf(pool string) *Endpoint {
-	for _, ep := range p.options.Endpoints {
+func (x Explainer) EndpointOf(pool string) *inbound.Endpoint {
+	for _, ep := range x.Table.Endpoints {
 		if ep.Router.Pool.Name() == pool {
 			return ep
 		}
@@ -125,7 +125,7 @@ func (p *Proxy) EndpointOf(pool string) *Endpoint {
 }
 
 // FirstPath is where the first endpoint is.
-func (p *Proxy) FirstPath() string { return p.options.Endpoints[0].Path }
+func (x Explainer) FirstPath() string { return x.Table.Endpoints[0].Path }
 
 // NewQuestion is a request with a body that is whole.
 func NewQuestion(method string, target *url.URL, host string, header *wire.Header, body []byte) *wire.Request {

@@ -1,4 +1,4 @@
-package proxy
+package explain
 
 import (
 	"strings"
@@ -9,8 +9,8 @@ import (
 )
 
 func (e *explaining) unbound(d routing.Decision) error {
-	x := e.x
-	o := e.candidates(d, !x.Stands && !x.ConcernsBegun && !x.BeforeAuthorization())
+	r := e.r
+	o := e.candidates(d, !r.Stands && !r.ConcernsBegun && !r.BeforeAuthorization())
 	switch {
 	case o.Err != nil:
 		return o.Err
@@ -31,7 +31,7 @@ func (e *explaining) unbound(d routing.Decision) error {
 }
 
 func (e *explaining) candidates(d routing.Decision, mayWait bool) routing.Prospect {
-	o := e.x.Pool().Prospect(e.x.Work(d.Prefer), mayWait, d.GoesOn)
+	o := e.r.Pool().Prospect(e.r.Work(d.Prefer), mayWait, d.GoesOn)
 	for _, c := range o.Candidates {
 		state := c.State()
 		told := api.Candidate{Upstream: c.Name, State: state.Name, Draining: c.Draining, Rank: c.Rank, Load: c.Load, Weight: max(c.Weight, 1), Room: c.Room}
@@ -46,7 +46,7 @@ func (e *explaining) candidates(d routing.Decision, mayWait bool) routing.Prospe
 			why = append(why, "a backup")
 		}
 		if c.Foreign {
-			why = append(why, "does not speak the "+e.x.Era().String()+" era, as it last showed")
+			why = append(why, "does not speak the "+e.r.Era().String()+" era, as it last showed")
 		}
 		if !c.Room {
 			why = append(why, "full")

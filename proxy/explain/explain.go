@@ -1,4 +1,4 @@
-package proxy
+package explain
 
 import (
 	"context"
@@ -10,10 +10,23 @@ import (
 	"berth/internal/api"
 	"berth/internal/seal"
 	"berth/internal/wire"
+	"berth/proxy/access"
+	"berth/proxy/admission"
+	"berth/proxy/course"
 	"berth/proxy/inbound"
 	"berth/routing"
 	"berth/sticky"
+	"berth/upgrade"
 )
+
+// Explainer is what requests are explained by. It must not change once it is in use.
+type Explainer struct {
+	Guide  *course.Guide
+	Table  *inbound.Table
+	Own    *upgrade.Tasks // of berth's own making; nil: there are none
+	Access *access.Checker
+	Keeper func(*inbound.Call) admission.Keeper // what keeps the task that a call is to become, if it is to become one
+}
 
 // Question is a request that is not served: Explain says what would become of it.
 type Question struct {
@@ -24,13 +37,13 @@ type Question struct {
 
 // Explain says where the request would go, and why, by the steps that a request takes. Nothing is sent or counted
 // for it, nothing changes, and no upstream is asked.
-func (p *Proxy) Explain(ctx context.Context, q Question) api.Explanation {
+func (x Explainer) Explain(ctx context.Context, q Question) api.Explanation {
 	q.HTTP.WithContext(ctx)
-	e := &explaining{x: &request{p: p, ctx: ctx, Call: &inbound.Call{HTTP: q.HTTP, Table: &p.table}}, byID: q.ByID}
+	e := &explaining{Explainer: x, r: &course.Routed{Guide: x.Guide, Ctx: ctx, Call: &inbound.Call{HTTP: q.HTTP, Table: x.Table}}, byID: q.ByID}
 	if err := e.judge(ctx, q); err != nil {
 		e.refuse(err)
 	}
-	e.told.Pool, e.told.Kind = e.x.PoolName(), e.x.About()
+	e.told.Pool, e.told.Kind = e.r.PoolName(), e.r.About()
 	if e.told.Steps == nil {
 		e.told.Steps = []api.Step{}
 	}
@@ -39,7 +52,8 @@ func (p *Proxy) Explain(ctx context.Context, q Question) api.Explanation {
 
 // explaining is a request on its way through the questions that the steps of one which is served ask.
 type explaining struct {
-	x    *request // has no client, no record and no place among the limits
+	Explainer
+	r    *course.Routed
 	byID bool
 	told api.Explanation
 }
@@ -50,19 +64,19 @@ func (e *explaining) step(what, result, detail string) {
 
 // judge goes through the steps up to the one that decides. An error is what the request would be refused with.
 func (e *explaining) judge(ctx context.Context, q Question) error {
-	x, arrival := e.x, inbound.Arrival{Call: e.x.Call}
+	r, arrival := e.r, inbound.Arrival{Call: e.r.Call}
 	if err := e.arrive(arrival, q); err != nil {
 		return err
 	}
-	if x.AsksForResource() {
+	if r.AsksForResource() {
 		e.answer("berth answers with the metadata of its protected resource")
 		return nil
 	}
-	if x.BeforeAuthorization() {
+	if r.BeforeAuthorization() {
 		e.told.Why = "it lies beside the MCP endpoint, and any upstream may answer"
 		return e.unbound(routing.Decision{})
 	}
-	if err := classify(arrival); err != nil {
+	if err := arrival.Understand(); err != nil {
 		e.step("message", "refused", "what it says, or what its headers say of that")
 		return err
 	}
@@ -73,17 +87,17 @@ func (e *explaining) judge(ctx context.Context, q Question) error {
 	if err := e.rates(ctx); err != nil {
 		return err
 	}
-	course, err := x.p.courseOf(ctx, x.Call, nil)
+	by, err := e.Guide.Course(ctx, r.Call, nil)
 	if err != nil {
 		return err
 	}
-	e.rule(course)
-	switch course {
-	case ownTask:
+	e.rule(by)
+	switch by {
+	case course.OwnTask:
 		return e.ownTask(ctx)
-	case newTask:
+	case course.NewTask:
 		return e.newTask(ctx)
-	case subscription:
+	case course.Subscription:
 		e.told.Why = "a subscription is served by the owners of what it names, and by berth for its own tasks"
 		e.told.Answer = api.Answer{Action: "forward", Detail: "a stream at each of them"}
 		return nil
@@ -97,8 +111,8 @@ func (e *explaining) arrive(arrival inbound.Arrival, q Question) error {
 		e.step("endpoint", "refused", "")
 		return err
 	}
-	e.step("endpoint", "found", "pool "+e.x.PoolName()+" at "+e.x.Endpoint.Path)
-	if err := checkMethod(e.x.Call); err != nil {
+	e.step("endpoint", "found", "pool "+e.r.PoolName()+" at "+e.r.Endpoint.Path)
+	if err := arrival.CheckMethod(); err != nil {
 		return err
 	}
 	if q.Caller != nil {
@@ -107,12 +121,12 @@ func (e *explaining) arrive(arrival inbound.Arrival, q Question) error {
 		e.step("caller", "refused", "")
 		return err
 	}
-	if e.x.Principal == "" {
+	if e.r.Principal == "" {
 		e.step("caller", "nobody", "")
 	} else {
-		e.step("caller", "known", "principal "+seal.Digest(e.x.Principal))
+		e.step("caller", "known", "principal "+seal.Digest(e.r.Principal))
 	}
-	if err := checkBody(e.x.Call); err != nil {
+	if err := arrival.CheckBody(); err != nil {
 		return err
 	}
 	return arrival.Read(nil, func(int64) error { return nil })
@@ -120,24 +134,24 @@ func (e *explaining) arrive(arrival inbound.Arrival, q Question) error {
 
 // message tells what was understood.
 func (e *explaining) message() {
-	x := e.x
-	said := x.MethodLabel()
-	if c := x.Single(); c != nil && c.Name != "" {
+	r := e.r
+	said := r.MethodLabel()
+	if c := r.Single(); c != nil && c.Name != "" {
 		said += " " + strconv.Quote(c.Name)
 	}
-	if version := x.Version(); version != "" {
+	if version := r.Version(); version != "" {
 		said += ", " + version
 	}
-	e.step("message", x.Era().String(), said+"; no header contradicts the body")
-	if x.Session != "" {
-		e.step("session", "named", seal.Digest(x.Session))
+	e.step("message", r.Era().String(), said+"; no header contradicts the body")
+	if r.Session != "" {
+		e.step("session", "named", seal.Digest(r.Session))
 	}
-	e.told.Plan = x.Row()
+	e.told.Plan = r.Row()
 }
 
 // limits says what would turn the request away before it is looked at further.
 func (e *explaining) limits() error {
-	why, err := e.x.p.gate.Outlook(e.x.Call, e.x.p.keeper)
+	why, err := e.Guide.Gate.Outlook(e.r.Call, e.Keeper)
 	if err != nil {
 		e.step("limits", "refused", why)
 		return err
@@ -148,13 +162,13 @@ func (e *explaining) limits() error {
 
 // rates says which rules about tools would count the request, and whether they have room for it.
 func (e *explaining) rates(ctx context.Context) error {
-	for _, charge := range e.x.Charges {
+	for _, charge := range e.r.Charges {
 		said := fmt.Sprintf("rule %s, %d for each %s", charge.Rule.Limit.Name, charge.Calls, charge.Rule.Per)
-		alone, err := e.x.p.gate.WouldCharge(ctx, e.x.Call, charge)
+		alone, err := e.Guide.Gate.WouldCharge(ctx, e.r.Call, charge)
 		if alone {
 			said += "; by what this berth alone has counted: the store is away"
 		}
-		switch later := e.x.p.tasks.PutsOffCharge(e.x.Call); {
+		switch later := e.Guide.Tasks.PutsOffCharge(e.r.Call); {
 		case err != nil && later:
 			e.step("rate", "refused", said+"; not where its Idempotency-Key has its task")
 		case err != nil:
@@ -168,17 +182,17 @@ func (e *explaining) rates(ctx context.Context) error {
 }
 
 // rule says which [[upgrade]] rule names the tool, and what comes of it.
-func (e *explaining) rule(course course) {
-	x := e.x
-	rule := x.p.tasks.Rule(x.Call)
+func (e *explaining) rule(by course.Course) {
+	r := e.r
+	rule := e.Guide.Tasks.Rule(r.Call)
 	if rule == nil {
 		return
 	}
 	e.told.Rule = strings.Join(rule.Tools, " ")
 	switch {
-	case course == newTask, x.p.tasks.AsksTask(x.Call):
+	case by == course.NewTask, e.Guide.Tasks.AsksTask(r.Call):
 		e.step("rule", "applies", "")
-	case x.p.tasks.Tasks == nil:
+	case e.Guide.Tasks.Tasks == nil:
 		e.step("rule", "not applied", "this berth makes no tasks")
 	default:
 		e.step("rule", "not applied", "the client does not take tasks: it gets the plain answer")
@@ -202,11 +216,11 @@ func (e *explaining) refuse(err error) {
 		if errors.Is(err, routing.ErrOwnerGone) {
 			e.told.Why = "the map has an owner that is not in the pool: the fleet is asked, and the upstream that knows the id gets the request"
 		}
-		refusal := e.x.Word(err)
+		refusal := e.r.Word(err)
 		e.told.Answer = api.Answer{Action: "ask", Status: refusal.Status, Code: codeOf(refusal), Detail: "if all deny it: " + refusal.Message}
 		return
 	}
-	refusal := e.x.Word(err)
+	refusal := e.r.Word(err)
 	if refusal == nil {
 		return
 	}

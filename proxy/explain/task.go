@@ -1,4 +1,4 @@
-package proxy
+package explain
 
 import (
 	"context"
@@ -13,19 +13,19 @@ import (
 )
 
 func (e *explaining) ownTask(ctx context.Context) error {
-	x := e.x
-	if err := tasks.CheckMayAsk(x.Call, nil); err != nil {
+	r := e.r
+	if err := tasks.CheckMayAsk(r.Call, nil); err != nil {
 		return err
 	}
-	if x.Session != "" && x.Era() == mcp.EraLegacy {
+	if r.Session != "" && r.Era() == mcp.EraLegacy {
 		looked := new(trail.Trail)
-		err := x.Endpoint.Router.FindSession(ctx, e.query(looked))
+		err := r.Endpoint.Router.FindSession(ctx, e.query(looked))
 		e.trail(looked)
 		if errors.Is(err, routing.ErrUnknownSession) {
 			return err
 		}
 	}
-	task, err := x.p.options.Tasks.Reader.Peek(ctx, x.Single().TaskID, x.Asker())
+	task, err := e.Own.Reader.Peek(ctx, r.Single().TaskID, r.Asker())
 	if err != nil {
 		e.step("record", resultOf(err), "")
 		return err
@@ -39,7 +39,7 @@ func (e *explaining) ownTask(ctx context.Context) error {
 		e.told.Owner = task.Holder
 	}
 	e.step("record", "found", detail)
-	if !e.byID && !x.p.access.Caller(x.way()).IsCreator(task) {
+	if !e.byID && !e.Access.Caller(r.Way()).IsCreator(task) {
 		e.step("credentials", "would be judged", "they are not those that made the task: upstreams are asked whether they take them")
 	}
 	e.answer("berth made the task: any berth answers from the store, whoever holds its call")
@@ -54,19 +54,19 @@ func resultOf(err error) string {
 }
 
 func (e *explaining) newTask(ctx context.Context) error {
-	x := e.x
-	if err := tasks.CheckServed(x.Call, nil); err != nil {
+	r := e.r
+	if err := tasks.CheckServed(r.Call, nil); err != nil {
 		return err
 	}
-	switch key, err := x.OnceKey(); {
+	switch key, err := r.OnceKey(); {
 	case err != nil:
 		return err
-	case key == "" && !x.Pool().TakesWork(): // with one it may be a task already
+	case key == "" && !r.Pool().TakesWork(): // with one it may be a task already
 		return routing.ErrNoUpstream
 	}
 	looked := new(trail.Trail)
 	var d routing.Decision
-	err := x.Endpoint.Router.Decide(ctx, new(e.query(looked)), &d)
+	err := r.Endpoint.Router.Decide(ctx, new(e.query(looked)), &d)
 	e.trail(looked)
 	if err == nil && d.Owner == nil {
 		e.candidates(d, false)
@@ -74,7 +74,7 @@ func (e *explaining) newTask(ctx context.Context) error {
 	if d.Owner != nil {
 		e.told.Owner = d.Owner.Name
 	}
-	rule := x.p.tasks.Rule(x.Call)
+	rule := e.Guide.Tasks.Rule(r.Call)
 	detail := "with a task"
 	if rule.After > 0 {
 		detail = fmt.Sprintf("with the result if it comes within %v, else with a task", rule.After)

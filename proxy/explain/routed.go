@@ -1,4 +1,4 @@
-package proxy
+package explain
 
 import (
 	"context"
@@ -8,6 +8,7 @@ import (
 
 	"berth/internal/api"
 	"berth/internal/mcp"
+	"berth/proxy/course"
 	"berth/routing"
 	"berth/routing/trail"
 )
@@ -20,18 +21,9 @@ func codeOf(e *mcp.Error) string {
 }
 
 func (e *explaining) query(looked *trail.Trail) routing.Query {
-	q := e.x.query()
-	q.Inquirer, q.Trail = asksNobody{inquirer{e.x}}, looked
+	q := e.r.Query()
+	q.Inquirer, q.Trail = e.r.Bystander(), looked
 	return q
-}
-
-type asksNobody struct{ inquirer }
-
-func (i asksNobody) Missing() error {
-	if i.sawEnd() {
-		return nil
-	}
-	return i.x.p.gate.WouldMiss(i.x.Caller)
 }
 
 func (e *explaining) trail(t *trail.Trail) {
@@ -42,34 +34,34 @@ func (e *explaining) trail(t *trail.Trail) {
 }
 
 func (e *explaining) routed(ctx context.Context) error {
-	x, looked := e.x, new(trail.Trail)
-	err := x.decide(new(e.query(looked)))
+	r, looked := e.r, new(trail.Trail)
+	err := r.Decide(new(e.query(looked)), nil)
 	e.trail(looked)
 	if err != nil {
 		if errors.Is(err, routing.ErrWouldAsk) {
 			return err
 		}
-		seen, refusal := unroutedAnswer(x.p.stale, x.Call, nil, err)
+		seen, refusal := e.Guide.Unroutable(r.Call, nil, err)
 		if seen == nil {
 			return refusal
 		}
 		e.answer("the task could not be routed, and this berth saw it before: it tells what it saw")
 		return nil
 	}
-	goal, err := goalOf(x.Call, &x.decision)
+	goal, err := course.GoalOf(r.Call, &r.Decision)
 	switch {
 	case err != nil:
 		return err
-	case x.p.tasks.AsksTask(x.Call) && x.HasCoreTasks(&x.decision):
+	case e.Guide.Tasks.AsksTask(r.Call) && r.HasCoreTasks(&r.Decision):
 		e.step("rule", "may apply", "berth makes a task of the call if a rule names the tool and its server does not make tasks itself")
-	case goal == theList:
+	case goal == course.TheList:
 		e.told.Why = "it asks for a list of tasks, which berth makes of those of all upstreams"
-		e.told.Answer = api.Answer{Action: "forward", Detail: "upstreams: " + strings.Join(x.Pool().Names(), ", ")}
+		e.told.Answer = api.Answer{Action: "forward", Detail: "upstreams: " + strings.Join(r.Pool().Names(), ", ")}
 		return nil
 	}
-	if goal == theOwner {
-		return e.owned(x.decision.Owner)
+	if goal == course.TheOwner {
+		return e.owned(r.Decision.Owner)
 	}
 	e.told.Why = "nobody holds what it is about: the picker chooses"
-	return e.unbound(x.decision)
+	return e.unbound(r.Decision)
 }
