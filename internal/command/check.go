@@ -57,21 +57,28 @@ func report(found []site.Finding, warnings io.Writer) error {
 
 func warnings(cfg config.Config) (found []site.Finding) {
 	for i, pool := range cfg.Pools {
-		if refuses := refusedPages(cfg, pool); refuses != "" {
-			found = append(found, site.Finding{Key: fmt.Sprintf("pools[%d].origins", i), Text: refuses, Warning: true})
+		for _, u := range unsetOffLoopback(cfg, pool) {
+			found = append(found, site.Finding{Key: fmt.Sprintf("pools[%d].%s", i, u.key), Text: u.means, Warning: true})
 		}
 	}
 	return found
 }
 
-func refusedPages(cfg config.Config, pool config.Pool) string {
-	switch {
-	case cfg.OnLoopback() || len(pool.Origins) > 0:
-		return ""
-	case len(pool.Hosts) == 0:
-		return "off loopback without origins no page of another origin is let in; without hosts a name rebound to this address counts as its own"
+// unset is a key of a pool that is not set, and what that means.
+type unset struct{ key, means string }
+
+// unsetOffLoopback are those that decide which pages may call.
+func unsetOffLoopback(cfg config.Config, pool config.Pool) (found []unset) {
+	if cfg.OnLoopback() {
+		return nil
 	}
-	return "off loopback without origins no page of another origin is let in"
+	if len(pool.Origins) == 0 {
+		found = append(found, unset{"origins", "off loopback without origins no page of another origin is let in"})
+	}
+	if len(pool.Hosts) == 0 {
+		found = append(found, unset{"hosts", "off loopback without hosts a page whose name was rebound to this address is let in"})
+	}
+	return found
 }
 
 func announceChecked(w io.Writer, file string, cfg config.Config) error {

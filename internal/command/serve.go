@@ -125,8 +125,8 @@ func announce(log *slog.Logger, cfg config.Config, addr net.Addr, store site.Sto
 func announcePools(log *slog.Logger, cfg config.Config) {
 	for _, pool := range cfg.Pools {
 		log.Info("pool", "name", pool.Name, "path", pool.Path, "upstreams", len(pool.Upstreams), "picker", pool.Picker)
-		if refuses := refusedPages(cfg, pool); refuses != "" {
-			log.Info(refuses, "pool", pool.Name)
+		for _, u := range unsetOffLoopback(cfg, pool) {
+			log.Info(u.means, "pool", pool.Name)
 		}
 	}
 }
