@@ -17,6 +17,7 @@ type Request struct {
 	Host   string       // "": the URL's
 	Header *wire.Header // of the request alone: it may be changed while that is sent
 	Body   []byte       // nil: none
+	Modern bool         // it is of the modern era by its body, whatever its headers say; false: these tell
 	Caller string       // names whose request it is; "": nobody's
 	Unsent Unsent       // what else tells that where Caller is ""
 	Begun  time.Time    // of this exchange, by who has read the clock: its wait counts from then; zero: from Send

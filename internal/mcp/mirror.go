@@ -66,7 +66,10 @@ func mirrorsIn(schema jsontext.Value, path []string) (mirrors []Mirror) {
 
 // Check refuses a call whose header does not repeat the argument that it mirrors.
 func (m Mirror) Check(body []byte, h *wire.Header) *Error {
-	argument := memberAt(body, append([]string{"params", "arguments"}, m.path...)...)
+	argument, err := m.argument(body)
+	if err != nil {
+		return errMismatch(m.Header + " mirrors an argument beside which a name is there twice")
+	}
 	raw, present, ok := single(h, m.Header)
 	if argument == nil || argument.Kind() == 'n' {
 		if present {
@@ -85,6 +88,23 @@ func (m Mirror) Check(body []byte, h *wire.Header) *Error {
 		return errMismatch(m.Header + " is not the argument in the body")
 	}
 	return nil
+}
+
+// argument is what the header repeats, nil if it is not there. It fails where one of the objects on the way there has two members of
+// one name: readers differ in which of them counts.
+func (m Mirror) argument(body []byte) (jsontext.Value, error) {
+	value := memberAt(body, "params", "arguments")
+	for _, name := range m.path {
+		if value.Kind() != '{' {
+			return nil, nil
+		}
+		found, err := loose(value, name)
+		if err != nil {
+			return nil, err
+		}
+		value = found[0]
+	}
+	return value, nil
 }
 
 // CursorIn is the nextCursor of a list's result, "" if there is none.

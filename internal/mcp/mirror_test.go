@@ -54,6 +54,12 @@ func TestCheckTakesOnlyHeadersThatRepeatTheArgument(t *testing.T) {
 		{`{"in":{"region":"eu"}}`, "", "", true},
 		{`{"region":"eu","in":{"plain":"x"},"x-mcp-header":"y","odd":1,"empty":1}`, "", "", false},
 		{`{"who":["a"]}`, "Who", "a", true},
+		{`{"who":"a","who":"b"}`, "Who", "a", true},
+		{`{"who":"a","who":"b"}`, "Who", "b", true},
+		{`{"who":"a","wh\u006f":"b"}`, "Who", "a", true},
+		{`{"in":{"region":"eu"},"in":{"region":"us"}}`, "Tenantregion", "eu", true},
+		{`{"in":{"region":"eu","region":"us"}}`, "Tenantregion", "eu", true},
+		{`{"in":"x"}`, "", "", false},
 	} {
 		h := new(wire.Header)
 		if tc.header != "" {

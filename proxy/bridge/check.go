@@ -28,6 +28,9 @@ func (f *face) read(out *exchange.Request) (*call, *mcp.Error) {
 	if refusal := judge(c.Call, &c.who.Client, out.Header, f.b.options().Endpoint.Lenient); refusal != nil {
 		return c, refusal
 	}
+	if !out.Header.Has(mcp.HeaderVersion) { // it was let pass without: another berth that it is passed on to goes by that
+		out.Header.Set(mcp.HeaderVersion, c.who.Client.Version)
+	}
 	c.who.Caller = sessions.CallerOf(out)
 	return c, nil
 }
@@ -37,6 +40,8 @@ func judge(c *mcp.Call, client *mcp.Client, h *wire.Header, lenient bool) *mcp.E
 	switch version := client.Version; {
 	case client.Capabilities == nil || version == "":
 		return errMeta
+	case !h.Has(mcp.HeaderVersion) && !lenient:
+		return errNoHeader
 	case version != modernVersion:
 		return errVersion(version)
 	case h.Get(mcp.HeaderMethod) == "" && !lenient:

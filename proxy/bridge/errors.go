@@ -15,7 +15,7 @@ var (
 	errPostAlone = &mcp.Error{Status: wire.StatusMethodNotAllowed, Code: mcp.CodeInvalidRequest, Message: "Invalid Request: this revision knows POST alone"}
 	errMeta      = &mcp.Error{Status: wire.StatusBadRequest, Code: mcp.CodeInvalidParams, Message: "Invalid params: _meta must say protocolVersion and clientCapabilities"}
 	errFilter    = &mcp.Error{Status: wire.StatusBadRequest, Code: mcp.CodeInvalidParams, Message: "Invalid params: the notifications of a subscription are true or false, its resources and tasks lists of strings"}
-	errNoHeader  = &mcp.Error{Status: wire.StatusBadRequest, Code: mcp.CodeHeaderMismatch, Message: "Header mismatch: Mcp-Method or Mcp-Name is missing"}
+	errNoHeader  = &mcp.Error{Status: wire.StatusBadRequest, Code: mcp.CodeHeaderMismatch, Message: "Header mismatch: MCP-Protocol-Version, Mcp-Method or Mcp-Name is missing"}
 )
 
 // What a bridged call fails with.

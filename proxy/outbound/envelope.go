@@ -13,6 +13,9 @@ import (
 // goes upstream with it.
 func (w Way) HeldCall() *upgrade.Call {
 	headers := w.Headers()
+	if w.Era() == mcp.EraModern && !headers.Has(mcp.HeaderVersion) { // it was let pass without
+		headers.Set(mcp.HeaderVersion, w.Version())
+	}
 	own, envelope := w.split(headers)
 	call := &upgrade.Call{Body: w.Body, Own: own, Session: headers.Get(mcp.HeaderSession), Envelope: envelope}
 	if areOfEachRound(headers) {

@@ -4,6 +4,7 @@ import (
 	"net/url"
 
 	"berth/internal/exchange"
+	"berth/internal/mcp"
 	"berth/internal/wire"
 	"berth/routing"
 )
@@ -27,7 +28,8 @@ func (p *Parcel) Request(w *Way, u *routing.Upstream, method string, target *url
 	}
 	w.fill(p.header)
 	p.request = exchange.Request{
-		Method: method, URL: target, Host: w.Endpoint.HostFor(u, w.HTTP.Host), Header: p.header, Body: body, Caller: w.Principal, Unsent: w.unsent(u),
+		Method: method, URL: target, Host: w.Endpoint.HostFor(u, w.HTTP.Host), Header: p.header, Body: body,
+		Modern: w.Era() == mcp.EraModern, Caller: w.Principal, Unsent: w.unsent(u),
 	}
 	return &p.request
 }

@@ -63,7 +63,7 @@ func (s Sender) exchange(ctx context.Context, u *routing.Upstream, out *exchange
 // by is what sends a request to u: what is of the modern era may need a bridge to an upstream of
 // the other one.
 func (s Sender) by(u *routing.Upstream, out *exchange.Request) exchange.Sender {
-	if s.Bridge == nil || !mcp.MarksModern(out.Header) {
+	if s.Bridge == nil || !out.Modern && !mcp.MarksModern(out.Header) {
 		return s.Client
 	}
 	return s.Bridge.To(u)

@@ -62,7 +62,9 @@ func (w Way) Beside(u *routing.Upstream) *url.URL {
 
 // Request makes the request that goes to u. body nil means none.
 func (w Way) Request(u *routing.Upstream, method string, target *url.URL, body []byte) *exchange.Request {
-	return w.named(u, Outgoing(method, target, w.Endpoint.HostFor(u, w.HTTP.Host), w.Headers(), body))
+	out := w.named(u, Outgoing(method, target, w.Endpoint.HostFor(u, w.HTTP.Host), w.Headers(), body))
+	out.Modern = w.Era() == mcp.EraModern
+	return out
 }
 
 // OwnHeaders are the headers of Post.
