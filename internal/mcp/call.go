@@ -31,7 +31,7 @@ type Call struct {
 	badName         bool // the mirrored member is there and no string, or not the same one to all
 	badTaskID       bool // params.taskId is no string
 	badCursor       bool // params.cursor is there and no string
-	badRequestState bool // params.requestState is there and no string
+	badRequestState bool // params.requestState is there, and no string or an empty one
 	hasNewTaskID    bool // NewTaskID is there, valid or not
 	badNewTaskID    bool // it is no string
 	hasMetaVersion  bool // params._meta has a protocol version, of whatever kind
@@ -102,10 +102,10 @@ func (c *Call) CheckCursor() error {
 	return nil
 }
 
-// CheckRequestState refuses the state of a retry that is no string: nobody has given that out.
+// CheckRequestState refuses the state of a retry that is no string, or says nothing: the bridge has given out none such.
 func (c *Call) CheckRequestState() error {
 	if c.badRequestState {
-		return errMalformed("requestState is no string")
+		return errMalformed("requestState is no string, or an empty one")
 	}
 	return nil
 }

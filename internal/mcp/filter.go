@@ -24,12 +24,12 @@ type Wish struct {
 // FilterTasks is the member that names tasks (Tasks extension, "Task Status Notifications").
 const FilterTasks = "taskIds"
 
-// ParseFilter reads a filter. What is no object asks for nothing.
+// ParseFilter reads a filter; nil is none: what is no object.
 func ParseFilter(raw []byte) (Filter, error) {
 	if jsontext.Value(raw).Kind() != '{' {
 		return nil, nil
 	}
-	var f Filter
+	f := Filter{}
 	err := members(raw, []string{FilterTasks}, func(name []byte, value jsontext.Value) error {
 		if list, ok := textList(value); ok {
 			f = append(f, Wish{Name: string(name), List: list})

@@ -15,7 +15,8 @@ type Client struct {
 	Capabilities []byte // raw JSON object; nil: it says none
 	LogLevel     string // least severe messages that it wants; "": none
 
-	asks     []byte   // as AsksClient has it; nil: nobody has asked
+	legacy   []byte   // as LegacyCapabilities has it; nil: nobody has asked
+	asked    bool     // with legacy: there is one among them by which a server may ask its client
 	declares Declared // "": nobody has asked
 }
 
@@ -49,38 +50,63 @@ func (c *Client) Declares() Declared {
 	return c.declares
 }
 
-// AsksClient are the members of ClientCapabilities by which a legacy server may ask its client,
-// as one object in a fixed order: two clients with equal ones may have one session after another.
-func (c *Client) AsksClient() []byte {
-	if c.asks == nil {
-		c.asks = c.readAsks()
+// LegacyCapabilities are the ClientCapabilities that a legacy server is told of, as one object in a fixed order: two clients with equal
+// ones may have one session after another. The Tasks extension is not among them, for the bridge is the server of that.
+func (c *Client) LegacyCapabilities() []byte {
+	if c.legacy == nil {
+		c.legacy, c.asked = c.readCapabilities()
 	}
-	return c.asks
+	return c.legacy
 }
 
-func (c *Client) readAsks() []byte {
-	names := []string{"elicitation", "roots", "sampling"}
-	values, err := loose(c.Capabilities, names...)
+// Asked reports whether the client may be asked anything.
+func (c *Client) Asked() bool {
+	c.LegacyCapabilities()
+	return c.asked
+}
+
+// legacyCapabilities are the members of LegacyCapabilities, those first by which a server may ask its client.
+var legacyCapabilities = [...]string{"elicitation", "roots", "sampling", "experimental", "extensions"}
+
+const thatAsk = 3 // of legacyCapabilities
+
+func (c *Client) readCapabilities() (all []byte, asked bool) {
+	values, err := loose(c.Capabilities, legacyCapabilities[:]...)
 	out := []byte{'{'}
 	for i, value := range values {
 		if err != nil || value == nil || value.Kind() != '{' {
 			continue
 		}
+		capability := legacyCapability(legacyCapabilities[i], value)
+		if capability == nil {
+			continue
+		}
+		asked = asked || i < thatAsk
 		if len(out) > 1 {
 			out = append(out, ',')
 		}
-		compact := jsontext.Value(append([]byte(nil), value...))
-		if compact.Compact() != nil {
-			continue
-		}
-		out = append(append(append(out, '"'), names[i]...), `":`...)
-		out = append(out, compact...)
+		out = append(append(append(out, '"'), legacyCapabilities[i]...), `":`...)
+		out = append(out, capability...)
 	}
-	return append(out, '}')
+	return append(out, '}'), asked
 }
 
-// Asked reports whether the client may be asked anything.
-func (c *Client) Asked() bool { return len(c.AsksClient()) > len("{}") }
+// legacyCapability is a capability without blanks; nil is none.
+func legacyCapability(name string, value jsontext.Value) []byte {
+	own := append([]byte(nil), value...)
+	if name == "extensions" {
+		left, err := patch{{name: TasksExtension}}.apply(own)
+		if err != nil {
+			return nil
+		}
+		own = left
+	}
+	compact := jsontext.Value(own)
+	if compact.Compact() != nil || name == "extensions" && len(compact) == len("{}") {
+		return nil
+	}
+	return compact
+}
 
 // LegacyForm returns a modern request as a server of the legacy era takes it: under this id, without
 // what it says of its client, of rounds before, and of tasks, with this raw token in place of its own

@@ -63,18 +63,24 @@ func TestClientOfReadsWhoSends(t *testing.T) {
 	}
 }
 
-// What a server may ask names a session, so that order, blanks and extensions must not.
-func TestAsksClientIsOneForClientsThatDeclareAlike(t *testing.T) {
+// What a client is capable of names a session, so that order and blanks must not, nor whether it polls tasks.
+func TestLegacyCapabilitiesAreOneForClientsThatDeclareAlike(t *testing.T) {
 	for declared, want := range map[string]string{
-		`{"sampling": { "tools":{} },"extensions":{"x":{}},"elicitation":{}}`: `{"elicitation":{},"sampling":{"tools":{}}}`,
-		`{"elicitation":{}, "sampling":{"tools":{}}}`:                         `{"elicitation":{},"sampling":{"tools":{}}}`,
-		`{"roots":{"listChanged":true}}`:                                      `{"roots":{"listChanged":true}}`,
-		`{"roots":null,"sampling":true,"elicitation":[]}`:                     `{}`,
+		`{"sampling": { "tools":{} },"extensions":{"io.modelcontextprotocol/tasks":{}},"elicitation":{}}`: `{"elicitation":{},"sampling":{"tools":{}}}`,
+		`{"extensions":{"io.modelcontextprotocol/tasks":{}, "x":{"a": 1}},"experimental":{"e":{}}}`:       `{"experimental":{"e":{}},"extensions":{"x":{"a":1}}}`,
+		`{"extensions":[],"experimental":5,"other":{}}`:                                                   `{}`,
+		`{"extensions":{}}`:                               `{}`,
+		`{"elicitation":{}, "sampling":{"tools":{}}}`:     `{"elicitation":{},"sampling":{"tools":{}}}`,
+		`{"roots":{"listChanged":true}}`:                  `{"roots":{"listChanged":true}}`,
+		`{"roots":null,"sampling":true,"elicitation":[]}`: `{}`,
 		`{}`: `{}`,
 	} {
 		c := Client{Capabilities: []byte(declared)}
-		if got := string(c.AsksClient()); got != want {
+		if got := string(c.LegacyCapabilities()); got != want {
 			t.Errorf("%s: got %s, want %s", declared, got, want)
+		}
+		if asked := strings.Contains(want, "sampling") || strings.Contains(want, "roots"); c.Asked() != asked {
+			t.Errorf("%s: may be asked: %v", declared, c.Asked())
 		}
 		if c := string(c.Capabilities); c != declared {
 			t.Errorf("the declaration became %s", c)

@@ -83,7 +83,8 @@ func (c *Call) setParam(r *reader, member memberSet) {
 	case memberCursor:
 		c.Cursor, c.badCursor = textOf(&r.Scanner, value, "")
 	case memberState:
-		c.RequestState, c.badRequestState = textOf(&r.Scanner, value, "")
+		c.RequestState, _ = textOf(&r.Scanner, value, "")
+		c.badRequestState = c.RequestState == ""
 	case memberOwnTask:
 		c.task = value
 	case memberCapabilities:

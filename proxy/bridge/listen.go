@@ -10,7 +10,7 @@ import (
 
 // listen serves subscriptions/listen.
 func (c *call) listen(ctx context.Context) (*wire.Response, error) {
-	if !c.Listen.IsClear() {
+	if c.Listen == nil || !c.Listen.IsClear() {
 		return nil, errFilter
 	}
 	if len(c.Listen.TaskIDs()) > 0 && !c.DeclaresTasks && !c.f.tasks.Support.Lacks() {

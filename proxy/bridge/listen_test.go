@@ -111,10 +111,13 @@ func TestASubscriptionHearsWhatItAskedFor(t *testing.T) {
 // What is no filter is refused, and what is not wanted is not agreed to.
 func TestAFilterIsReadAsTheRevisionHasIt(t *testing.T) {
 	bridged(t, &upstream{}, nil, func(r *rig) {
-		for _, bad := range []string{`{"toolsListChanged":"yes"}`, `{"promptsListChanged":{}}`, `{"resourceSubscriptions":"file:x"}`, `{"resourceSubscriptions":[1]}`, `{"resourceSubscriptions":true}`} {
+		for _, bad := range []string{`{"toolsListChanged":"yes"}`, `{"promptsListChanged":{}}`, `{"resourceSubscriptions":"file:x"}`, `{"resourceSubscriptions":[1]}`, `{"resourceSubscriptions":true}`, `null`, `"all"`, `[]`} {
 			if g := r.do(asking{method: "subscriptions/listen", params: `"notifications":` + bad + `,`}); g.status != 400 || g.Error == nil || g.Error.Code != -32602 {
 				t.Errorf("%s: got %d %s", bad, g.status, g.text)
 			}
+		}
+		if g := r.do(asking{method: "subscriptions/listen"}); g.status != 400 || g.Error == nil || g.Error.Code != -32602 {
+			t.Errorf("none: got %d %s", g.status, g.text)
 		}
 		h := r.hear(`{"toolsListChanged":true,"promptsListChanged":null,"resourceSubscriptions":null,"others":"x"}`, asking{})
 		if ack := h.next(); !strings.Contains(ack, `"notifications":{"toolsListChanged":true}`) {

@@ -54,7 +54,8 @@ func TestTwoCallersShareNoSession(t *testing.T) {
 		"a header that means access": {nil, asking{}, asking{header: []string{"X-Team", "1"}}, false},
 		"another way to berth":       {nil, asking{}, asking{header: []string{"X-Forwarded-Host", "b"}}, true},
 		"other capabilities":         {nil, asking{declares: declaresAll}, asking{declares: declaresForm}, false},
-		"capabilities alike":         {nil, asking{declares: `{"elicitation":{},"extensions":{"x":{}}}`}, asking{declares: declaresForm}, true},
+		"capabilities alike":         {nil, asking{declares: `{"elicitation":{},"extensions":{"io.modelcontextprotocol/tasks":{}}}`}, asking{declares: declaresForm}, true},
+		"another extension":          {nil, asking{declares: `{"elicitation":{},"extensions":{"x":{}}}`}, asking{declares: declaresForm}, false},
 		"each call":                  {isolation(sessions.PerCall), asking{}, asking{}, false},
 		"all, another principal":     {isolation(sessions.ForAll), asking{caller: "a"}, asking{caller: "b"}, true},
 		"all, other capabilities":    {isolation(sessions.ForAll), asking{declares: declaresAll}, asking{declares: declaresForm}, false},
@@ -67,13 +68,13 @@ func TestTwoCallersShareNoSession(t *testing.T) {
 	}
 }
 
-// The session that a server sees is the client's: its credentials, what it declares, who it is.
+// The session that a server sees is the client's: its credentials, what it declares but for the tasks, who it is.
 func TestASessionIsOpenedInTheCallersName(t *testing.T) {
 	bridged(t, tool(kind{}, where), nil, func(r *rig) {
-		r.do(asking{name: "asks", declares: `{"elicitation":{"form":{}},"extensions":{"e":{}}}`, header: []string{"Authorization", "Bearer me", "Mcp-Param-X", "y"}})
+		r.do(asking{name: "asks", declares: `{"elicitation":{"form":{}},"experimental":{"x":{}},"extensions":{"e":{},"io.modelcontextprotocol/tasks":{}}}`, header: []string{"Authorization", "Bearer me", "Mcp-Param-X", "y"}})
 		opened := r.sent("initialize")
 		last := opened[len(opened)-1]
-		if !strings.Contains(last.body, `"capabilities":{"elicitation":{"form":{}}}`) || !strings.Contains(last.body, `"clientInfo":{"name":"t","version":"1"}`) || !strings.Contains(last.body, `"protocolVersion":"2025-11-25"`) {
+		if !strings.Contains(last.body, `"capabilities":{"elicitation":{"form":{}},"experimental":{"x":{}},"extensions":{"e":{}}}`) || !strings.Contains(last.body, `"clientInfo":{"name":"t","version":"1"}`) || !strings.Contains(last.body, `"protocolVersion":"2025-11-25"`) {
 			t.Errorf("opened with %s", last.body)
 		}
 		call := r.sent("tools/call")[0]

@@ -21,6 +21,7 @@ func TestAStateIsGoodForItsCallAlone(t *testing.T) {
 			"forged":          {name: "asks", caller: "alice", params: strings.Replace(good, first.Result.State, string(forged), 1)},
 			"longer":          {name: "asks", caller: "alice", params: strings.Replace(good, first.Result.State, first.Result.State+"-TAMPERED", 1)},
 			"no string":       {name: "asks", caller: "alice", params: strings.Replace(good, `"`+first.Result.State+`"`, "12", 1)},
+			"empty":           {name: "asks", caller: "alice", params: strings.Replace(good, first.Result.State, "", 1)},
 			"none of berth's": {name: "asks", caller: "alice", params: strings.Replace(good, first.Result.State, "x", 1)},
 			"another caller":  {name: "asks", caller: "bob", params: good},
 			"nobody":          {name: "asks", params: good},

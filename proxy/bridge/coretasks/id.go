@@ -68,7 +68,7 @@ func (s *Server) about(who *sessions.Borrower) [][]string {
 // its server ask, at any berth. Where it would be longer than ids may be, what it lets ask is packed, which berths up to 0.10.1 do not
 // read; and where that is too long as well it is a name by which the store has it.
 func (s *Server) idOf(ctx context.Context, who *sessions.Borrower, l *sessions.Session, core string, life time.Duration) (string, error) {
-	declared := who.Client.AsksClient()
+	declared := who.Client.LegacyCapabilities()
 	id, err := s.seal(ctx, who, l, declared, core, life)
 	if err != nil || len(id) <= s.Longest() {
 		return id, err
@@ -91,6 +91,7 @@ func (s *Server) seal(ctx context.Context, who *sessions.Borrower, l *sessions.S
 var declarations = []string{
 	`"elicitation":{}`, "\x01", `"elicitation":{`, "\x02", `"sampling":{}`, "\x03", `"sampling":{`, "\x04", `"roots":{}`, "\x05", `"roots":{`, "\x06",
 	`"form":{}`, "\x07", `"url":{}`, "\x08", `"tools":{}`, "\x0b", `"context":{}`, "\x0c", `"listChanged":true`, "\x0e", `"listChanged":false`, "\x0f",
+	`"experimental":{`, "\x10", `"extensions":{`, "\x11", `"io.modelcontextprotocol/ui":{`, "\x12", `"mimeTypes":["text/html;profile=mcp-app"]`, "\x13",
 }
 
 var (

@@ -36,12 +36,12 @@ func (b *Borrower) Whose() string {
 }
 
 // key names the shelf of these sessions.
-func (b *Borrower) key() string { return b.Whose() + string(b.Client.AsksClient()) }
+func (b *Borrower) key() string { return b.Whose() + string(b.Client.LegacyCapabilities()) }
 
 // placed is in whose name a session is opened: of a server that berth runs, a process is one
 // caller's, and one place's.
 func (b *Borrower) placed(at *legacy.Upstream, place int) *exchange.Request {
-	return b.PlacedAs(at, string(b.Client.AsksClient()), place)
+	return b.PlacedAs(at, string(b.Client.LegacyCapabilities()), place)
 }
 
 // PlacedAs is in whose name the session was opened that has this place, for a client that declares this.
