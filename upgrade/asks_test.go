@@ -21,7 +21,7 @@ func TestTooMuchAskedAtOnceIsRefused(t *testing.T) {
 				call := old.call(t, 0)
 				for n := range c.open + 2 {
 					n %= c.open + 1 // the first one is replayed
-					call.say(`{"jsonrpc":"2.0","id":%d,"method":"elicitation/create","params":{"message":%q}}`, n, strings.Repeat("?", c.size))
+					call.say(`{"jsonrpc":"2.0","id":%d,"method":"elicitation/create","params":{"message":"%s"}}`, n, strings.Repeat("?", c.size))
 				}
 				soon()
 				v := berths[1].statusOf(t, id, "input_required")
