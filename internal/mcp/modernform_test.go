@@ -36,7 +36,7 @@ func TestModernFormSaysWhatAModernResultSays(t *testing.T) {
 
 // No member is doubled, and what is long stays as it is.
 func TestModernFormOfABigResult(t *testing.T) {
-	text := strings.Repeat("é \\u0041 ", 1<<20)
+	text := strings.Repeat("é \\u0041 ", 1<<18)
 	for _, more := range []string{"", `,"resultType":"x"`} {
 		got := ModernForm([]byte(`{"jsonrpc":"2.0","id":1,"result":{"text":"`+text+`"`+more+`}}`), []byte("2"), false)
 		if !json.Valid(got) || !bytes.Contains(got, []byte(text)) || bytes.Count(got, []byte(`"resultType"`)) != 1 {
