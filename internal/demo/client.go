@@ -11,6 +11,7 @@ import (
 
 	"berth/internal/client"
 	"berth/internal/mcp"
+	"berth/internal/timed"
 )
 
 // clientName is what the demonstration's clients call themselves.
@@ -90,7 +91,7 @@ func (v *conversation) callTool(ctx context.Context, tool, label string, d time.
 func (v *conversation) await(ctx context.Context, task client.Task, out *Outcome) (json.RawMessage, error) {
 	id := task.ID
 	for task.Status == "working" {
-		if err := sleep(ctx, cmp.Or(task.PollEvery, fallbackInterval)); err != nil {
+		if err := timed.Sleep(ctx, cmp.Or(task.PollEvery, fallbackInterval)); err != nil {
 			return nil, err
 		}
 		raw, err := v.poll(ctx, "tasks/get", id, out)
@@ -147,15 +148,4 @@ func checkResult(raw json.RawMessage, label string) (owner string, err error) {
 		return "", fmt.Errorf("%w: label %q of instance %q, want %q", ErrWrongResult, got.Label, got.Instance, label)
 	}
 	return result.Structured.Instance, nil
-}
-
-func sleep(ctx context.Context, d time.Duration) error {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return nil
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	}
 }

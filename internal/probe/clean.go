@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"berth/internal/mcp"
+	"berth/internal/timed"
 )
 
 // cleanLimit bounds the time of cleaning up, besides that of one request for each thing.
@@ -45,7 +46,7 @@ func (r *run) mayCleanUp(ctx context.Context) bool {
 	case errors.Is(r.wire.halt, errThrottled) && r.wire.wait > longestWait:
 		return false
 	case errors.Is(r.wire.halt, errThrottled) && r.left().any():
-		pause(ctx, r.wire.wait)
+		_ = timed.Sleep(ctx, r.wire.wait)
 	}
 	r.wire.halt = nil
 	return true

@@ -8,6 +8,7 @@ import (
 
 	"berth/internal/client"
 	"berth/internal/mcp"
+	"berth/internal/timed"
 )
 
 // task is a task that the run made.
@@ -131,7 +132,7 @@ func (r *run) pollAll(ctx context.Context, tasks []*task) {
 	c := r.check(tasks[0].scope.version, checkPolls)
 	for range pollsPerTask {
 		if r.wire.halt == nil {
-			pause(ctx, pauseFor(tasks))
+			_ = timed.Sleep(ctx, pauseFor(tasks))
 		}
 		for _, t := range shuffled(tasks) {
 			if t.inReach() {

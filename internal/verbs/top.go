@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"berth/internal/api"
+	"berth/internal/timed"
 
 	"github.com/urfave/cli/v2"
 	"golang.org/x/term"
@@ -58,7 +59,7 @@ func (t *top) once(ctx context.Context) error {
 		}
 		return t.o.print(nil, nil)
 	}
-	if err := sleep(ctx, t.every); err != nil {
+	if err := timed.Sleep(ctx, t.every); err != nil {
 		return cli.Exit("", codeFailed)
 	}
 	frame, err := t.look(ctx)
@@ -89,7 +90,7 @@ func (t *top) run(ctx context.Context, screen *os.File) error {
 		}
 		frame = append(frame, fmt.Sprintf("\n%s, each %v; q ends it\n", time.Now().Format(time.TimeOnly), t.every)...)
 		_, _ = screen.WriteString(clearScreen + strings.ReplaceAll(fit(string(frame), screen), "\n", "\r\n"))
-		if sleep(ctx, t.every) != nil {
+		if timed.Sleep(ctx, t.every) != nil {
 			return nil
 		}
 	}
@@ -122,17 +123,6 @@ func fit(frame string, screen *os.File) string {
 		lines = append(lines[:height-2], lines[len(lines)-2:]...)
 	}
 	return strings.Join(lines, "\n")
-}
-
-func sleep(ctx context.Context, d time.Duration) error {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-timer.C:
-		return nil
-	}
 }
 
 // look asks berth, and draws what it tells.

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"berth/internal/mcp"
+	"berth/internal/timed"
 	"berth/internal/wire"
 	"berth/proxy/bridge/flow"
 	"berth/proxy/bridge/legacy"
@@ -45,10 +46,7 @@ func await(ctx context.Context, l *sessions.Session, client *mcp.Client) {
 		}
 		d = earlyWord
 	}
-	select {
-	case <-time.After(d):
-	case <-ctx.Done():
-	}
+	_ = timed.Sleep(ctx, d)
 }
 
 // greet asks the client what the server has asked before the call. nil: nothing.

@@ -9,6 +9,7 @@ import (
 
 	"berth/internal/exchange"
 	"berth/internal/mcp"
+	"berth/internal/timed"
 	"berth/routing"
 	"berth/upgrade/task"
 	"berth/upgrade/transport"
@@ -101,7 +102,7 @@ func (f *follower) wait(ctx context.Context, interval time.Duration) error {
 	if interval == 0 {
 		interval = followEvery
 	}
-	if err := sleep(ctx, min(max(interval, followLeast), followMost)); err != nil {
+	if err := timed.Sleep(ctx, min(max(interval, followLeast), followMost)); err != nil {
 		return f.rd.cause(ctx, err)
 	}
 	return nil

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"berth/internal/mcp"
+	"berth/internal/timed"
 	"berth/routing"
 	"berth/upgrade/task"
 	"berth/upgrade/transport"
@@ -76,7 +77,7 @@ func (s *stream) reopen(ctx, line context.Context, u *routing.Upstream) (transpo
 	wait, pause := max(s.retry, apart-time.Since(s.reopened)), resumeFirst
 	var since time.Time
 	for {
-		if err := sleep(ctx, wait); err != nil {
+		if err := timed.Sleep(ctx, wait); err != nil {
 			return nil, err
 		}
 		onFreshStack(func() { _ = s.look(ctx) }) // who has been taken for dead must not take the stream from its adopter
@@ -204,17 +205,4 @@ func (w *watched) Close() {
 	w.timer.Stop()
 	w.Exchange.Close()
 	w.end(nil)
-}
-
-// sleep waits for d. It fails with the cause of ctx's end.
-func sleep(ctx context.Context, d time.Duration) error {
-	if d <= 0 {
-		return context.Cause(ctx)
-	}
-	select {
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	case <-time.After(d):
-		return nil
-	}
 }

@@ -88,7 +88,7 @@ func (rd *round) backOff(bare int) error {
 	case bare > MaxBare:
 		return task.BadUpstream("the tool asks to be called again without an end")
 	}
-	return sleep(rd.ctx, min(BareFirst<<(bare-1), bareMost))
+	return timed.Sleep(rd.ctx, min(BareFirst<<(bare-1), bareMost))
 }
 
 // bounded is the context of one round.
