@@ -77,6 +77,26 @@ func TestPoolsAreToldApartByPathAndHost(t *testing.T) {
 	}
 }
 
+// Who serves a path at a host has the documents about it there, whoever else lists the host; and those about the whole origin are its root's.
+func TestDocumentsAreOfWhoServesTheirPath(t *testing.T) {
+	b := pools(t, [2]string{"", "/mcp"}, [2]string{"a.localhost", "/mcp"}, [2]string{"", "/team/mcp"}, [2]string{"", "/"})
+	const resource = "/.well-known/oauth-protected-resource"
+	for _, c := range []struct{ host, path, want string }{
+		{"a.localhost", "/team/mcp", "2 /api/v1"},
+		{"a.localhost", resource + "/team/mcp", "2 " + resource + "/api/v1"},
+		{"a.localhost", resource + "/mcp", "1 " + resource + "/api/v1"},
+		{"a.localhost", "/", "3 /api/v1"},
+		{"a.localhost", resource, "3 " + resource},
+		{"localhost", resource, "3 " + resource},
+		{"localhost", "/.well-known/openid-configuration", "3 /.well-known/openid-configuration"},
+		{"a.localhost", resource + "/other", "1 " + resource + "/other"},
+	} {
+		if r := b.send(http.MethodGet, c.path, "", "Host", c.host); r.status != 200 || r.body != c.want {
+			t.Errorf("%s%s: got %v, want 200 %s", c.host, c.path, r, c.want)
+		}
+	}
+}
+
 // TestPreflightsAndDiscoveryPass: a browser asks before it calls, and a client
 // looks for the authorization server before it may.
 func TestPreflightsAndDiscoveryPass(t *testing.T) {

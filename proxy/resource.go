@@ -12,7 +12,7 @@ import (
 // other.
 func serveResource(c *inbound.Call, out *reply.Writer) error {
 	path := c.HTTP.URL.Path
-	named := path == c.Endpoint.Resource.Path || c.Endpoint.IsSubject(path)
+	named := path == c.Endpoint.Resource.Path || c.Endpoint.Owns(path)
 	if !named && (path != inbound.ResourceName || !c.Table.Alone(c.Endpoint, inbound.Hostname(c.HTTP.Host))) {
 		return fault.NotFound
 	}

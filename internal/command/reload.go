@@ -90,7 +90,7 @@ func (l *reloader) reload(ctx context.Context, by string) (change config.Change,
 	next, source, err := l.load()
 	if err == nil {
 		if err = l.site.FetchKeys(ctx, next.Auth); err != nil {
-			err = l.faultOf(err)
+			err = l.faultsBy(err)
 		}
 	}
 	l.mu.Lock()
@@ -110,7 +110,7 @@ func (l *reloader) reload(ctx context.Context, by string) (change config.Change,
 func (l *reloader) apply(ctx context.Context, next config.Config, source *config.Source) (config.Change, error) {
 	change, err := l.site.Follow(ctx, next)
 	if err != nil {
-		return config.Change{}, l.faultOf(err)
+		return config.Change{}, l.faultsBy(err)
 	}
 	keys := kept(source.Tell(l.site.Config().Keys()), *l.keys.Load(), change.Restart)
 	l.keys.Store(&keys)
@@ -162,9 +162,12 @@ func (l *reloader) check() (ok bool, detail string) {
 	return true, "read at " + a.at.UTC().Format("15:04:05Z") + " and not in use: " + a.err.Error()
 }
 
-// faultOf is err as a fault of the file's.
-func (l *reloader) faultOf(err error) error {
-	return config.Faults{config.FaultAt(l.file, site.KeyOf(err), err.Error())}
+// faultsBy are the errors that err joins, as faults of the file's.
+func (l *reloader) faultsBy(err error) (all config.Faults) {
+	for _, one := range site.Each(err) {
+		all = append(all, config.FaultAt(l.file, site.KeyOf(one), one.Error()))
+	}
+	return all
 }
 
 // faultsOf are the faults that err tells of.

@@ -21,9 +21,9 @@ const maxToken = 8 << 10
 
 // Keys are the keys of an issuer.
 type Keys interface {
-	// Find returns the public key for a token of this header; kid is "" if it names none. The
-	// errors are ErrUnknownKey, ErrUnfitKey or ErrKeysAway.
-	Find(ctx context.Context, kid string, algorithm jose.SignatureAlgorithm) (*jose.JSONWebKey, error)
+	// Find returns the public keys of which one may have signed a token of this header; kid is "" if it
+	// names none. The errors are ErrUnknownKey, ErrUnfitKey or ErrKeysAway.
+	Find(ctx context.Context, kid string, algorithm jose.SignatureAlgorithm) ([]*jose.JSONWebKey, error)
 }
 
 // JWT identifies callers by a signed JWT in the Authorization header (RFC 6750, 2.1; RFC 9068). The
@@ -89,11 +89,11 @@ func (j *JWT) verify(ctx context.Context, token string) (jwt.Claims, error) {
 	if err := j.check(signed.UnsafePayloadWithoutVerification(), &claims); err != nil {
 		return claims, err
 	}
-	key, err := j.Keys.Find(ctx, header.KeyID, jose.SignatureAlgorithm(header.Algorithm))
+	keys, err := j.Keys.Find(ctx, header.KeyID, jose.SignatureAlgorithm(header.Algorithm))
 	if err != nil {
 		return claims, j.noKey(err)
 	}
-	if _, err := signed.Verify(key); err != nil {
+	if !slices.ContainsFunc(keys, func(key *jose.JSONWebKey) bool { _, err := signed.Verify(key); return err == nil }) {
 		return claims, j.Resource.invalid("the token's signature does not verify")
 	}
 	return claims, nil
@@ -164,7 +164,7 @@ func (j *JWT) noKey(err error) *mcp.Error {
 	case errors.Is(err, ErrUnknownKey):
 		return j.Resource.invalid("the token is signed by a key that its issuer does not have")
 	case errors.Is(err, ErrUnfitKey):
-		return j.Resource.invalid("the token does not tell its key, or that is not for its algorithm")
+		return j.Resource.invalid("the issuer has no key for the algorithm that the token may mean, or too many")
 	}
 	return &mcp.Error{
 		Status: wire.StatusServiceUnavailable, Code: mcp.CodeUnavailable, Message: "the issuer's keys cannot be had",

@@ -1,12 +1,16 @@
 package identity_test
 
 import (
+	"encoding/json"
 	"net/http"
+	"path/filepath"
 	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
 
+	"berth/internal/certs/certstest"
+	"berth/internal/identity"
 	"berth/internal/identity/issuertest"
 	"berth/internal/wire"
 )
@@ -29,6 +33,45 @@ func TestGoodTokenNamesIssuerAndSubject(t *testing.T) {
 	} {
 		if who, err := identify(t, j, authorization); who != issuertest.Name+"|alice" || err != nil {
 			t.Errorf("%s: got %q, %v, want alice", name, who, err)
+		}
+	}
+}
+
+// While an issuer's keys change, two may have one name, or none: a token is good by any that it may mean.
+func TestATokenMayMeanOneOfSeveralKeys(t *testing.T) {
+	before, after, forger := issuertest.Make(t), issuertest.Make(t), issuertest.Make(t)
+	for _, named := range []bool{true, false} {
+		var all struct {
+			Keys []map[string]any `json:"keys"`
+		}
+		for _, issuer := range []*issuertest.Issuer{before, after} {
+			var own struct {
+				Keys []map[string]any `json:"keys"`
+			}
+			if err := json.Unmarshal(issuer.KeySet(), &own); err != nil {
+				t.Fatal(err)
+			}
+			all.Keys = append(all.Keys, own.Keys...)
+		}
+		header := map[string]any{}
+		if !named {
+			header["kid"] = nil
+			for _, key := range all.Keys {
+				delete(key, "kid")
+			}
+		}
+		path := filepath.Join(t.TempDir(), "keys.json")
+		certstest.Write(t, path, mustJSON(t, all))
+		keys, err := identity.OpenKeyFile("auth.jwt.jwks", path, nil, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		j := verifier(t, keys)
+		for i, issuer := range []*issuertest.Issuer{before, after, forger} {
+			who, err := identify(t, j, "Bearer "+issuer.Sign("ES256", "ec", header, issuertest.Claims("alice", nil)))
+			if good := i < 2; good != (err == nil) || good != (who == issuertest.Name+"|alice") {
+				t.Errorf("named %v, %d: got %q, %v", named, i, who, err)
+			}
 		}
 	}
 }

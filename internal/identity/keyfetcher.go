@@ -88,12 +88,12 @@ func NewKeyFetcher(o FetcherOptions) *KeyFetcher {
 	return f
 }
 
-// Find looks for a key. For a missing one it waits for one fetch, if that is due.
-func (f *KeyFetcher) Find(ctx context.Context, kid string, algorithm jose.SignatureAlgorithm) (*jose.JSONWebKey, error) {
+// Find implements Keys. For a missing key it waits for one fetch, if that is due.
+func (f *KeyFetcher) Find(ctx context.Context, kid string, algorithm jose.SignatureAlgorithm) ([]*jose.JSONWebKey, error) {
 	state := f.state.Load()
-	key, err := state.find(kid, algorithm)
+	keys, err := state.find(kid, algorithm)
 	if err == nil || errors.Is(err, ErrUnfitKey) || !state.due() {
-		return key, err
+		return keys, err
 	}
 	select {
 	case f.wanted <- struct{}{}:
@@ -114,15 +114,15 @@ func (s *fetched) due() bool {
 }
 
 // find: that a key is not there says little if keys could not be fetched lately.
-func (s *fetched) find(kid string, algorithm jose.SignatureAlgorithm) (*jose.JSONWebKey, error) {
+func (s *fetched) find(kid string, algorithm jose.SignatureAlgorithm) ([]*jose.JSONWebKey, error) {
 	if s.keys == nil {
 		return nil, ErrKeysAway
 	}
-	key, err := s.keys.find(kid, algorithm)
+	keys, err := s.keys.find(kid, algorithm)
 	if errors.Is(err, ErrUnknownKey) && s.err != nil {
 		return nil, ErrKeysAway
 	}
-	return key, err
+	return keys, err
 }
 
 // Ready reports whether there are keys, and what is wrong with them.

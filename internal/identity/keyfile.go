@@ -27,7 +27,7 @@ func OpenKeyFile(key, path string, log *slog.Logger, meter metric.MeterProvider)
 }
 
 // Find looks among the keys in use.
-func (f *KeyFile) Find(_ context.Context, kid string, algorithm jose.SignatureAlgorithm) (*jose.JSONWebKey, error) {
+func (f *KeyFile) Find(_ context.Context, kid string, algorithm jose.SignatureAlgorithm) ([]*jose.JSONWebKey, error) {
 	return f.current.Get().find(kid, algorithm)
 }
 

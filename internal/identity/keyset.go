@@ -9,6 +9,7 @@ import (
 	"crypto/rsa"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"slices"
 
 	"github.com/go-jose/go-jose/v4"
@@ -18,15 +19,15 @@ import (
 var (
 	// ErrUnknownKey says that the issuer has no such key.
 	ErrUnknownKey = errors.New("identity: the issuer has no such key")
-	// ErrUnfitKey: the key is not for the algorithm, or a token names none where there is not
-	// exactly one.
+	// ErrUnfitKey: no key that the token may mean is for its algorithm, or more are than are tried.
 	ErrUnfitKey = errors.New("identity: no key of the issuer's fits")
 	// ErrKeysAway: the keys could not be fetched, and nobody can tell whether there is such a key.
 	ErrKeysAway = errors.New("identity: the issuer's keys are not to be had")
 )
 
 const (
-	maxKeys    = 256  // keys of an issuer; what comes after is not looked at
+	maxKeys    = 256  // of an issuer
+	maxTried   = 8    // keys with one token that does not tell which of them it means
 	minRSABits = 2048 // RFC 7518, 3.3
 )
 
@@ -44,8 +45,11 @@ func parseKeys(document []byte) (*keySet, error) {
 	if err := json.Unmarshal(document, &set); err != nil {
 		return nil, errors.New("no JSON Web Key Set")
 	}
+	if len(set.Keys) > maxKeys {
+		return nil, fmt.Errorf("%d keys, of which berth takes %d", len(set.Keys), maxKeys)
+	}
 	var s keySet
-	for _, raw := range set.Keys[:min(len(set.Keys), maxKeys)] {
+	for _, raw := range set.Keys {
 		if key, ok := parseKey(raw); ok {
 			s.keys = append(s.keys, key)
 		}
@@ -70,8 +74,8 @@ func parseKey(raw []byte) (jose.JSONWebKey, bool) {
 	return key, key.Valid() && key.IsPublic()
 }
 
-func (s *keySet) find(kid string, algorithm jose.SignatureAlgorithm) (*jose.JSONWebKey, error) {
-	var fitting []*jose.JSONWebKey
+// find returns the keys that a token may mean: one, unless it names none, or the issuer has several of one name (RFC 7517, 4.5).
+func (s *keySet) find(kid string, algorithm jose.SignatureAlgorithm) (fitting []*jose.JSONWebKey, err error) {
 	named := false
 	for i := range s.keys {
 		key := &s.keys[i]
@@ -86,10 +90,10 @@ func (s *keySet) find(kid string, algorithm jose.SignatureAlgorithm) (*jose.JSON
 	switch {
 	case !named:
 		return nil, ErrUnknownKey
-	case len(fitting) != 1:
+	case len(fitting) == 0, len(fitting) > maxTried:
 		return nil, ErrUnfitKey
 	}
-	return fitting[0], nil
+	return fitting, nil
 }
 
 // isSame reports whether two entries of a set are one key: sets that were put together list some twice.

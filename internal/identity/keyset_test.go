@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"maps"
+	"slices"
 	"strings"
 	"testing"
 
@@ -49,6 +50,10 @@ func rsaKey(t *testing.T, bits int, changes map[string]any) map[string]any {
 func TestKeyIsUsedForWhatItIsMadeForOnly(t *testing.T) {
 	a := rsaKey(t, 2048, map[string]any{"kid": "a"})
 	b := rsaKey(t, 2048, map[string]any{"kid": "b"})
+	var many []map[string]any
+	for range maxTried {
+		many = append(many, rsaKey(t, 2048, nil))
+	}
 	with := func(name string, value any) map[string]any {
 		changed := map[string]any{name: value}
 		maps.Copy(changed, a)
@@ -61,8 +66,9 @@ func TestKeyIsUsedForWhatItIsMadeForOnly(t *testing.T) {
 	}{
 		"named":                    {setOf(t, a, b), "b", nil},
 		"not named, and alone":     {setOf(t, a), "", nil},
-		"not named, and not alone": {setOf(t, a, b), "", ErrUnfitKey},
-		"two of one name":          {setOf(t, a, rsaKey(t, 2048, map[string]any{"kid": "a"})), "a", ErrUnfitKey},
+		"not named, and not alone": {setOf(t, a, b), "", nil},
+		"not named, among many":    {setOf(t, slices.Concat(many, []map[string]any{b})...), "", ErrUnfitKey},
+		"two of one name":          {setOf(t, a, rsaKey(t, 2048, map[string]any{"kid": "a"})), "a", nil},
 		"listed twice":             {setOf(t, a, a), "a", nil},
 		"unknown":                  {setOf(t, a, b), "c", ErrUnknownKey},
 		"in another case":          {setOf(t, a, b), "A", ErrUnknownKey},
@@ -102,8 +108,13 @@ func TestKeySetIsBounded(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	set, err := parseKeys([]byte(`{"keys":[` + strings.Repeat(string(one)+",", 300) + string(one) + `]}`))
-	if err != nil || len(set.keys) != maxKeys {
-		t.Errorf("got %d keys, %v, want %d", len(set.keys), err, maxKeys)
+	of := func(n int) []byte {
+		return []byte(`{"keys":[` + strings.Repeat(string(one)+",", n-1) + string(one) + `]}`)
+	}
+	if set, err := parseKeys(of(maxKeys)); err != nil || len(set.keys) != maxKeys {
+		t.Errorf("got %v, %v, want %d keys", set, err, maxKeys)
+	}
+	if _, err := parseKeys(of(maxKeys + 1)); err == nil || !strings.Contains(err.Error(), "257 keys") {
+		t.Errorf("one more: got %v, want an error that says how many there are", err)
 	}
 }

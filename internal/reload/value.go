@@ -13,6 +13,7 @@ package reload
 import (
 	"context"
 	"crypto/sha256"
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -71,15 +72,16 @@ type Value[T any] struct {
 	since time.Time
 }
 
-// Open reads the files and makes a value of their contents. The errors of parse must not repeat
-// them.
+// Open reads the files and makes a value of their contents. Of files that cannot be read it tells each. The errors of
+// parse must not repeat the contents.
 func Open[T any](o Options, parse func(contents [][]byte) (T, error)) (*Value[T], error) {
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
 	v := &Value[T]{options: o, parse: parse}
 	var value T
-	contents, err := readAll(o.Files)
+	contents, faults := readAll(o.Files)
+	err := errors.Join(faults...)
 	if err == nil {
 		value, err = v.make(contents)
 	}
@@ -118,9 +120,10 @@ func (v *Value[T]) Run(ctx context.Context) error {
 }
 
 func (v *Value[T]) reload() {
-	contents, err := readAll(v.options.Files)
-	seen := digest(contents)
-	if err != nil {
+	contents, faults := readAll(v.options.Files)
+	seen, err := digest(contents), error(nil)
+	if len(faults) > 0 {
+		err = faults[0]
 		seen = err.Error()
 	}
 	v.mu.Lock()
@@ -155,16 +158,16 @@ func (v *Value[T]) make(contents [][]byte) (T, error) {
 	return value, err
 }
 
-func readAll(files []File) ([][]byte, error) {
-	contents := make([][]byte, len(files))
+func readAll(files []File) (contents [][]byte, faults []error) {
+	contents = make([][]byte, len(files))
 	for i, file := range files {
 		content, err := read(file.Path)
 		if err != nil {
-			return nil, &Error{file.Key, fmt.Errorf("reading %s: %w", file.Key, err)}
+			faults = append(faults, &Error{file.Key, fmt.Errorf("reading %s: %w", file.Key, err)})
 		}
 		contents[i] = content
 	}
-	return contents, nil
+	return contents, faults
 }
 
 func read(path string) ([]byte, error) {

@@ -1,6 +1,8 @@
 package site
 
 import (
+	"errors"
+
 	"berth/internal/certs"
 	"berth/internal/config"
 )
@@ -44,15 +46,12 @@ func OpenAdminCerts(cfg config.AdminTLS, o Observers) (*certs.Certs, error) {
 // judgeCerts judges those certificates of next that only a restart takes over, where now is in use. Without it
 // that restart would be the first to read them, when no berth serves any more.
 func judgeCerts(now, next config.Config) error {
+	var ofClients, ofAdmin error
 	if !now.TLS.Enabled() {
-		if _, err := openCerts(next.TLS, Observers{}); err != nil {
-			return at("tls", err)
-		}
+		_, ofClients = openCerts(next.TLS, Observers{})
 	}
 	if next.Admin.TLS.Cert != "" && next.Admin.TLS != now.Admin.TLS {
-		if _, err := OpenAdminCerts(next.Admin.TLS, Observers{}); err != nil {
-			return at("admin.tls", err)
-		}
+		_, ofAdmin = OpenAdminCerts(next.Admin.TLS, Observers{})
 	}
-	return nil
+	return errors.Join(eachAt("tls", "", ofClients), eachAt("admin.tls", "", ofAdmin))
 }

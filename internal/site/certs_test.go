@@ -3,6 +3,7 @@ package site
 import (
 	"log/slog"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"berth/internal/certs/certstest"
@@ -40,9 +41,23 @@ func TestCertificatesForTheNextStartAreJudged(t *testing.T) {
 	} {
 		next = now
 		next.TLS, next.Admin.TLS = c.tls, c.admin
-		if _, err := g.site.Follow(t.Context(), next); err == nil || KeyOf(err) != c.fault {
+		if _, err := g.site.Follow(t.Context(), next); len(Each(err)) != 1 || KeyOf(Each(err)[0]) != c.fault {
 			t.Errorf("%s: %v, want a fault of %s", name, err, c.fault)
 		}
+	}
+	next = now
+	next.TLS = config.TLS{Cert: filepath.Join(dir, "none.pem"), Key: filepath.Join(dir, "none.key")}
+	pool := config.DefaultPool()
+	pool.Authorization, pool.AuthorizationValueFile = config.AuthorizationReplace, filepath.Join(dir, "none")
+	pool.Upstreams = []config.Upstream{{Name: "a", URL: "http://127.0.0.1:1/mcp"}}
+	next.Pools = []config.Pool{pool}
+	var keys []string
+	_, err := g.site.Follow(t.Context(), next)
+	for _, one := range Each(err) {
+		keys = append(keys, KeyOf(one))
+	}
+	if got := strings.Join(keys, " "); got != "tls.cert tls.key pools[0].authorization_value_file" {
+		t.Errorf("got faults of %s: %v", got, err)
 	}
 	if err := judgeCerts(now, config.Config{TLS: config.TLS{Cert: cert, Key: key}, Admin: config.Admin{TLS: config.AdminTLS{Cert: cert, Key: key}}}); err != nil {
 		t.Errorf("good ones: %v", err)

@@ -2,6 +2,7 @@ package site
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/url"
 	"slices"
@@ -18,15 +19,13 @@ import (
 	"berth/routing/profile"
 )
 
-// newEndpoint makes the face of a pool. Without an error it is one of the generation's.
+// newEndpoint makes the face of a pool. Without an error it is one of the generation's. The error joins all that is wrong.
 func (g *generation) newEndpoint(cfg config.Pool) (*proxy.Endpoint, error) {
-	client, err := g.newSender(cfg)
-	if err != nil {
-		return nil, err
-	}
-	pool, err := g.newPool(cfg)
-	if err != nil {
-		return nil, err
+	authorization, badAuthorization := g.newAuthorization(cfg)
+	client, badClient := g.newSender(cfg)
+	pool, badPool := g.newPool(cfg)
+	if badClient != nil || badPool != nil {
+		return nil, errors.Join(badClient, badPool, badAuthorization)
 	}
 	auth := g.cfg.Auth
 	ep := &proxy.Endpoint{
@@ -56,18 +55,13 @@ func (g *generation) newEndpoint(cfg config.Pool) (*proxy.Endpoint, error) {
 
 		FirstDraft:         cfg.FirstDraft,
 		FleetNotifications: cfg.FleetNotifications,
+		Authorization:      authorization,
 	}
-	if err := g.addBridge(ep, cfg.Bridge); err != nil {
-		return ep, err
-	}
-	if ep.Identifier, ep.Resource, err = g.callers.at(cfg, g.cfg.Pools); err != nil {
-		return ep, err
-	}
-	if ep.Rates, err = g.newRates(cfg.Name); err != nil {
-		return ep, err
-	}
-	ep.Authorization, err = g.newAuthorization(cfg)
-	return ep, err
+	badBridge := g.addBridge(ep, cfg.Bridge)
+	var badCallers, badRates error
+	ep.Identifier, ep.Resource, badCallers = g.callers.at(cfg, g.cfg.Pools)
+	ep.Rates, badRates = g.newRates(cfg.Name)
+	return ep, errors.Join(badAuthorization, badBridge, badCallers, badRates)
 }
 
 // pool is a pool with what is known of it.

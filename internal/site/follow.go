@@ -2,21 +2,23 @@ package site
 
 import (
 	"context"
+	"errors"
 
 	"berth/internal/config"
 	"berth/internal/identity"
 )
 
-// Follow makes a generation of what can be applied of next, and uses it. An error says of which key it is, and leaves all as it was. It is
-// called by one at a time.
+// Follow makes a generation of what can be applied of next, and uses it. An error joins all that is wrong, each says of which key it
+// is, and leaves all as it was. It is called by one at a time.
 func (s *Site) Follow(ctx context.Context, next config.Config) (config.Change, error) {
 	now := s.Config()
-	if err := judgeCerts(now, next); err != nil {
-		return config.Change{}, err
-	}
+	badCerts := judgeCerts(now, next)
 	cfg, change := now.Follow(next)
 	g, err := s.newGeneration(cfg)
-	if err != nil {
+	if err == nil && badCerts != nil {
+		g.drop()
+	}
+	if err := errors.Join(badCerts, err); err != nil {
 		return config.Change{}, err
 	}
 	if err := s.addTasks(ctx, g); err != nil {

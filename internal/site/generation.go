@@ -1,6 +1,7 @@
 package site
 
 import (
+	"errors"
 	"fmt"
 	"log/slog"
 	"net/netip"
@@ -47,23 +48,20 @@ func (s *Site) newGeneration(cfg config.Config) (*generation, error) {
 	return g, nil
 }
 
-// make makes what cfg says, by the parts that there are or, in their place, new ones.
+// make makes what cfg says, by the parts that there are or, in their place, new ones. The error joins all that is wrong.
 func (g *generation) make() (err error) {
-	if err := g.readCerts(); err != nil {
-		return at("tls", err)
-	}
+	faults := []error{eachAt("tls", "", g.readCerts())}
 	if g.callers, err = g.newCallers(g.cfg.Auth); err != nil {
-		return at("auth.jwt.jwks", err)
+		g.callers = &callers{auth: g.cfg.Auth}
+		faults = append(faults, eachAt("auth.jwt.jwks", "", err))
 	}
 	for i, pool := range g.cfg.Pools {
 		ep, err := g.newEndpoint(pool)
-		if err != nil {
-			return at(fmt.Sprintf("pools[%d]", i), fmt.Errorf("pool %s: %w", pool.Name, err))
-		}
+		faults = append(faults, eachAt(fmt.Sprintf("pools[%d]", i), "pool "+pool.Name, err))
 		g.faces = append(g.faces, ep)
 	}
 	g.receivers, err = g.newReceivers(g.cfg)
-	return err
+	return errors.Join(append(faults, err)...)
 }
 
 // share takes the part with this key into use for a generation, which drops it. Where there is

@@ -57,9 +57,12 @@ type Finding struct {
 
 func fault(key string, err error) Finding { return Finding{Key: key, Text: worded(err)} }
 
-// faultAt is fault for an error that says of which key it is.
-func faultAt(err error) Finding {
-	return fault(KeyOf(err), err)
+// faultsIn is fault for each of the errors that err joins, which say of which key they are.
+func faultsIn(err error) (found []Finding) {
+	for _, one := range Each(err) {
+		found = append(found, fault(KeyOf(one), one))
+	}
+	return found
 }
 
 func worded(err error) string {

@@ -24,9 +24,7 @@ func Inspect(ctx context.Context, cfg config.Config) []Finding {
 	for i, pool := range cfg.Pools {
 		key := fmt.Sprintf("pools[%d]", i)
 		ep, err := g.newEndpoint(pool)
-		if err != nil {
-			found = append(found, fault(key, err))
-		}
+		found = append(found, faultsIn(eachAt(key, "", err))...)
 		if ep == nil {
 			continue
 		}
@@ -56,10 +54,8 @@ func (g *generation) openFiles(cfg config.Config) (found []Finding, looks []look
 		found = append(found, fault("log.audit", err))
 	}
 	found = append(found, lookAtCerts(cfg.TLS)...)
-	if _, err := g.newReceivers(cfg); err != nil {
-		found = append(found, faultAt(err))
-	}
-	var err error
+	_, err := g.newReceivers(cfg)
+	found = append(found, faultsIn(err)...)
 	if g.callers, err = g.newCallers(cfg.Auth); err != nil {
 		g.callers = &callers{auth: cfg.Auth}
 		found = append(found, fault("auth.jwt.jwks", err))
@@ -73,7 +69,7 @@ func (g *generation) openFiles(cfg config.Config) (found []Finding, looks []look
 func lookAtCerts(cfg config.TLS) []Finding {
 	shown, err := openCerts(cfg, Observers{})
 	if err != nil {
-		return []Finding{fault("tls", err)}
+		return faultsIn(eachAt("tls", "", err))
 	}
 	switch {
 	case shown == nil:

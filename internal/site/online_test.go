@@ -90,10 +90,11 @@ func TestOneFindingHidesNoOther(t *testing.T) {
 	cfg.Log.Audit = "file:" + nowhere
 	pool := config.DefaultPool()
 	pool.Authorization, pool.AuthorizationValueFile = config.AuthorizationReplace, nowhere
-	pool.Upstreams = []config.Upstream{{URL: "http://127.0.0.1:1/mcp"}}
+	pool.Upstreams, pool.TLS.CA = []config.Upstream{{URL: "https://127.0.0.1:1/mcp"}}, nowhere
 	cfg.Pools = []config.Pool{pool, pool}
 	got := Findings(Inspect(t.Context(), cfg)).Error()
-	for _, key := range []string{"store.url", "store.seal_key_file", "admin.token_file", "log.audit", "tls", "auth.jwt.jwks", "pools[0]", "pools[0].upstreams[0].url", "pools[1]", "pools[1].upstreams[0].url"} {
+	for _, key := range []string{"store.url", "store.seal_key_file", "admin.token_file", "log.audit", "tls.cert", "tls.key", "auth.jwt.jwks",
+		"pools[0].tls.ca", "pools[0].authorization_value_file", "pools[1].tls.ca", "pools[1].authorization_value_file"} {
 		if !strings.Contains("\n"+got, "\n"+key+": ") {
 			t.Errorf("got\n%s\nwant a line of %s", got, key)
 		}

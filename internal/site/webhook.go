@@ -1,6 +1,7 @@
 package site
 
 import (
+	"errors"
 	"fmt"
 	"time"
 
@@ -28,8 +29,9 @@ func namesOf(hooks []upgrade.Webhook) (names []string) {
 	return names
 }
 
-// newReceivers reads the secrets of the receivers that rules name, each once.
+// newReceivers reads the secrets of the receivers that rules name, each once. The error joins all that is wrong.
 func (g *generation) newReceivers(cfg config.Config) (all []upgrade.Receiver, err error) {
+	var faults []error
 	known := map[string]bool{}
 	for i, rule := range cfg.Upgrades {
 		for j, w := range rule.Webhooks {
@@ -38,13 +40,11 @@ func (g *generation) newReceivers(cfg config.Config) (all []upgrade.Receiver, er
 			}
 			known[w.EffectiveName()] = true
 			r, err := g.newReceiver(w)
-			if err != nil {
-				return nil, at(fmt.Sprintf("upgrade[%d].webhook[%d]", i, j), fmt.Errorf("webhook %s: %w", w.EffectiveName(), err))
-			}
+			faults = append(faults, eachAt(fmt.Sprintf("upgrade[%d].webhook[%d]", i, j), "webhook "+w.EffectiveName(), err))
 			all = append(all, r)
 		}
 	}
-	return all, nil
+	return all, errors.Join(faults...)
 }
 
 // leftAlone is how long a receiver is left alone that takes nothing, unless messages are to be tried

@@ -90,7 +90,7 @@ func TestAFileWithoutSecretsSaysSo(t *testing.T) {
 	cfg := hooked(config.Webhook{URL: "https://hooks.example.com/path-that-is-secret", SecretFile: file})
 	g := newTestGeneration(t, cfg)
 	_, err := g.newReceivers(cfg)
-	if err == nil || faultAt(err).Key != "upgrade[0].webhook[0]" || !strings.Contains(err.Error(), "secret 2") {
+	if err == nil || faultsIn(err)[0].Key != "upgrade[0].webhook[0]" || !strings.Contains(err.Error(), "secret 2") {
 		t.Errorf("got %v", err)
 	}
 	if strings.Contains(err.Error(), "hunter2") || strings.Contains(err.Error(), "path-that") {

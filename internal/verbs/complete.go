@@ -35,6 +35,7 @@ func completeBy[T any](c *cli.Context, path string, words func(T) []string) {
 	if o, err := newOperator(c); err == nil {
 		ctx, cancel := context.WithTimeout(context.Background(), completeWithin)
 		defer cancel()
+		o.json = false // words alone
 		_ = o.call(ctx, "GET", path, nil, &told)
 	}
 	complete(c, words(told)...)

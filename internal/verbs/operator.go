@@ -117,14 +117,24 @@ func (o *operator) secure(c *cli.Context) error {
 // call orders, or asks; the error of a failed call bears its exit code.
 func (o *operator) call(ctx context.Context, method, path string, in, out any) error {
 	var raw json.RawMessage
-	if err := coded(o.client.Call(ctx, method, path, in, &raw)); err != nil {
-		return err
+	if err := o.client.Call(ctx, method, path, in, &raw); err != nil {
+		return o.failed(err)
 	}
 	if err := json.Unmarshal(raw, out); err != nil {
 		return coded(fmt.Errorf("%w: %w", admin.ErrNoBerth, err))
 	}
 	o.raw = raw
 	return nil
+}
+
+// failed gives the error of a failed call its exit code. As JSON a refusal that stands is told to programs as well.
+func (o *operator) failed(err error) error {
+	if fault, refused := errors.AsType[*admin.Fault](err); refused && o.json && !isPassing(err) {
+		encoder := json.NewEncoder(o.out)
+		encoder.SetIndent("", "  ")
+		_ = encoder.Encode(map[string]*admin.Fault{"error": fault}) // what cannot be written is told as text all the same
+	}
+	return coded(err)
 }
 
 // coded gives the error of a failed call its exit code.

@@ -179,6 +179,11 @@ func TestJSONIsTheAPIsOwn(t *testing.T) {
 	if code != 0 || strings.Join(strings.Fields(out), "") != `{"queues":[{"id":"q","later":7}]}` {
 		t.Errorf("%d: %s", code, out)
 	}
+	d.answers["POST /v1/reload"] = &admin.Fault{Status: http.StatusUnprocessableEntity, Code: "faulty_file", Message: "no", Details: []map[string]any{{"line": 7}}}
+	out, code = d.runs(t, "", "reload", "--json")
+	if code != codeFailed || !strings.HasPrefix(strings.Join(strings.Fields(out), ""), `{"error":{"code":"faulty_file","message":"no","details":[{"line":7}]}}`) {
+		t.Errorf("refused: %d: %s", code, out)
+	}
 }
 
 // An order that berth hangs on is given up with the time to wait.

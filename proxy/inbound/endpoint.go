@@ -97,14 +97,14 @@ type Timeouts struct {
 	Linger  time.Duration // how long a legacy call is read on after its client left; 0: 5 min
 }
 
-// fit tells how well the endpoint suits a request, 0 if not at all. A name that
-// it lists counts more than a path; a document about its own path more than one
-// that only lies at the same origin.
+// fit tells how well the endpoint suits a request, 0 if not at all. Its own path, or a document of its own, counts more
+// than a name that it lists, and that more than a document that only lies at the same origin: who serves a path at a
+// host has the documents about it there.
 func (ep *Endpoint) fit(host, path string) int {
 	fit := 0
 	switch {
-	case path == ep.Path, isWellKnown(path) && ep.IsSubject(path):
-		fit = 2
+	case path == ep.Path, isWellKnown(path) && ep.Owns(path):
+		fit = 3
 	case isWellKnown(path):
 		fit = 1
 	default:
@@ -112,7 +112,7 @@ func (ep *Endpoint) fit(host, path string) int {
 	}
 	switch {
 	case ep.named(host):
-		return fit + 2
+		return fit + 1
 	case len(ep.Hosts) > 0:
 		return 0
 	}
@@ -141,6 +141,12 @@ func (ep *Endpoint) HostFor(u *routing.Upstream, received string) string {
 func (ep *Endpoint) IsSubject(path string) bool {
 	name, subject, found := strings.Cut(strings.TrimPrefix(path, wellKnown), "/")
 	return found && name != "" && "/"+subject == ep.Path
+}
+
+// Owns reports whether what stands at a well-known path is the endpoint's own: about itself, or about the whole origin, whose
+// root the endpoint is.
+func (ep *Endpoint) Owns(path string) bool {
+	return ep.IsSubject(path) || ep.Path == "/" && !strings.Contains(strings.TrimPrefix(path, wellKnown), "/")
 }
 
 // Lists reports whether the operator has named this very origin.
