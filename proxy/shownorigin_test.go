@@ -115,6 +115,20 @@ func TestPageMayReadABridgedAnswer(t *testing.T) {
 	}
 }
 
+// A server that lets its own pages alone send what clients send does not keep another from what is bridged.
+func TestPageMaySendWhatIsBridged(t *testing.T) {
+	b := startBridged(t)
+	for wish, want := range map[string]string{
+		"content-type, mcp-method, mcp-name": listedPage,
+		"content-type, mcp-session-id":       "https://other.example",
+	} {
+		r := b.send("OPTIONS", "/mcp", "", "Origin", listedPage, "Access-Control-Request-Method", "POST", "Access-Control-Request-Headers", wish)
+		if r.header.Get("Access-Control-Allow-Origin") != want || (r.header.Get("Access-Control-Allow-Headers") == wish) != (want == listedPage) {
+			t.Errorf("%s: got %v\n%s", wish, r, r.rule())
+		}
+	}
+}
+
 // noHTTP stands for a server that speaks no HTTP, and that berth shows.
 type noHTTP struct{ exchange.Sender }
 
