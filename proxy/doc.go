@@ -6,7 +6,7 @@
 //	classify       inbound/ (body, envelope, routing headers), inbound/plan.go (what concerns the request)
 //	plan           forward.go, course/ (who serves the request), access/ (may it know of the task)
 //	route          route.go, course/ (whom it is for); package routing decides
-//	send           owned.go (to the owner), eras.go (unbound), headers.go, linger.go and lingering/; outbound/ (in whose name; health)
+//	send           owned.go (to the owner), eras.go (unbound), headers.go, lingering/; outbound/ (in whose name; health)
 //	observe        relay.go (JSON), events.go (streams), observe.go, owed.go
 //	record         record/ (tasks, sessions, values), draft/ (ids that clients make)
 //	release        reply/ (body, events, keep-alive), earlystream.go
@@ -19,9 +19,9 @@
 //	shared polls   polls.go, polls/ (and the stale cache)
 //	announcements  announce/ (what servers and tools say gains tasks)
 //	explained      explain/ (where a request would go, and why, for operators)
-//	refusals       answer.go, fault/ (all words of berth's own, one ladder)
+//	refusals       finish.go, fault/ (all words of berth's own, one ladder)
 //	drain          drain.go
-//	the rest       proxy.go and config.go (parts), passthrough.go, resource.go (OAuth)
+//	the rest       proxy.go and options.go (parts), passthrough.go, resource.go (OAuth)
 //
 // What serves a request (serving.go) is used again for the next one, where nobody can have anything of it any more. A
 // step that goes on beside its request, or after it, says so (course.Routed.Keep) and gets a copy of what was lent.

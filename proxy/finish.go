@@ -7,6 +7,7 @@ import (
 
 	"berth/internal/wire"
 	"berth/proxy/fault"
+	"berth/proxy/lingering"
 )
 
 // serveAndReport serves the request, come what may. held: it is, to its end, by others.
@@ -43,6 +44,22 @@ func setDeadlines(client wire.Client, r *wire.Request, body time.Time) {
 		// the body's end net/http lifts it.
 		_ = client.SetReadDeadline(body)
 	}
+}
+
+// fail answers the client with what the ladder says of err. After headers are out
+// an answer can only be broken off, unless they are an early stream's.
+func (x *request) fail(err error) {
+	if x.Ctx != nil && lingering.IsCancelled(x.Ctx) {
+		err = fault.Cancelled
+	}
+	x.rec.Err = err
+	answer := x.Word(err)
+	if answer == nil || !x.out.MayAnswer() {
+		x.aborted = true
+		return
+	}
+	x.rec.Code = answer.Code
+	x.out.Refuse(x.Call, answer, x.p.gate.IsShort())
 }
 
 // finish ends the request, of which caught is the panic, nil for none: it writes the access record,

@@ -20,8 +20,8 @@ import (
 // forward routes the request, sends it, and relays the answer.
 func (x *request) forward() error {
 	x.rec.StartSpan()
-	x.p.takeOver(x.Call)
-	ctx, reads, end := x.p.detach(x.Call)
+	x.p.lingering.TakeOver(x.Call)
+	ctx, reads, end := x.p.lingering.Detach(x.Call, x.p.end.cutting)
 	x.Ctx, x.reads = ctx, reads
 	defer end()
 	by, err := x.Guide.Course(x.Ctx, x.Call, &x.rec)

@@ -17,7 +17,9 @@ func streamHeaders(way outbound.Way, out *reply.Writer, response *wire.Response)
 
 // copyHeaders copies an answer's headers to the client.
 func copyHeaders(way outbound.Way, out *reply.Writer, response *wire.Response) {
-	out.ReadBy(nil)
+	if !response.Own {
+		out.ReadBy(nil)
+	}
 	h := out.Header()
 	inbound.CopyEndToEnd(h, response.Header)
 	if way.HasOddSession(h) {

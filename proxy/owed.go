@@ -7,6 +7,7 @@ import (
 
 	"berth/internal/mcp"
 	"berth/proxy/fault"
+	"berth/proxy/lingering"
 	"berth/proxy/reply"
 )
 
@@ -53,7 +54,7 @@ func (s *stream) isAwaited() bool { return !s.x.owed.isPaid() && !s.gone }
 // breakOff ends the stream, which its upstream has ended, or has broken off with err. A client
 // that is owed a response is told so in its place.
 func (s *stream) breakOff(err error) error {
-	if isCancelled(s.x.Ctx) && s.isAwaited() {
+	if lingering.IsCancelled(s.x.Ctx) && s.isAwaited() {
 		s.refuseAll(fault.Cancelled)
 		return nil
 	}

@@ -11,6 +11,7 @@ import (
 	"berth/proxy/course"
 	"berth/proxy/failover"
 	"berth/proxy/fault"
+	"berth/proxy/lingering"
 	"berth/proxy/outbound"
 	"berth/routing"
 )
@@ -56,15 +57,15 @@ func (x *request) forwardOwned(u *routing.Upstream) error {
 		x.change = x.p.polls.Change(x.Call)
 	}
 	response, err := x.sendAgain(u, began)
-	if err == nil && response.Status == wire.StatusConflict && resumes(x.Call) {
-		response, err = takeOverElsewhere(x, u, response)
+	if err == nil && response.Status == wire.StatusConflict && lingering.Resumes(x.Call) {
+		response, err = x.p.lingering.TakeOverElsewhere(x.Ctx, x.Call, response, func() (*wire.Response, error) { return x.sendAgain(u, time.Time{}) })
 	}
 	if err != nil {
 		lease.Release() // the request may go elsewhere
 		x.change.Done()
 		return x.ownerFailed(u, err)
 	}
-	x.p.heedCancellation(x.Ctx, x.Call, response.Status)
+	x.p.lingering.Heed(x.Ctx, x.Call, response.Status)
 	if outbound.DeniesSession(response.Status) {
 		if v := x.p.mover.Denied(x.Ctx, x.Case(), u, response.Status); v.Step != failover.Stay {
 			lease.Release()

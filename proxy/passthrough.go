@@ -1,9 +1,12 @@
 package proxy
 
 import (
+	"slices"
 	"strings"
 
+	"berth/internal/mcp"
 	"berth/internal/wire"
+	"berth/proxy/inbound"
 	"berth/routing"
 )
 
@@ -24,6 +27,15 @@ func (x *request) passThrough() error {
 		return nil
 	}
 	return err
+}
+
+// isOfBridge reports whether a preflight is about a request that is bridged at u: its answer will be berth's own, whatever u says of
+// the pages that may have u's. Only those of the modern era bear Mcp-Method.
+func isOfBridge(c *inbound.Call, u *routing.Upstream) bool {
+	if speaks, known := u.SpeaksModern(); speaks || !known || c.Endpoint.Bridge == nil {
+		return false
+	}
+	return slices.ContainsFunc(c.Grantable(), func(name string) bool { return strings.EqualFold(name, mcp.HeaderMethod) })
 }
 
 // answersPreflight reports whether an upstream's answer to a preflight is one: it lets some

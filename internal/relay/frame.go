@@ -66,15 +66,16 @@ type head struct {
 	Header       header
 	Length       int64
 	Major, Minor int
+	Own          bool `json:",omitempty"`
 }
 
 func headOf(r *wire.Response) *head {
-	return &head{r.Status, r.Phrase, toBytes(r.Header), r.ContentLength, r.ProtoMajor, r.ProtoMinor}
+	return &head{r.Status, r.Phrase, toBytes(r.Header), r.ContentLength, r.ProtoMajor, r.ProtoMinor, r.Own}
 }
 
 func (h *head) response() *wire.Response {
 	return &wire.Response{
-		Status: h.Status, Phrase: h.Phrase, Header: fromBytes(h.Header), ContentLength: h.Length, ProtoMajor: h.Major, ProtoMinor: h.Minor,
+		Status: h.Status, Phrase: h.Phrase, Header: fromBytes(h.Header), ContentLength: h.Length, ProtoMajor: h.Major, ProtoMinor: h.Minor, Own: h.Own,
 	}
 }
 

@@ -34,6 +34,7 @@ func TestARequestIsAnsweredByAnotherBerth(t *testing.T) {
 			got = r
 			response := answer(aJSON, `{"result":"`+secret+`"}`)
 			oddly(response.Header)
+			response.Own = true
 			return response, nil
 		})
 		here := w.start(nobody)
@@ -49,6 +50,7 @@ func TestARequestIsAnsweredByAnotherBerth(t *testing.T) {
 		}
 		want := answer(aJSON, "")
 		oddly(want.Header)
+		want.Own = true
 		if body := exchangetest.ReadAll(t, response); body != `{"result":"`+secret+`"}` {
 			t.Errorf("got body %q", body)
 		}

@@ -7,12 +7,12 @@ import (
 	"strconv"
 )
 
-// Whole is an answer that is one JSON message; nil: that has no body. Status 0 is StatusOK.
+// Whole is an answer of berth's making that is one JSON message; nil: that has no body. Status 0 is StatusOK.
 func Whole(status int, message []byte) *Response {
 	status = cmp.Or(status, StatusOK)
 	r := &Response{
 		Status: status, Phrase: Phrase(status), Header: new(Header),
-		Body: io.NopCloser(bytes.NewReader(message)), ContentLength: int64(len(message)), ProtoMajor: 1, ProtoMinor: 1,
+		Body: io.NopCloser(bytes.NewReader(message)), ContentLength: int64(len(message)), ProtoMajor: 1, ProtoMinor: 1, Own: true,
 	}
 	if message != nil {
 		r.Header = NewHeader("Content-Type", "application/json", "Content-Length", strconv.Itoa(len(message)))
@@ -27,10 +27,10 @@ func (r *Response) Kept() *Response {
 	return &kept
 }
 
-// Streamed is an answer that is an event stream.
+// Streamed is an answer of berth's making that is an event stream.
 func Streamed(events io.ReadCloser) *Response {
 	return &Response{
-		Status: StatusOK, Phrase: Phrase(StatusOK), Body: events, ContentLength: -1, ProtoMajor: 1, ProtoMinor: 1,
+		Status: StatusOK, Phrase: Phrase(StatusOK), Body: events, ContentLength: -1, ProtoMajor: 1, ProtoMinor: 1, Own: true,
 		Header: NewHeader("Content-Type", "text/event-stream", "Cache-Control", "no-cache, no-transform"),
 	}
 }

@@ -56,7 +56,7 @@ func (r *Request) Kept() *Request {
 // Context ends when the client goes away, or its answer has ended. It may be kept.
 func (r *Request) Context() context.Context { return r.context }
 
-// Response is the answer of an upstream, its body still to be read. It and its header are lent until
+// Response is the answer of an upstream, or one in its place, its body still to be read. It and its header are lent until
 // the body is closed; its strings may be kept.
 type Response struct {
 	Status        int
@@ -66,6 +66,7 @@ type Response struct {
 	ContentLength int64         // -1: not known
 	ProtoMajor    int
 	ProtoMinor    int
+	Own           bool // berth has made it, whatever a server said: berth says which pages may read it
 }
 
 // Client is where the answer to a request goes.

@@ -45,16 +45,26 @@ func (c *call) follow(ctx context.Context, l *sessions.Session, s *sent) (*wire.
 
 // failed is an HTTP error of the upstream's as the client gets it whose request id names.
 func failed(id []byte, response *wire.Response, message []byte) *wire.Response {
-	body := (&mcp.Error{Code: mcp.CodeInternal, Reason: mcp.ReasonBadUpstream, Outcome: outbound.FateBy(response.Status),
-		Message: fmt.Sprintf("the server answered %d %s", response.Status, wire.Phrase(response.Status))}).Body(id)
+	r := exchange.Refusal(worded(response), id)
 	if mcp.MayBeMessage(message) && utf8.Valid(message) && mcp.ErrorObject(message) != nil {
-		body = mcp.ModernForm(message, id, false)
+		r = wire.Whole(response.Status, mcp.ModernForm(message, id, false))
 	}
-	r := wire.Whole(response.Status, body)
 	for _, name := range []string{"Www-Authenticate", "Retry-After"} {
-		r.Header.Take(name, response.Header)
+		if response.Header.Has(name) {
+			r.Header.Take(name, response.Header)
+		}
 	}
 	return r
+}
+
+// worded is what an HTTP error of the upstream's says that bears no JSON-RPC. A 503 may come of what stands between, and of a call
+// that has begun: one that says when to come again does not.
+func worded(response *wire.Response) *mcp.Error {
+	if response.Status == wire.StatusTooManyRequests || response.Status == wire.StatusServiceUnavailable && response.Header.Has("Retry-After") {
+		return sessions.Busy(response.Status, response.Header, "the server takes no call now")
+	}
+	return &mcp.Error{Status: response.Status, Code: mcp.CodeInternal, Reason: mcp.ReasonBadUpstream, Outcome: outbound.FateBy(response.Status),
+		Message: fmt.Sprintf("the server answered %d %s", response.Status, wire.Phrase(response.Status))}
 }
 
 // conclude is the response that ends the call, as a modern server gives it.

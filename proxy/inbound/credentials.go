@@ -84,19 +84,19 @@ var passingCookies = []string{
 // Credentials are what the caller authenticates with, in no order.
 func (x *Call) Credentials() []credential {
 	all := credentialsIn(x.HTTP.Header, x.HTTP.URL.RawQuery, x.Table.CredentialHeaders, x.Trusted)
-	if x.isCertified() {
-		key := x.certifiedKey()
+	if isCertified(x.HTTP) {
+		key := certifiedKey(x.HTTP)
 		all = append(all, credential{place: inCertificate, value: key, who: key, sure: true})
 	}
 	return all
 }
 
-// isCertified reports whether the caller has a certificate that was verified.
-func (x *Call) isCertified() bool { return x.HTTP.TLS != nil && len(x.HTTP.TLS.VerifiedChains) > 0 }
+// isCertified reports whether the caller of a request has a certificate that was verified.
+func isCertified(r *wire.Request) bool { return r.TLS != nil && len(r.TLS.VerifiedChains) > 0 }
 
 // certifiedKey is a digest of the key in the caller's certificate, which a renewal may keep.
-func (x *Call) certifiedKey() string {
-	key := sha256.Sum256(x.HTTP.TLS.PeerCertificates[0].RawSubjectPublicKeyInfo)
+func certifiedKey(r *wire.Request) string {
+	key := sha256.Sum256(r.TLS.PeerCertificates[0].RawSubjectPublicKeyInfo)
 	return string(key[:])
 }
 

@@ -54,7 +54,7 @@ func (x Arrival) Guard() error {
 	if err := x.checkOrigin(); err != nil {
 		return err
 	}
-	if x.namesCriticalHop() {
+	if namesCriticalHop(r.Header, x.Endpoint, t.CredentialHeaders) {
 		return fault.CriticalHop
 	}
 	if x.BeforeAuthorization() {

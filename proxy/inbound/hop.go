@@ -21,13 +21,14 @@ func IsHopByHop(name string) bool {
 }
 
 // namesCriticalHop reports whether Connection lists a header whose removal would
-// change what a call means, or whose it is: what a proxy in front says of its client, that client must not take away.
-func (x *Call) namesCriticalHop() bool {
-	for _, name := range ConnectionNames(x.HTTP.Header) {
+// change what a call means, or whose it is: what a proxy in front says of its client, that client must not take away. counted
+// are more headers that are credentials.
+func namesCriticalHop(h *wire.Header, at *Endpoint, counted []string) bool {
+	for _, name := range ConnectionNames(h) {
 		meant := meantBy(name)
-		if strings.HasPrefix(name, "Mcp-") || strings.EqualFold(name, x.Endpoint.PrincipalHeader()) ||
+		if strings.HasPrefix(name, "Mcp-") || strings.EqualFold(name, at.PrincipalHeader()) ||
 			IsForwarding(meant) || strings.HasPrefix(meant, oauthProxys) || slices.Contains(namingHeaders, meant) ||
-			isCredential(meant) || slices.Contains(x.Table.CredentialHeaders, meant) {
+			isCredential(meant) || slices.Contains(counted, meant) {
 			return true
 		}
 		switch name {

@@ -8,7 +8,7 @@ import (
 
 // HasUnsent reports whether upstreams may not get what tells who the caller is.
 func (x *Call) HasUnsent() bool {
-	return x.Principal == "" && (x.Endpoint.Authorization != nil || x.isCertified())
+	return x.Principal == "" && (x.Endpoint.Authorization != nil || isCertified(x.HTTP))
 }
 
 // Unsent is what a caller without principal authenticates with that upstreams do not get: its certificate, and what stands in
@@ -22,8 +22,8 @@ func (x *Call) Unsent() (u exchange.Unsent) {
 			all = append(all, canonical)
 		}
 	}
-	if x.isCertified() {
-		all = append(all, x.certifiedKey())
+	if isCertified(x.HTTP) {
+		all = append(all, certifiedKey(x.HTTP))
 	}
 	u.Digest = digestOfSet(all)
 	return u

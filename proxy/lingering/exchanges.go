@@ -43,9 +43,9 @@ type Exchange struct {
 	over chan struct{} // closed when the upstream's side has ended; nil: nobody waits for that
 }
 
-// Begin begins an exchange in a session, whose ID is "" if there is none. id is the request's, raw; end ends the upstream's side, which
-// ctx is of. Close must be called.
-func (l *Exchanges) Begin(ctx context.Context, in Session, id string, end context.CancelCauseFunc) *Exchange {
+// begin begins an exchange in a session, whose ID is "" if there is none. id is the request's, raw; end ends the upstream's side, which
+// ctx is of. close must be called.
+func (l *Exchanges) begin(ctx context.Context, in Session, id string, end context.CancelCauseFunc) *Exchange {
 	x := &Exchange{in: in, id: id, ctx: ctx, end: end}
 	if in.ID == "" {
 		return x
@@ -84,15 +84,14 @@ const most = 4096 // exchanges read on without a client
 
 // What ends an exchange before its answer.
 var (
-	ErrCancelled = errors.New("proxy: its client has cancelled it")
-
-	errLong    = errors.New("proxy: read on without a client for long enough")
-	errResumed = errors.New("proxy: its client goes on with the stream")
-	errCut     = errors.New("proxy: cut at the end of the time to drain")
+	errCancelled = errors.New("proxy: its client has cancelled it")
+	errLong      = errors.New("proxy: read on without a client for long enough")
+	errResumed   = errors.New("proxy: its client goes on with the stream")
+	errCut       = errors.New("proxy: cut at the end of the time to drain")
 )
 
-// Read lets an exchange be read on, whose client has left, for at most so long, or until cut is closed.
-func (l *Exchanges) Read(x *Exchange, long time.Duration, cut <-chan struct{}) {
+// read lets an exchange be read on, whose client has left, for at most so long, or until cut is closed.
+func (l *Exchanges) read(x *Exchange, long time.Duration, cut <-chan struct{}) {
 	if !l.leave(x) {
 		x.end(errLong)
 		return
@@ -121,8 +120,8 @@ func (l *Exchanges) leave(x *Exchange) bool {
 	return true
 }
 
-// Close notes that the upstream's side of an exchange has ended.
-func (l *Exchanges) Close(x *Exchange) {
+// close notes that the upstream's side of an exchange has ended.
+func (l *Exchanges) close(x *Exchange) {
 	if x.in.ID == "" {
 		return
 	}
@@ -135,9 +134,9 @@ func (l *Exchanges) Close(x *Exchange) {
 	}
 }
 
-// End ends the exchange of a session whose client has left and was given this event, and waits for that as long as ctx lasts. It reports
+// end ends the exchange of a session whose client has left and was given this event, and waits for that as long as ctx lasts. It reports
 // whether there was one at this berth.
-func (l *Exchanges) End(ctx context.Context, in Session, event string) bool {
+func (l *Exchanges) end(ctx context.Context, in Session, event string) bool {
 	x := l.find(func(x *Exchange) bool { return x.left && x.in == in && x.hasTold(event) })
 	if x == nil {
 		return false

@@ -14,23 +14,23 @@ func TestWhoeverResumesHearsOfTheEnd(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := New(nil)
 		ctx, end := context.WithCancelCause(t.Context())
-		x := l.Begin(ctx, in, "1", end)
+		x := l.begin(ctx, in, "1", end)
 		x.Tell("e")
-		go l.Read(x, time.Hour, nil)
+		go l.read(x, time.Hour, nil)
 		synctest.Wait()
 		ended := make(chan bool)
 		for range 2 {
-			go func() { ended <- l.End(t.Context(), in, "e") }()
+			go func() { ended <- l.end(t.Context(), in, "e") }()
 		}
 		synctest.Wait()
-		time.AfterFunc(time.Second, func() { l.Close(x) })
+		time.AfterFunc(time.Second, func() { l.close(x) })
 		for range 2 {
 			if !<-ended {
 				t.Error("the exchange was not found")
 			}
 		}
 		<-l.overOf(x)
-		if l.End(t.Context(), in, "e") {
+		if l.end(t.Context(), in, "e") {
 			t.Error("an exchange that is over was found")
 		}
 	})
@@ -40,10 +40,10 @@ func TestWhoeverResumesHearsOfTheEnd(t *testing.T) {
 func TestWhatIsReadByItsClientIsNotTakenOver(t *testing.T) {
 	l := New(nil)
 	ctx, end := context.WithCancelCause(t.Context())
-	x := l.Begin(ctx, in, "1", end)
-	defer l.Close(x)
+	x := l.begin(ctx, in, "1", end)
+	defer l.close(x)
 	x.Tell("e")
-	if l.End(t.Context(), in, "e") || ctx.Err() != nil {
+	if l.end(t.Context(), in, "e") || ctx.Err() != nil {
 		t.Error("it was ended under its client")
 	}
 }

@@ -28,8 +28,8 @@ type word struct{ what, session, id string }
 
 func (w word) String() string { return w.what + " " + w.session + " " + w.id }
 
-// EndElsewhere has the other berths end what End ends at this one. It reports whether they were told, and does not wait for them.
-func (l *Exchanges) EndElsewhere(ctx context.Context, in Session, event string) bool {
+// endElsewhere has the other berths end what end ends at this one. It reports whether they were told, and does not wait for them.
+func (l *Exchanges) endElsewhere(ctx context.Context, in Session, event string) bool {
 	return l.notices != nil && l.notices.Notify(ctx, topic, word{resumed, in.digest(), event}.String()) == nil
 }
 
@@ -41,7 +41,7 @@ func (l *Exchanges) hear() {
 		meant := func(in Session) bool { return in.digest() == session }
 		switch what {
 		case cancelled:
-			l.cancel(id, meant)
+			l.cancelHere(id, meant)
 		case resumed:
 			if x := l.find(func(x *Exchange) bool { return x.left && x.hasTold(id) && meant(x.in) }); x != nil {
 				x.end(errResumed)

@@ -78,7 +78,7 @@ func IsMissing(c *inbound.Call, at *routing.Decision) bool {
 
 // List makes the page that w's call asks for, of these upstreams' tasks, and tells rec of each
 // exchange. rule says which pages of browsers may read it: those that all upstreams let; nil
-// is a list of berth's own tasks alone. Where a session's owner gives none, the error is that
+// is a list that none of them says so of: that of berth's own tasks alone, or of servers that berth shows. Where a session's owner gives none, the error is that
 // of the request to it, an *exchange.SendError.
 func (l *Lister) List(ctx context.Context, w outbound.Way, upstreams []*routing.Upstream, rec *audit.Record) (result []byte, rule *wire.Header, err error) {
 	done, err := l.turn(ctx)

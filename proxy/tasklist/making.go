@@ -28,7 +28,7 @@ type making struct {
 	kept   atomic.Int64        // bytes of the upstreams' pages that this round holds
 
 	mu   sync.Mutex   // guards the field below
-	rule *wire.Header // nil: no upstream has answered
+	rule *wire.Header // nil: none that has answered says so itself
 }
 
 // begin begins where the cursor says that the list goes on. A cursor is good for this caller

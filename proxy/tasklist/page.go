@@ -26,7 +26,7 @@ func (m *making) exchange(ctx context.Context, p place, t outbound.Terms) (mcp.T
 	}
 	defer response.Body.Close()
 	list, err := m.read(p, response)
-	if err == nil {
+	if err == nil && !response.Own {
 		m.ruledBy(reply.CrossOrigin(response.Header))
 	}
 	m.record.Exchanged(sent, errorType(err))

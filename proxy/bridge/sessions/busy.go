@@ -14,11 +14,11 @@ import (
 // errTooMany is what a call fails with for which no session may be opened.
 var errTooMany = fault.Unavailable(mcp.ReasonOverloaded, "too many sessions are open at the server")
 
-// busy is what a call fails with whose server has too much to do, and says for how long if it does.
-func busy(answer *session.Refusal, message string) *mcp.Error {
+// Busy is what a call fails with whose server has too much to do, as status and header of its answer say, and for how long if they do.
+func Busy(status int, h *wire.Header, message string) *mcp.Error {
 	worded := fault.Unavailable(mcp.ReasonOverloaded, message)
-	worded.Status = answer.Status
-	if d := retryAfter(answer.Header); d > 0 {
+	worded.Status = status
+	if d := retryAfter(h); d > 0 {
 		worded.RetryAfter = d
 	}
 	return worded

@@ -90,7 +90,7 @@ func notOpened(at *legacy.Upstream, err error) error {
 	case wire.RefusesCredentials(answer.Status):
 		worded = answer.OfCredentials()
 	case answer.Status == wire.StatusTooManyRequests, answer.Status == wire.StatusServiceUnavailable:
-		worded = busy(answer, "the server opens no session now")
+		worded = Busy(answer.Status, answer.Header, "the server opens no session now")
 	}
 	return worded
 }

@@ -1,4 +1,4 @@
-package proxy
+package reply
 
 import (
 	"slices"
@@ -9,28 +9,11 @@ import (
 	"berth/internal/wire"
 	"berth/proxy/fault"
 	"berth/proxy/inbound"
-	"berth/proxy/reply"
 )
 
-// fail answers the client with what the ladder says of err. After headers are out
-// an answer can only be broken off, unless they are an early stream's.
-func (x *request) fail(err error) {
-	if x.Ctx != nil && isCancelled(x.Ctx) {
-		err = fault.Cancelled
-	}
-	x.rec.Err = err
-	answer := x.Word(err)
-	if answer == nil || !x.out.MayAnswer() {
-		x.aborted = true
-		return
-	}
-	x.rec.Code = answer.Code
-	refuse(x.Call, x.out, answer, x.p.gate.IsShort())
-}
-
-// refuse writes an error of our own as the whole answer to c.
-func refuse(c *inbound.Call, out *reply.Writer, e *mcp.Error, short bool) {
-	h := out.Header()
+// Refuse writes an error of berth's own as the whole answer to c. short says that memory is.
+func (w *Writer) Refuse(c *inbound.Call, e *mcp.Error, short bool) {
+	h := w.Header()
 	exchange.Instruct(h, e)
 	if e.Status == wire.StatusMethodNotAllowed {
 		h.Set("Allow", strings.Join(c.Methods(), ", "))
@@ -42,7 +25,7 @@ func refuse(c *inbound.Call, out *reply.Writer, e *mcp.Error, short bool) {
 	if c.InArray {
 		body = slices.Concat([]byte("["), body, []byte("]"))
 	}
-	out.Respond(e.Status, body)
+	w.Respond(e.Status, body)
 }
 
 // mayKeep reports whether the connection of a request that was turned away unread is
