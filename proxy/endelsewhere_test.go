@@ -48,3 +48,28 @@ func TestAnEndThatAnotherBerthSawIsNotUndone(t *testing.T) {
 		})
 	}
 }
+
+// Who explains such a task goes by what the store knows as well, whoever was told of it before.
+func TestAnEndThatAnotherBerthSawIsExplained(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		o := rigOptions{size: 1, probe: true, store: openStore(t, "memory:")}
+		here := newRig(t, o)
+		there := here.second(o)
+		for seconds, want := range map[float64]string{1: "refuse", 3600: "answer"} {
+			id := here.newTask(seconds)
+			here.poll(id, otherCaller...)
+			time.Sleep(2 * time.Second)
+			there.modern("tasks/cancel", id, byID(id)) // of one that has ended it changes nothing
+			there.poll(id)
+			synctest.Wait()
+			here.servers[0].freeze()
+			here.poll(id, otherCaller...)
+			told, err := here.proxy.Explainer().ByID(t.Context(), id, "", nil)
+			if err != nil || told.Answer.Action != want {
+				t.Errorf("a task of %v s: got %+v, %v, want %s", seconds, told, err, want)
+			}
+			here.servers[0].inject(nil)
+			time.Sleep(3 * time.Second) // a probe gets through
+		}
+	})
+}
