@@ -89,7 +89,7 @@ func (x *request) record(u *routing.Upstream, a *mcp.Answer) (instead []byte, er
 		return nil, x.Decision.Unasked // the task may be elsewhere, and what this one says would be final
 	}
 	if a.IsError {
-		return x.recordError(u, c, a), nil
+		return x.recordError(u, c, a)
 	}
 	x.recorder.Affinities(u, c, a, x.left)
 	if c != nil && a.Result != nil && (c.Method == mcp.MethodInitialize || c.Method == mcp.MethodDiscover) {
@@ -121,13 +121,13 @@ func (x *request) record(u *routing.Upstream, a *mcp.Answer) (instead []byte, er
 }
 
 // recordError notes what an error tells, and returns what the client is told instead, nil for
-// nothing.
-func (x *request) recordError(u *routing.Upstream, c *mcp.Call, a *mcp.Answer) (instead []byte) {
+// nothing. It fails where that would be final, and is not known.
+func (x *request) recordError(u *routing.Upstream, c *mcp.Call, a *mcp.Answer) (instead []byte, err error) {
 	x.rec.Code = a.ErrorCode
 	x.made.Disown(a)
 	if a.ErrorCode == mcp.CodeMethodNotFound && x.p.learned[x.Endpoint].announcer.Serves(x.Call, &x.Decision) {
 		x.rec.Code = mcp.ErrUnknownTask.Code
-		return mcp.ErrUnknownTask.Body(x.ID)
+		return mcp.ErrUnknownTask.Body(x.ID), nil
 	}
 	return x.recorder.Error(u, c, a)
 }

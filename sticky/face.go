@@ -34,8 +34,16 @@ func (b *Bindings) Reload(ctx context.Context, key Key) (binding Binding, err er
 	return binding, err
 }
 
-// Find returns what a pool has bound a task's id to, whoever's it is. It is for operators, who know nobody's principal;
-// the error is ErrUnknown, or wraps storage.ErrUnavailable or is ctx's.
+// Latest returns the binding of a task as it was written last: as the store has it, unless this process knows what that
+// has not been told yet, or the store is away. Another berth may have seen how a task ended. Nothing is counted, and the cache
+// stays as it is. The error is Lookup's.
+func (b *Bindings) Latest(ctx context.Context, key Key) (binding Binding, err error) {
+	err = b.finder.latest(ctx, &key, &binding)
+	return binding, err
+}
+
+// Find returns what a pool has bound a task's id to, whoever's it is, as Latest has it. It is for operators, who know nobody's
+// principal; the error is ErrUnknown, or wraps storage.ErrUnavailable or is ctx's.
 func (b *Bindings) Find(ctx context.Context, pool, id string) (Key, Binding, error) {
 	return b.finder.find(ctx, pool, id)
 }

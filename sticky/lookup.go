@@ -87,10 +87,10 @@ func (f *finder) readAs(ctx context.Context, key *Key, of *binding.Sum, into *Bi
 	return nil
 }
 
-// find peeks at the binding of a task, whoever's it is.
+// find is Find.
 func (f *finder) find(ctx context.Context, pool, id string) (key Key, binding Binding, err error) {
 	key = Key{Kind: Task, Pool: pool, ID: id}
-	if _, err = f.lookup(ctx, &key, true, &binding); !errors.Is(err, ErrUnknown) {
+	if err = f.latest(ctx, &key, &binding); !errors.Is(err, ErrUnknown) {
 		return key, binding, err
 	}
 	claim := key.Claim()
@@ -98,6 +98,6 @@ func (f *finder) find(ctx context.Context, pool, id string) (key Key, binding Bi
 		return Key{}, Binding{}, err
 	}
 	key.Principal = binding.Principal
-	_, err = f.lookup(ctx, &key, true, &binding)
+	err = f.latest(ctx, &key, &binding)
 	return key, binding, err
 }

@@ -325,3 +325,31 @@ func TestSessionsAreTold(t *testing.T) {
 		}
 	})
 }
+
+// A server's task whose end another berth has seen is told as ended, whatever this one remembers of it.
+func TestATaskThatEndedAtAnotherBerthHasEnded(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newWorkRig(t, "memory:", nil)
+		r.cancel = func(context.Context, string, string, string) error {
+			t.Error("its upstream was asked to give it up")
+			return nil
+		}
+		r.bind(sticky.Task, "p", "", "t", sticky.Binding{Upstream: "a", Dialect: "extension", Status: "working"})
+		other := sticky.New(r.store, sticky.Options{})
+		go func() { _ = other.Run(t.Context()) }()
+		key, seen, err := other.Find(t.Context(), "p", "t")
+		if err != nil {
+			t.Fatal(err)
+		}
+		other.Observe(key, &seen, sticky.Seen{At: time.Now(), Status: "completed", Ended: true, Given: true})
+		synctest.Wait()
+		var told api.TaskDetail
+		r.must("GET", "/v1/tasks/t", "", &told)
+		if told.State != "completed" || len(told.May) > 0 || told.Timeline[len(told.Timeline)-1].What != "ended" {
+			t.Errorf("told %+v", told)
+		}
+		if status, code := r.refused("POST", "/v1/tasks/t/cancel", "{}", &told); status != http.StatusConflict || code != "ended" {
+			t.Errorf("cancelled: got %d %q, want 409 ended", status, code)
+		}
+	})
+}

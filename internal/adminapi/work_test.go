@@ -42,7 +42,7 @@ func newWorkRig(t *testing.T, storeURL string, meter metric.MeterProvider) *work
 	}
 	keys := seal.NewStoredKeyring(store)
 	ids := drain.NewIDs(keys)
-	r := &workRig{store: store, bindings: sticky.New(store, sticky.Options{Hide: ids.Hide})}
+	r := &workRig{store: store, bindings: sticky.New(store, sticky.Options{Hide: ids.Hide, Near: 100})}
 	var pools []*routing.Pool
 	for _, name := range []string{"p", "q"} {
 		var upstreams []*routing.Upstream

@@ -170,6 +170,15 @@ func WithStatusMessage(result []byte, message string) []byte {
 	return append(out, result[end:]...)
 }
 
+// AsEnded returns the result of a tasks/get with a status that is an end, and this statusMessage; nil where that would not be
+// whole: it has no status, or asks for input.
+func AsEnded(result []byte, status, message string) []byte {
+	if memberAt(result, "status") == nil || memberAt(result, "inputRequests") != nil {
+		return nil
+	}
+	return WithStatusMessage(replace(result, []byte(`"`+status+`"`), "status"), message)
+}
+
 // ID returns the raw id of a message that Peek takes, which it aliases; nil if it may not be
 // answered to.
 func ID(message []byte) []byte {

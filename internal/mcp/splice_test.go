@@ -77,3 +77,16 @@ func TestOwnMetaIsReadBackAsAModernCall(t *testing.T) {
 		t.Errorf("got %+v", c)
 	}
 }
+
+func TestAsEnded(t *testing.T) {
+	for result, want := range map[string]string{
+		`{"taskId":"t","status":"working","ttl":null}`:                      `{"taskId":"t","status":"cancelled","ttl":null,"statusMessage":"m"}`,
+		`{"statusMessage":"old","status":"working"}`:                        `{"statusMessage":"m","status":"cancelled"}`,
+		`{"taskId":"t","status":"input_required","inputRequests":{"a":{}}}`: "",
+		`{"taskId":"t"}`: "",
+	} {
+		if got := string(AsEnded([]byte(result), "cancelled", "m")); got != want {
+			t.Errorf("%s: got %s, want %s", result, got, want)
+		}
+	}
+}

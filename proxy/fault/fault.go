@@ -38,6 +38,7 @@ var (
 	Collision      = Withheld(mcp.ReasonCollision, "the upstream gave out a task id that another upstream owns")
 	OwnerCut       = MayHaveRun(OwnerSilent)
 	OwnerSilent    = Unavailable(mcp.ReasonOwnerUnavailable, "the server instance that holds this does not answer")
+	EndUntold      = Unavailable(mcp.ReasonOwnerUnavailable, "the task has ended, and the server instance that holds this does not tell of it any more")
 	LongID         = Refused(wire.StatusBadRequest, "request id too long")
 	Overloaded     = Unavailable(mcp.ReasonOverloaded, "too much is under way")
 	Draining       = Unavailable(mcp.ReasonDraining, "this berth is about to end")

@@ -11,7 +11,8 @@ import (
 // IfError is the answer to c, which is about one task, in the place of an owner that has not
 // answered for silentFor (0: since when is not known, so that the age of what was seen
 // counts): the task's end if that was seen, or, for a poll within Endpoint.OwnerGrace, the
-// task as it was last seen (stale-if-error: RFC 5861, 4). nil: there is none.
+// task as it was last seen (stale-if-error: RFC 5861, 4). nil: there is none. A task is not told as it
+// was seen here before it ended where the store knows its end.
 func (s *StaleCache) IfError(c *inbound.Call, silentFor time.Duration) []byte {
 	if end := s.End(c); end != nil {
 		return end
@@ -21,7 +22,13 @@ func (s *StaleCache) IfError(c *inbound.Call, silentFor time.Duration) []byte {
 		return nil
 	}
 	t, told, ok := s.last(c)
-	if !ok || !t.mayBeTold(told, silentFor, c.Endpoint.OwnerGrace) {
+	if !ok || t.result() == "" {
+		return nil
+	}
+	if status := endElsewhere(c.HTTP.Context(), c); status != "" {
+		return t.asEnded(one, status)
+	}
+	if !t.mayBeTold(told, silentFor, c.Endpoint.OwnerGrace) {
 		return nil
 	}
 	message := fmt.Sprintf("The server instance that holds this task does not answer; this is its state of %s.", told.UTC().Format(time.RFC3339))
@@ -42,11 +49,15 @@ func (t *staleTask) mayBeTold(told time.Time, silentFor, grace time.Duration) bo
 
 // IfErrorForSome reports whether IfError has an answer to a poll like c with some credentials. It reads all that is kept.
 func (s *StaleCache) IfErrorForSome(c *inbound.Call, silentFor time.Duration) bool {
+	ended := endElsewhere(c.HTTP.Context(), c)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	task, now := c.TaskKey(), time.Now()
 	for _, t := range s.tasks.All() {
-		if t.isOf(&task) && s.moment(now) < t.expires && (t.ended || t.mayBeTold(s.told(t, now), silentFor, c.Endpoint.OwnerGrace)) {
+		switch {
+		case !t.isOf(&task) || s.moment(now) >= t.expires:
+		case t.ended, ended != "" && t.result() != "" && t.asEnded(c.Single(), ended) != nil,
+			ended == "" && t.mayBeTold(s.told(t, now), silentFor, c.Endpoint.OwnerGrace):
 			return true
 		}
 	}

@@ -97,23 +97,28 @@ func (r *Recorder) Deleted(u *routing.Upstream) {
 // Error drops the binding of a task that its owner does not know any more.
 // An upstream that was asked because it holds the session need not be the owner, and
 // cannot speak for it. A terminal result that was seen before outlives the binding: it is
-// to be said instead.
-func (r *Recorder) Error(u *routing.Upstream, c *mcp.Call, a *mcp.Answer) (instead []byte) {
+// to be said instead. It fails, and the binding stays, where the task has ended and another berth may know more of that.
+func (r *Recorder) Error(u *routing.Upstream, c *mcp.Call, a *mcp.Answer) (instead []byte, err error) {
 	if c == nil || !c.IsTask() || a.ErrorCode != mcp.CodeInvalidParams {
-		return nil
+		return nil, nil
 	}
 	if c.Method != mcp.MethodGetTask && c.Method != mcp.MethodTaskResult {
-		return nil
+		return nil, nil
 	}
-	if body := r.Stale.End(r.Call); body != nil {
-		return body
+	ctx, cancel := r.Recording()
+	defer cancel()
+	switch end, untold := r.Stale.IfDenied(ctx, r.Call); {
+	case untold:
+		return nil, fault.EndUntold
+	case end != nil:
+		return end, nil
 	}
 	// A client that made the id may poll before the owner has begun; that one will know it.
 	binding := r.At.TaskBinding()
 	if c.Method == mcp.MethodGetTask && binding.Upstream == u.Name && !binding.Provisional() && !r.asksAside(binding) {
 		r.unbindFrom(u)
 	}
-	return nil
+	return nil, nil
 }
 
 // asksAside reports whether the call is in another session than the one that made its task: a server may tell of that in its own
