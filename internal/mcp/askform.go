@@ -3,6 +3,7 @@ package mcp
 import (
 	"unicode/utf8"
 
+	"berth/internal/jsonobject"
 	"berth/internal/jsonscan"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -11,15 +12,15 @@ import (
 // IsClear reports whether clients can read what a server asks them by a request of [AsksClient] (2026-07-28, schema, "ElicitRequestParams",
 // "CreateMessageRequestParams"): of its members the ones that say what is asked, and how.
 func IsClear(request []byte) bool {
-	members, _ := loose(request, "method", "params")
-	method, _ := text(members[0])
+	members, _ := jsonobject.Loose(request, "method", "params")
+	method, _ := jsonobject.Text(members[0])
 	if method == MethodListRoots {
 		return true
 	}
 	if members[1].Kind() != '{' || !utf8.Valid(request) {
 		return false
 	}
-	params, _ := loose(members[1], "message", "mode", "requestedSchema", "url", "messages")
+	params, _ := jsonobject.Loose(members[1], "message", "mode", "requestedSchema", "url", "messages")
 	if method == methodSample {
 		return params[4].Kind() == '['
 	}
@@ -29,7 +30,7 @@ func IsClear(request []byte) bool {
 // isMode reports whether an elicitation has a mode that there is, with what belongs to it. Servers that want no more than a yes leave the
 // schema out.
 func isMode(mode, schema, url jsontext.Value) bool {
-	name, _ := text(mode)
+	name, _ := jsonobject.Text(mode)
 	switch {
 	case lacks(mode), name == "form":
 		return lacks(schema) || schema.Kind() == '{'
@@ -44,16 +45,16 @@ func lacks(member jsontext.Value) bool { return member == nil || member.Kind() =
 
 // clearParams are the params of what a server asks as the modern era has them: without _meta, and an elicitation with a schema.
 func clearParams(method string, params []byte) []byte {
-	changes := patch{{name: "_meta"}}
-	members, _ := loose(params, "mode", "requestedSchema")
-	mode, _ := text(members[0])
+	changes := jsonobject.Patch{{Name: "_meta"}}
+	members, _ := jsonobject.Loose(params, "mode", "requestedSchema")
+	mode, _ := jsonobject.Text(members[0])
 	if method == methodElicit && lacks(members[0]) {
-		changes = append(changes, change{name: "mode"})
+		changes = append(changes, jsonobject.Change{Name: "mode"})
 	}
 	if method == methodElicit && mode != "url" && lacks(members[1]) {
-		changes = append(changes, change{name: "requestedSchema", value: []byte(`{"type":"object","properties":{}}`)})
+		changes = append(changes, jsonobject.Change{Name: "requestedSchema", Value: []byte(`{"type":"object","properties":{}}`)})
 	}
-	told, err := changes.apply(params)
+	told, err := changes.Apply(params)
 	if err != nil {
 		return params
 	}
@@ -62,7 +63,7 @@ func clearParams(method string, params []byte) []byte {
 
 // RequiredElicitations are what a response with CodeElicitFirst requires, each as the request that a server would make.
 func RequiredElicitations(message []byte) (requests [][]byte) {
-	list := memberAt(ErrorObject(message), "data", "elicitations")
+	list := jsonobject.At(ErrorObject(message), "data", "elicitations")
 	if list.Kind() != '[' {
 		return nil
 	}
@@ -71,7 +72,7 @@ func RequiredElicitations(message []byte) (requests [][]byte) {
 		if s.Kind() != '{' {
 			continue
 		}
-		params, err := (patch{{name: "elicitationId"}, {name: "mode", value: []byte(`"url"`)}}).apply(s.Value())
+		params, err := (jsonobject.Patch{{Name: "elicitationId"}, {Name: "mode", Value: []byte(`"url"`)}}).Apply(s.Value())
 		request := append(append([]byte(`{"method":"`+methodElicit+`","params":`), params...), '}')
 		if err == nil && IsClear(request) {
 			requests = append(requests, request)
@@ -86,17 +87,17 @@ func Accepts(value []byte) bool {
 }
 
 func actionIn(value []byte) string {
-	says, _ := loose(value, "action")
-	action, _ := text(says[0])
+	says, _ := jsonobject.Loose(value, "action")
+	action, _ := jsonobject.Text(says[0])
 	return action
 }
 
 // isAnswer reports whether an object is an answer of a client's to what such a request asks (2026-07-28, schema, "ElicitResult",
 // "CreateMessageResult", "ListRootsResult").
 func isAnswer(request, value []byte) bool {
-	members, _ := loose(request, "method")
-	method, _ := text(members[0])
-	says, _ := loose(value, "role", "roots")
+	members, _ := jsonobject.Loose(request, "method")
+	method, _ := jsonobject.Text(members[0])
+	says, _ := jsonobject.Loose(value, "role", "roots")
 	switch method {
 	case methodElicit:
 		action := actionIn(value)

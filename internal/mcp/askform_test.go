@@ -1,6 +1,10 @@
 package mcp
 
-import "testing"
+import (
+	"testing"
+
+	"berth/internal/jsonobject"
+)
 
 func TestWhatIsAskedIsClear(t *testing.T) {
 	t.Parallel()
@@ -34,7 +38,7 @@ func TestAnElicitationHasASchema(t *testing.T) {
 		`{"method":"elicitation/create","params":{"mode":"url","message":"m","url":"u"}}`:                        `{"mode":"url","message":"m","url":"u"}`,
 		`{"method":"sampling/createMessage","params":{"messages":[]}}`:                                           `{"messages":[]}`,
 	} {
-		if got := string(memberAt(InputRequest([]byte(request)), "params")); got != want {
+		if got := string(jsonobject.At(InputRequest([]byte(request)), "params")); got != want {
 			t.Errorf("%s: got %s, want %s", request, got, want)
 		}
 	}

@@ -5,20 +5,22 @@ import (
 	"strconv"
 	"time"
 
+	"berth/internal/jsonobject"
+
 	"github.com/go-json-experiment/json/jsontext"
 )
 
 // HasCoreTasks reports whether the result of an initialize lets calls of tools be made tasks
 // (2025-11-25, tasks, "Server Capabilities").
 func HasCoreTasks(initialized []byte) bool {
-	return isString(memberAt(initialized, "protocolVersion"), VersionCoreTasks) &&
+	return jsonobject.IsString(jsonobject.At(initialized, "protocolVersion"), VersionCoreTasks) &&
 		HasCapability(initialized, "tasks", "requests", "tools", "call")
 }
 
 // AsTask returns a legacy tools/call that asks to be made a task, which lives as long as its server
 // wants. Every other byte stays. The error is an *Error.
 func AsTask(call []byte) ([]byte, error) {
-	return setting([]byte("{}"), "params", memberTask).request(call)
+	return PatchRequest(jsonobject.Setting([]byte("{}"), "params", memberTask), call)
 }
 
 // AddTaskSupports notes, by tool, what the result of a tools/list says of tasks; "" is nothing.
@@ -35,14 +37,14 @@ func ReadCoreTask(task []byte) (TaskView, error) {
 	if jsontext.Value(task).Kind() != '{' {
 		return TaskView{}, errNoTask
 	}
-	values, err := named(task, "taskId", "status", "statusMessage", "createdAt", "lastUpdatedAt", "ttl", "pollInterval")
+	values, err := jsonobject.Named(task, "taskId", "status", "statusMessage", "createdAt", "lastUpdatedAt", "ttl", "pollInterval")
 	if err != nil {
 		return TaskView{}, err
 	}
 	var v TaskView
-	v.ID, _ = text(values[0])
-	v.Status, _ = text(values[1])
-	v.Message, _ = text(values[2])
+	v.ID, _ = jsonobject.Text(values[0])
+	v.Status, _ = jsonobject.Text(values[1])
+	v.Message, _ = jsonobject.Text(values[2])
 	if v.ID == "" || v.Status == "" {
 		return TaskView{}, errNoTask
 	}
@@ -60,7 +62,7 @@ func (v *TaskView) Terminal() bool { return (&Task{Status: v.Status}).Terminal()
 
 // HandedOut is the task that the result of a call hands out in the core dialect; nil if it does not.
 func HandedOut(result []byte) []byte {
-	if task := memberAt(result, "task"); task.Kind() == '{' {
+	if task := jsonobject.At(result, "task"); task.Kind() == '{' {
 		return task
 	}
 	return nil
@@ -77,7 +79,7 @@ func (v *TaskView) Begin(at time.Time) {
 }
 
 func timeIn(value jsontext.Value) time.Time {
-	written, _ := text(value)
+	written, _ := jsonobject.Text(value)
 	at, _ := time.Parse(time.RFC3339, written) // it fails with the zero time
 	return at
 }
@@ -94,6 +96,6 @@ func durationIn(value jsontext.Value) time.Duration {
 // WithoutRelatedTask returns a result without what says which task it is of: in the extension the
 // task bears it.
 func WithoutRelatedTask(result []byte) []byte {
-	out, _ := patch{{name: "_meta", within: patch{{name: coreRelatedTask}}}}.tried(result)
+	out, _ := jsonobject.Patch{{Name: "_meta", Within: jsonobject.Patch{{Name: coreRelatedTask}}}}.Tried(result)
 	return out
 }

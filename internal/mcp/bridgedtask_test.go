@@ -4,6 +4,8 @@ import (
 	"maps"
 	"testing"
 	"time"
+
+	"berth/internal/jsonobject"
 )
 
 func TestDiscoverTellsOfCoreTasksAsTheExtension(t *testing.T) {
@@ -15,7 +17,7 @@ func TestDiscoverTellsOfCoreTasksAsTheExtension(t *testing.T) {
 		{"another revision", `{"protocolVersion":"2025-06-18","capabilities":{"tasks":{"requests":{"tools":{"call":{}}}}}}`, `{}`},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			got := memberAt(DiscoverFrom([]byte(tt.initialized), "2026-07-28"), "capabilities")
+			got := jsonobject.At(DiscoverFrom([]byte(tt.initialized), "2026-07-28"), "capabilities")
 			if string(got) != tt.want {
 				t.Errorf("capabilities: got %s, want %s", got, tt.want)
 			}

@@ -8,6 +8,8 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"berth/internal/jsonobject"
+
 	"github.com/go-json-experiment/json/jsontext"
 )
 
@@ -152,7 +154,7 @@ func (c *Call) AsksTask() bool {
 // to the server. The error is an *Error: -32602 if params.task.ttl is no number, -32600 if it is
 // ambiguous.
 func (c *Call) AskedTTL() (ttl time.Duration, asked bool, err error) {
-	members, err := named(c.task, "ttl")
+	members, err := jsonobject.Named(c.task, "ttl")
 	if err != nil {
 		return 0, false, refusal(err)
 	}

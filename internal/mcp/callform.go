@@ -60,7 +60,7 @@ func (f *callForm) fill(c *Call, data []byte, found *gaps) (ok bool) {
 func (c *Call) rememberForm(r *callReader) {
 	const usual = memberMeta | memberName | memberTaskID | memberArguments |
 		memberMetaVersion | memberMetaClient | memberMetaCapabilities | memberToken
-	if c.Kind != KindRequest || !r.passed || r.strange || r.inside&^usual != 0 {
+	if c.Kind != KindRequest || !r.passed || r.IsStrange() || r.inside&^usual != 0 {
 		return
 	}
 	place := placeOfCallForm(r.Text())

@@ -1,11 +1,13 @@
 package mcp
 
+import "berth/internal/jsonobject"
+
 // VersionCoreTasks is the one revision whose core has tasks; after it they are an extension.
 const VersionCoreTasks = "2025-11-25"
 
 // OffersTasks reports whether the response to an initialize has tasks among its capabilities.
 func OffersTasks(message []byte) bool {
-	_, _, ok := locate(message, "result", "capabilities", "tasks")
+	_, _, ok := jsonobject.Locate(message, "result", "capabilities", "tasks")
 	return ok && ResultObject(message) != nil
 }
 
@@ -14,7 +16,7 @@ func OffersTasks(message []byte) bool {
 // byte stays. Left alone is what has it, negotiates another version, or is ambiguous.
 func AddTasksCapability(message []byte, list bool) ([]byte, bool) {
 	result := ResultObject(message)
-	negotiated := isString(memberAt(result, "protocolVersion"), VersionCoreTasks) && memberAt(result, "capabilities").Kind() == '{'
+	negotiated := jsonobject.IsString(jsonobject.At(result, "protocolVersion"), VersionCoreTasks) && jsonobject.At(result, "capabilities").Kind() == '{'
 	if OffersTasks(message) || !negotiated {
 		return message, false
 	}
@@ -22,7 +24,7 @@ func AddTasksCapability(message []byte, list bool) ([]byte, bool) {
 	if list {
 		tasks = `{"list":{},` + tasks[1:]
 	}
-	return setting([]byte(tasks), "result", "capabilities", "tasks").tried(message)
+	return jsonobject.Setting([]byte(tasks), "result", "capabilities", "tasks").Tried(message)
 }
 
 // AddTasksExtension returns the response to a server/discover with the Tasks extension among its
@@ -30,8 +32,8 @@ func AddTasksCapability(message []byte, list bool) ([]byte, bool) {
 // stays. Left alone is what has it in whatever form, and what is ambiguous.
 func AddTasksExtension(message []byte) ([]byte, bool) {
 	path := []string{"result", "capabilities", "extensions", TasksExtension}
-	if _, _, ok := locate(message, path...); ok || ResultObject(message) == nil {
+	if _, _, ok := jsonobject.Locate(message, path...); ok || ResultObject(message) == nil {
 		return message, false
 	}
-	return setting([]byte("{}"), path...).tried(message)
+	return jsonobject.Setting([]byte("{}"), path...).Tried(message)
 }

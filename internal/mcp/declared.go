@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strings"
 
+	"berth/internal/jsonobject"
+
 	"github.com/go-json-experiment/json/jsontext"
 )
 
@@ -56,7 +58,7 @@ func DeclaredIn(capabilities []byte) Declared {
 
 func readDeclared(capabilities []byte) Declared {
 	var names []string
-	err := members(capabilities, nil, func(name []byte, value jsontext.Value) error {
+	err := jsonobject.Each(capabilities, nil, func(name []byte, value jsontext.Value) error {
 		if kind := value.Kind(); kind == 'n' || kind == 'f' {
 			return nil
 		}
@@ -95,7 +97,7 @@ func modes(elicitation jsontext.Value) (names []string) {
 
 // has reports whether value is an object with this member. What cannot be read says nothing.
 func has(value jsontext.Value, member string) bool {
-	found, _ := loose(value, member)
+	found, _ := jsonobject.Loose(value, member)
 	return found[0] != nil && found[0].Kind() != 'n'
 }
 
@@ -119,9 +121,9 @@ func (d Declared) Lacks(request []byte) map[string]any {
 }
 
 func asked(request []byte) string {
-	members, err := loose(request, "method", "params")
+	members, err := jsonobject.Loose(request, "method", "params")
 	params := members[1]
-	method, _ := text(members[0])
+	method, _ := jsonobject.Text(members[0])
 	switch {
 	case err != nil:
 		return ""
@@ -140,8 +142,8 @@ func asked(request []byte) string {
 }
 
 func isURLMode(params jsontext.Value) bool {
-	members, _ := loose(params, "mode")
-	mode, _ := text(members[0])
+	members, _ := jsonobject.Loose(params, "mode")
+	mode, _ := jsonobject.Text(members[0])
 	return mode == "url"
 }
 

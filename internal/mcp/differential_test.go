@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 	"unicode/utf8"
+
+	"berth/internal/jsonobject"
 )
 
 // tree is a JSON object as encoding/json's tokens tell it: every member, in order,
@@ -76,7 +78,7 @@ func (o tree) repeats(names []string) bool {
 func (o tree) clean(known ...string) bool {
 	seen := map[string]bool{}
 	for _, m := range o {
-		if seen[m.name] || len(seen) == maxMembers {
+		if seen[m.name] || len(seen) == jsonobject.MaxMembers {
 			return false
 		}
 		seen[m.name] = true

@@ -1,21 +1,25 @@
 package mcp
 
-import "github.com/go-json-experiment/json/jsontext"
+import (
+	"berth/internal/jsonobject"
+
+	"github.com/go-json-experiment/json/jsontext"
+)
 
 // DiscoverFrom returns the result of server/discover that the result of an initialize stands for.
 // Core tasks are told of as the extension, which is what modern clients know.
 func DiscoverFrom(initialized []byte, version string) []byte {
-	values, err := loose(initialized, "capabilities", "serverInfo", "instructions")
+	values, err := jsonobject.Loose(initialized, "capabilities", "serverInfo", "instructions")
 	capabilities, info, instructions := values[0], values[1], values[2]
 	if err != nil || capabilities.Kind() != '{' {
 		capabilities = jsontext.Value("{}")
 	}
 	capabilities = withoutNulls(capabilities)
-	modern := patch{{name: "tasks"}}
+	modern := jsonobject.Patch{{Name: "tasks"}}
 	if HasCoreTasks(initialized) {
-		modern = append(modern, setting([]byte("{}"), "extensions", TasksExtension)...)
+		modern = append(modern, jsonobject.Setting([]byte("{}"), "extensions", TasksExtension)...)
 	}
-	told, err := modern.apply(capabilities)
+	told, err := modern.Apply(capabilities)
 	if err != nil {
 		told = []byte("{}")
 	}
@@ -35,14 +39,14 @@ func infoFrom(info jsontext.Value) []byte {
 		return ownInfoJSON
 	}
 	info = withoutNulls(info)
-	values, _ := loose(info, "name", "version")
-	var missing patch
+	values, _ := jsonobject.Loose(info, "name", "version")
+	var missing jsonobject.Patch
 	for i, name := range []string{"name", "version"} {
 		if values[i].Kind() != '"' {
-			missing = append(missing, change{name: name, value: []byte(`"unknown"`)})
+			missing = append(missing, jsonobject.Change{Name: name, Value: []byte(`"unknown"`)})
 		}
 	}
-	out, err := missing.apply(info)
+	out, err := missing.Apply(info)
 	if err != nil {
 		return ownInfoJSON
 	}
@@ -52,7 +56,7 @@ func infoFrom(info jsontext.Value) []byte {
 // withoutNulls is an object without members that are null, nor such members of theirs: servers write what they do not have like that, which
 // the schema of the modern era forbids.
 func withoutNulls(object jsontext.Value) jsontext.Value {
-	out, err := nullsIn(object, 2).apply(object)
+	out, err := nullsIn(object, 2).Apply(object)
 	if err != nil {
 		return object
 	}
@@ -60,13 +64,13 @@ func withoutNulls(object jsontext.Value) jsontext.Value {
 }
 
 // nullsIn removes members that are null, as deep as that.
-func nullsIn(object jsontext.Value, depth int) (nulls patch) {
-	_ = members(object, nil, func(name []byte, value jsontext.Value) error {
+func nullsIn(object jsontext.Value, depth int) (nulls jsonobject.Patch) {
+	_ = jsonobject.Each(object, nil, func(name []byte, value jsontext.Value) error {
 		if value.Kind() == 'n' {
-			nulls = append(nulls, change{name: string(name)})
+			nulls = append(nulls, jsonobject.Change{Name: string(name)})
 		} else if value.Kind() == '{' && depth > 1 {
 			if within := nullsIn(value, depth-1); within != nil {
-				nulls = append(nulls, change{name: string(name), within: within})
+				nulls = append(nulls, jsonobject.Change{Name: string(name), Within: within})
 			}
 		}
 		return nil

@@ -4,7 +4,7 @@
 // error.
 //
 // It reads; it never re-encodes. What it is given is forwarded by others byte
-// for byte, but for single members that berth has to set (object.go, patch.go). It
+// for byte, but for single members that berth has to set (internal/jsonobject). It
 // is strict where two readers could disagree about a message (duplicate names,
 // names that differ only in case, invalid UTF-8), because a router that reads one
 // value while the server acts on another is a smuggling tool, and lenient

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"berth/internal/jsonobject"
 	"berth/internal/jsonscan"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -30,7 +31,7 @@ func ParseFilter(raw []byte) (Filter, error) {
 		return nil, nil
 	}
 	var f Filter
-	err := members(raw, []string{FilterTasks}, func(name []byte, value jsontext.Value) error {
+	err := jsonobject.Each(raw, []string{FilterTasks}, func(name []byte, value jsontext.Value) error {
 		if list, ok := textList(value); ok {
 			f = append(f, Wish{Name: string(name), List: list})
 		} else {
@@ -50,7 +51,7 @@ func textList(value jsontext.Value) (list []string, ok bool) {
 		if s.Kind() != '"' {
 			return nil, false
 		}
-		own, _ := text(s.Value())
+		own, _ := jsonobject.Text(s.Value())
 		list = append(list, own)
 	}
 	return list, s.Err() == nil

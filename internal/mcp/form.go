@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"sync/atomic"
 
+	"berth/internal/jsonobject"
 	"berth/internal/jsonscan"
 )
 
@@ -17,7 +18,7 @@ type form struct {
 
 // gap is the value of a member that differs from one message to the next.
 type gap struct {
-	member   memberSet
+	member   jsonobject.Set
 	depth    int32 // of the objects that it stands in
 	from, to int32 // where
 	plain    bool  // it is a string, or has strings, of ASCII without a backslash
@@ -33,7 +34,7 @@ type gaps struct {
 }
 
 // add notes the value of a member that s has just passed over.
-func (g *gaps) add(s *jsonscan.Scanner, member memberSet, value []byte) {
+func (g *gaps) add(s *jsonscan.Scanner, member jsonobject.Set, value []byte) {
 	if g.count < maxGaps {
 		g.of[g.count] = gap{member, int32(s.Depth()), int32(s.At() - len(value)), int32(s.At()), s.IsPlain()}
 	}

@@ -3,6 +3,8 @@ package mcp
 import (
 	"encoding/binary"
 
+	"berth/internal/jsonobject"
+
 	"github.com/go-json-experiment/json/jsontext"
 )
 
@@ -36,7 +38,7 @@ func (r Round) Body(original []byte) ([]byte, error) {
 		return body, nil
 	}
 	p := r.patch()
-	body, err := p.request(original)
+	body, err := PatchRequest(p, original)
 	if err == nil && form != nil {
 		form.rememberRound(original, r.token(), p)
 	}
@@ -48,30 +50,30 @@ func (r *Round) token() []byte {
 	if r.ProgressToken == "" {
 		return nil
 	}
-	return AppendString(nil, r.ProgressToken)
+	return jsonobject.AppendString(nil, r.ProgressToken)
 }
 
 // withoutTasks takes a declaration of the Tasks extension out of a client's capabilities.
-var withoutTasks = patch{{name: "extensions", within: patch{{name: TasksExtension}}}}
+var withoutTasks = jsonobject.Patch{{Name: "extensions", Within: jsonobject.Patch{{Name: TasksExtension}}}}
 
-func (r Round) patch() patch {
-	params := patch{{name: "_meta", within: patch{
-		{name: memberProgressToken, value: r.token()},
-		{name: metaCapabilities, within: withoutTasks},
+func (r Round) patch() jsonobject.Patch {
+	params := jsonobject.Patch{{Name: "_meta", Within: jsonobject.Patch{
+		{Name: memberProgressToken, Value: r.token()},
+		{Name: metaCapabilities, Within: withoutTasks},
 	}}}
 	if r.WithoutTask {
-		params = append(params, change{name: memberTask})
+		params = append(params, jsonobject.Change{Name: memberTask})
 	}
 	if r.Answered {
-		responses := change{name: memberInputResponses}
+		responses := jsonobject.Change{Name: memberInputResponses}
 		if len(r.Answers) > 0 {
-			responses.value = Inputs(r.Answers)
+			responses.Value = Inputs(r.Answers)
 		}
-		params = append(params, responses, change{name: memberRequestState, value: r.State})
+		params = append(params, responses, jsonobject.Change{Name: memberRequestState, Value: r.State})
 	}
-	p := patch{{name: "params", within: params}}
+	p := jsonobject.Patch{{Name: "params", Within: params}}
 	if r.ID != nil {
-		p = append(p, change{name: "id", value: r.ID})
+		p = append(p, jsonobject.Change{Name: "id", Value: r.ID})
 	}
 	return p
 }
@@ -92,10 +94,10 @@ func AppendQuestion(question, body []byte) []byte {
 	}
 	meta := visit("_meta", func(name []byte, _ jsontext.Value) bool { return !ownOfRequest[string(name)] })
 	params := visit("params", func(name []byte, value jsontext.Value) bool {
-		return string(name) != "_meta" || members(value, nil, meta) != nil
+		return string(name) != "_meta" || jsonobject.Each(value, nil, meta) != nil
 	})
-	_ = members(body, nil, visit("", func(name []byte, value jsontext.Value) bool {
-		return string(name) != "id" && (string(name) != "params" || members(value, nil, params) != nil)
+	_ = jsonobject.Each(body, nil, visit("", func(name []byte, value jsontext.Value) bool {
+		return string(name) != "id" && (string(name) != "params" || jsonobject.Each(value, nil, params) != nil)
 	}))
 	return question
 }

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"berth/internal/jsonobject"
+
 	"github.com/go-json-experiment/json/jsontext"
 )
 
@@ -23,7 +25,7 @@ var errTooManyInputs = errors.New("mcp: too many inputs at a time")
 
 func readInputs(object []byte) ([]Input, error) {
 	inputs := []Input{}
-	err := members(object, nil, func(name []byte, value jsontext.Value) error {
+	err := jsonobject.Each(object, nil, func(name []byte, value jsontext.Value) error {
 		if len(inputs) == MaxInputs {
 			return errTooManyInputs
 		}
@@ -48,7 +50,7 @@ func appendInputs(out []byte, inputs []Input) []byte {
 		if i > 0 {
 			out = append(out, ',')
 		}
-		out = AppendString(out, in.Key)
+		out = jsonobject.AppendString(out, in.Key)
 		out = append(append(out, ':'), in.Value...)
 	}
 	return append(out, '}')
@@ -75,7 +77,7 @@ var (
 // string; both alias result. It fails if there is neither, on a wrong kind, an ambiguous name or
 // one that cannot be sent back, and beyond MaxInputs. null is as good as no member.
 func InputRequired(result []byte) (asks []Input, state []byte, err error) {
-	members, err := named(result, memberInputRequests, memberRequestState)
+	members, err := jsonobject.Named(result, memberInputRequests, memberRequestState)
 	for i := range members {
 		if members[i].Kind() == 'n' {
 			members[i] = nil
@@ -155,10 +157,10 @@ func (in Input) CheckResponse(request []byte) error {
 }
 
 func responsesOf(body []byte) (jsontext.Value, error) {
-	params := memberAt(body, "params")
+	params := jsonobject.At(body, "params")
 	if params.Kind() != '{' {
 		return nil, nil
 	}
-	members, err := named(params, memberInputResponses)
+	members, err := jsonobject.Named(params, memberInputResponses)
 	return members[0], err
 }

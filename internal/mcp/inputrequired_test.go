@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 	"unicode/utf8"
+
+	"berth/internal/jsonobject"
 )
 
 // inputs is n members of an object, without its braces.
@@ -62,7 +64,7 @@ func TestInputRequiredRefuses(t *testing.T) {
 		"a state in another case":   `{"requestState":"s","requeststate":"t"}`,
 		"a key that is no text":     `{"inputRequests":{"\ud800":{}}}`,
 		"too many":                  `{"inputRequests":{` + inputs(MaxInputs+1) + `}}`,
-		"far too many":              `{"inputRequests":{` + inputs(2*maxMembers) + `}}`,
+		"far too many":              `{"inputRequests":{` + inputs(2*jsonobject.MaxMembers) + `}}`,
 		"no object":                 `"x"`,
 		"nothing":                   ``,
 		"no end":                    `{"requestState":"s"`,
@@ -126,9 +128,9 @@ func TestInputResponsesRefusesInTheWordsOfAnError(t *testing.T) {
 		`"inputResponses":null`: {Status: 200, Code: CodeInvalidParams},
 		`"inputResponses":[]`:   {Status: 200, Code: CodeInvalidParams},
 		`"inputResponses":{` + inputs(MaxInputs+1) + `}`:         {Status: 200, Code: CodeInvalidParams},
-		`"inputResponses":{"a":1,"\u0061":2}`:                    {Status: 400, Code: CodeInvalidRequest, Reason: reasonDuplicateKey},
-		`"inputResponses":{},"InputResponses":{}`:                {Status: 400, Code: CodeInvalidRequest, Reason: reasonKeyCase},
-		`"inputResponses":{"a":1},"inputRespon\u0073es":{"a":2}`: {Status: 400, Code: CodeInvalidRequest, Reason: reasonDuplicateKey},
+		`"inputResponses":{"a":1,"\u0061":2}`:                    {Status: 400, Code: CodeInvalidRequest, Reason: jsonobject.ReasonDuplicateKey},
+		`"inputResponses":{},"InputResponses":{}`:                {Status: 400, Code: CodeInvalidRequest, Reason: jsonobject.ReasonKeyCase},
+		`"inputResponses":{"a":1},"inputRespon\u0073es":{"a":2}`: {Status: 400, Code: CodeInvalidRequest, Reason: jsonobject.ReasonDuplicateKey},
 	} {
 		got, err := InputResponses(update(params))
 		var refused *Error

@@ -1,6 +1,10 @@
 package mcp
 
-import "github.com/go-json-experiment/json/jsontext"
+import (
+	"berth/internal/jsonobject"
+
+	"github.com/go-json-experiment/json/jsontext"
+)
 
 // Members of `_meta` that a modern request bears for its server alone (2026-07-28, basic, "_meta").
 const (
@@ -21,23 +25,23 @@ type Client struct {
 
 // ClientOf reads who sends a single request that Peek takes.
 func ClientOf(body []byte) Client {
-	meta := memberAt(body, "params", "_meta")
+	meta := jsonobject.At(body, "params", "_meta")
 	if meta.Kind() != '{' {
 		return Client{}
 	}
-	values, err := loose(meta, metaVersion, metaClientInfo, metaCapabilities, metaLogLevel)
+	values, err := jsonobject.Loose(meta, metaVersion, metaClientInfo, metaCapabilities, metaLogLevel)
 	if err != nil {
 		return Client{}
 	}
 	var c Client
-	c.Version, _ = text(values[0])
+	c.Version, _ = jsonobject.Text(values[0])
 	if values[1].Kind() == '{' {
 		c.Info = values[1]
 	}
 	if values[2].Kind() == '{' {
 		c.Capabilities = values[2]
 	}
-	c.LogLevel, _ = text(values[3])
+	c.LogLevel, _ = jsonobject.Text(values[3])
 	return c
 }
 
@@ -60,7 +64,7 @@ func (c *Client) AsksClient() []byte {
 
 func (c *Client) readAsks() []byte {
 	names := []string{"elicitation", "roots", "sampling"}
-	values, err := loose(c.Capabilities, names...)
+	values, err := jsonobject.Loose(c.Capabilities, names...)
 	out := []byte{'{'}
 	for i, value := range values {
 		if err != nil || value == nil || value.Kind() != '{' {
@@ -86,14 +90,14 @@ func (c *Client) Asked() bool { return len(c.AsksClient()) > len("{}") }
 // what it says of its client, of rounds before, and of tasks, with this raw token in place of its own
 // progressToken. Every other byte stays. The error is an *Error.
 func LegacyForm(body, id, token []byte) ([]byte, error) {
-	meta := patch{{name: metaVersion}, {name: metaClientInfo}, {name: metaCapabilities}, {name: metaLogLevel}}
+	meta := jsonobject.Patch{{Name: metaVersion}, {Name: metaClientInfo}, {Name: metaCapabilities}, {Name: metaLogLevel}}
 	if token != nil {
-		meta = append(meta, change{name: memberProgressToken, value: token})
+		meta = append(meta, jsonobject.Change{Name: memberProgressToken, Value: token})
 	}
-	p := patch{{name: "id", value: id}, {name: "params", within: patch{
-		{name: "_meta", within: meta}, {name: memberInputResponses}, {name: memberRequestState}, {name: memberTask},
+	p := jsonobject.Patch{{Name: "id", Value: id}, {Name: "params", Within: jsonobject.Patch{
+		{Name: "_meta", Within: meta}, {Name: memberInputResponses}, {Name: memberRequestState}, {Name: memberTask},
 	}}}
-	return p.request(body)
+	return PatchRequest(p, body)
 }
 
 // InitializeFor returns the initialize of a legacy session in a client's name.

@@ -1,12 +1,13 @@
 package mcp
 
-import "berth/internal/jsonscan"
+import (
+	"berth/internal/jsonobject"
+	"berth/internal/jsonscan"
+)
 
-// memberSet is a member that is known by its name, wherever that stands, or a set of them.
-type memberSet uint64
-
+// Members that are known by their names, wherever these stand.
 const (
-	memberJSONRPC memberSet = 1 << iota // of a message
+	memberJSONRPC jsonobject.Set = 1 << iota // of a message
 	memberID
 	memberMethod
 	memberParams
@@ -119,7 +120,7 @@ var memberNames = namesOf([]namedMember{
 
 type namedMember struct {
 	name   string
-	member memberSet
+	member jsonobject.Set
 }
 
 func namesOf(members []namedMember) (names jsonscan.Names) {
@@ -130,4 +131,4 @@ func namesOf(members []namedMember) (names jsonscan.Names) {
 }
 
 // memberOf is the one of that name, 0 for any other. No two names are the same one.
-func memberOf(name []byte) memberSet { return memberSet(memberNames.Of(name)) }
+func memberOf(name []byte) jsonobject.Set { return jsonobject.Set(memberNames.Of(name)) }

@@ -7,6 +7,7 @@ import (
 	"iter"
 
 	"berth/internal/build"
+	"berth/internal/jsonobject"
 	"berth/internal/jsonscan"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -77,13 +78,15 @@ func IsMoot(state []byte) []byte {
 
 // CancelledID returns the raw id that a notifications/cancelled is about, which aliases message;
 // nil for none.
-func CancelledID(message []byte) []byte { return memberAt(message, "params", "requestId") }
+func CancelledID(message []byte) []byte { return jsonobject.At(message, "params", "requestId") }
 
 // Param returns a string among a message's params, "" if there is none of this name.
 func Param(message []byte, name string) string {
-	s, _ := text(memberAt(message, "params", name))
+	s, _ := jsonobject.Text(jsonobject.At(message, "params", name))
 	return s
 }
 
 // WithCancelledID returns a notifications/cancelled about another raw id; every other byte stays.
-func WithCancelledID(message, id []byte) []byte { return replace(message, id, "params", "requestId") }
+func WithCancelledID(message, id []byte) []byte {
+	return jsonobject.Replace(message, id, "params", "requestId")
+}

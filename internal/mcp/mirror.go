@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"berth/internal/h1/grammar"
+	"berth/internal/jsonobject"
 	"berth/internal/jsonscan"
 	"berth/internal/wire"
 
@@ -22,14 +23,14 @@ const maxSchemaDepth = 16
 
 // AddMirrors notes, by tool, what the result of a tools/list says of headers.
 func AddMirrors(tools map[string][]Mirror, result []byte) {
-	list := memberAt(result, "tools")
+	list := jsonobject.At(result, "tools")
 	if list.Kind() != '[' {
 		return
 	}
 	s := jsonscan.New(list)
 	for s.Open('['); s.Element() && s.Kind() == '{'; {
-		values, err := loose(s.Value(), "name", "inputSchema")
-		name, ok := text(values[0])
+		values, err := jsonobject.Loose(s.Value(), "name", "inputSchema")
+		name, ok := jsonobject.Text(values[0])
 		if err != nil || !ok {
 			continue
 		}
@@ -46,16 +47,16 @@ func mirrorsIn(schema jsontext.Value, path []string) (mirrors []Mirror) {
 	if schema.Kind() != '{' || len(path) > maxSchemaDepth {
 		return nil
 	}
-	properties := memberAt(schema, "properties")
+	properties := jsonobject.At(schema, "properties")
 	if properties.Kind() != '{' {
 		return nil
 	}
-	_ = members(properties, nil, func(name []byte, property jsontext.Value) error {
+	_ = jsonobject.Each(properties, nil, func(name []byte, property jsontext.Value) error {
 		own := append(slices.Clone(path), string(name))
 		if property.Kind() != '{' {
 			return nil
 		}
-		if header, _ := text(memberAt(property, "x-mcp-header")); grammar.IsToken(header) && !isString(memberAt(property, "type"), "number") {
+		if header, _ := jsonobject.Text(jsonobject.At(property, "x-mcp-header")); grammar.IsToken(header) && !jsonobject.IsString(jsonobject.At(property, "type"), "number") {
 			mirrors = append(mirrors, Mirror{wire.CanonicalName(HeaderParamPrefix + header), own})
 		}
 		mirrors = append(mirrors, mirrorsIn(property, own)...)
@@ -66,7 +67,7 @@ func mirrorsIn(schema jsontext.Value, path []string) (mirrors []Mirror) {
 
 // Check refuses a call whose header does not repeat the argument that it mirrors.
 func (m Mirror) Check(body []byte, h *wire.Header) *Error {
-	argument := memberAt(body, append([]string{"params", "arguments"}, m.path...)...)
+	argument := jsonobject.At(body, append([]string{"params", "arguments"}, m.path...)...)
 	raw, present, ok := single(h, m.Header)
 	if argument == nil || argument.Kind() == 'n' {
 		if present {
@@ -89,6 +90,6 @@ func (m Mirror) Check(body []byte, h *wire.Header) *Error {
 
 // CursorIn is the nextCursor of a list's result, "" if there is none.
 func CursorIn(result []byte) string {
-	cursor, _ := text(memberAt(result, "nextCursor"))
+	cursor, _ := jsonobject.Text(jsonobject.At(result, "nextCursor"))
 	return cursor
 }

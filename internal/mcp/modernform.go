@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"encoding/json"
 	"strconv"
+
+	"berth/internal/jsonobject"
 )
 
 // ownInfoJSON names berth where a client or a server names itself.
@@ -17,11 +19,11 @@ func ModernForm(message, id []byte, cacheable bool) []byte {
 		return Response(id, modernResult(result, cacheable))
 	}
 	object := ErrorObject(message)
-	switch code, _ := strconv.Atoi(string(memberAt(object, "code"))); {
+	switch code, _ := strconv.Atoi(string(jsonobject.At(object, "code"))); {
 	case code == codeNoResource:
-		object = replace(object, []byte(strconv.Itoa(CodeInvalidParams)), "code")
+		object = jsonobject.Replace(object, []byte(strconv.Itoa(CodeInvalidParams)), "code")
 	case code <= CodeHeaderMismatch && code >= lastReserved:
-		object = replace(object, []byte(strconv.Itoa(CodeInternal)), "code")
+		object = jsonobject.Replace(object, []byte(strconv.Itoa(CodeInternal)), "code")
 	}
 	return ErrorResponse(id, object)
 }
@@ -41,11 +43,11 @@ func modernResult(result []byte, cacheable bool) []byte {
 		lead = append(lead, `,"ttlMs":0,"cacheScope":"private"`...)
 	}
 	if bytes.Contains(result, []byte(`"resultType"`)) || cacheable && (bytes.Contains(result, []byte(`"ttlMs"`)) || bytes.Contains(result, []byte(`"cacheScope"`))) {
-		p := patch{{name: "resultType", value: []byte(`"complete"`)}}
+		p := jsonobject.Patch{{Name: "resultType", Value: []byte(`"complete"`)}}
 		if cacheable {
-			p = append(p, change{name: "ttlMs", value: []byte("0")}, change{name: "cacheScope", value: []byte(`"private"`)})
+			p = append(p, jsonobject.Change{Name: "ttlMs", Value: []byte("0")}, jsonobject.Change{Name: "cacheScope", Value: []byte(`"private"`)})
 		}
-		if out, err := p.apply(result); err == nil {
+		if out, err := p.Apply(result); err == nil {
 			return out
 		}
 	}
@@ -61,25 +63,25 @@ func modernResult(result []byte, cacheable bool) []byte {
 
 // WithNextCursor returns the response that bears a page of a list with this cursor for the next one.
 func WithNextCursor(message []byte, cursor string) []byte {
-	quoted := AppendString(nil, cursor)
-	return replace(message, quoted, "result", "nextCursor")
+	quoted := jsonobject.AppendString(nil, cursor)
+	return jsonobject.Replace(message, quoted, "result", "nextCursor")
 }
 
 // HasCapability reports whether the result of an initialize declares a capability of the server's.
 func HasCapability(initialized []byte, path ...string) bool {
-	value := memberAt(initialized, append([]string{"capabilities"}, path...)...)
+	value := jsonobject.At(initialized, append([]string{"capabilities"}, path...)...)
 	return value != nil && value.Kind() != 'n' && value.Kind() != 'f'
 }
 
 // InputRequest is what of a server's request stands in inputRequests: its method and its params.
 func InputRequest(request []byte) []byte {
-	values, err := loose(request, "method", "params")
+	values, err := jsonobject.Loose(request, "method", "params")
 	if err != nil {
 		return nil
 	}
 	out := append([]byte(`{"method":`), values[0]...)
 	if values[1].Kind() == '{' {
-		method, _ := text(values[0])
+		method, _ := jsonobject.Text(values[0])
 		out = append(append(out, `,"params":`...), clearParams(method, values[1])...)
 	}
 	return append(out, '}')
@@ -89,13 +91,13 @@ func InputRequest(request []byte) []byte {
 func AskFor(asks []Input, state string) []byte {
 	out := append([]byte(`{"resultType":"input_required","inputRequests":`), Inputs(asks)...)
 	out = append(out, `,"requestState":`...)
-	out = AppendString(out, state)
+	out = jsonobject.AppendString(out, state)
 	return append(out, '}')
 }
 
 // LogLevelOf is the level of a notifications/message, "" if it has none.
 func LogLevelOf(message []byte) string {
-	level, _ := text(memberAt(message, "params", "level"))
+	level, _ := jsonobject.Text(jsonobject.At(message, "params", "level"))
 	return level
 }
 
@@ -114,5 +116,5 @@ func Severity(level string) int {
 
 // IsElicitation reports whether a server's request asks the user something.
 func IsElicitation(request []byte) bool {
-	return isString(memberAt(request, "method"), methodElicit)
+	return jsonobject.IsString(jsonobject.At(request, "method"), methodElicit)
 }

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+
+	"berth/internal/jsonobject"
 )
 
 // Names of all objects that are open lie on one stack: a repetition is found wherever they came to lie there.
@@ -25,27 +27,9 @@ func TestANameIsFoundAmongManyWhereverItStands(t *testing.T) {
 	}
 }
 
-func TestNamesForgetThoseOfAnObjectThatWasLeft(t *testing.T) {
-	var n names
-	for i := range 2 * len(n.few) {
-		first := n.count
-		for j := range i {
-			n.add(fmt.Appendf(nil, "inner%d", j))
-		}
-		if i > 0 && !n.haveSince(first, fmt.Appendf(nil, "inner%d", i-1)) {
-			t.Fatalf("%d outside, %d inside: the last is not found", first, i)
-		}
-		n.count = first
-		n.add(fmt.Appendf(nil, "outer%d", i))
-		if n.haveSince(0, []byte("inner0")) || !n.haveSince(0, []byte("outer0")) || n.haveSince(1, []byte("outer0")) {
-			t.Fatalf("after %d: names of another object are found, or its own are not", i)
-		}
-	}
-}
-
 // What is known by its name is noted by a bit, and not by that name.
 func TestAKnownNameMayStandOnceOnly(t *testing.T) {
-	var all memberSet
+	var all jsonobject.Set
 	for _, name := range []string{
 		"jsonrpc", "id", "method", "params", "result", "error", "_meta", "name", "uri", "cursor", "requestState", "arguments", "notifications",
 		"capabilities", metaVersion, metaCapabilities, metaClientInfo, "progressToken", "traceparent", "tracestate", metaNewTask,
@@ -63,7 +47,7 @@ func TestAKnownNameMayStandOnceOnly(t *testing.T) {
 				if _, _, refusal := peek([]byte(request("ping", strings.Replace(object, "%s", once, 1))), 1); refusal != nil {
 					t.Errorf("%s once in %s: %v", again, object, refusal)
 				}
-				if _, _, refusal := peek([]byte(request("ping", strings.Replace(object, "%s", twice, 1))), 1); refusal == nil || refusal.Reason != reasonDuplicateKey {
+				if _, _, refusal := peek([]byte(request("ping", strings.Replace(object, "%s", twice, 1))), 1); refusal == nil || refusal.Reason != jsonobject.ReasonDuplicateKey {
 					t.Errorf("%s twice in %s: %v", again, object, refusal)
 				}
 			}

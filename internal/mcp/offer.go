@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"strings"
 	"unicode"
+
+	"berth/internal/jsonobject"
 )
 
 // Offer is what a server says of itself in the result of initialize or server/discover.
@@ -30,9 +32,9 @@ func OfferIn(result []byte) Offer {
 // serverIn is whom a result names as its server: in initialize's own member, or by the modern era among the
 // protocol's fields (2026-07-28, basic, "Per-response protocol fields").
 func serverIn(result []byte) string {
-	info := memberAt(result, "serverInfo")
+	info := jsonobject.At(result, "serverInfo")
 	if info == nil {
-		info = memberAt(result, "_meta", "io.modelcontextprotocol/serverInfo")
+		info = jsonobject.At(result, "_meta", "io.modelcontextprotocol/serverInfo")
 	}
 	var server struct{ Name, Version string }
 	if json.Unmarshal(info, &server) != nil {

@@ -5,6 +5,8 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"berth/internal/jsonobject"
+
 	"github.com/go-json-experiment/json/jsontext"
 )
 
@@ -30,12 +32,12 @@ func CheckParam(body []byte, parameter, value string) (string, *Error) {
 	if !utf8.ValidString(value) {
 		return "", errMismatch("an Mcp-Param header holds invalid characters")
 	}
-	arguments := memberAt(body, "params", "arguments")
+	arguments := jsonobject.At(body, "params", "arguments")
 	if arguments.Kind() != '{' {
 		return value, nil
 	}
 	named, equal := false, false
-	err := members(arguments, nil, func(name []byte, argument jsontext.Value) error {
+	err := jsonobject.Each(arguments, nil, func(name []byte, argument jsontext.Value) error {
 		kind := argument.Kind()
 		if squeeze(string(name)) != squeeze(parameter) || kind == '{' || kind == '[' {
 			return nil
@@ -70,12 +72,12 @@ func mirrors(value string, argument jsontext.Value) (same bool, text string) {
 // or a task that bears it. ok is false if not one member is meant, or it has parts of its own
 // (2026-07-28, "Value Encoding").
 func StructuredValue(result []byte, parameter string) (value string, ok bool) {
-	content := memberAt(result, "structuredContent")
+	content := jsonobject.At(result, "structuredContent")
 	if content == nil {
-		content = memberAt(result, "result", "structuredContent")
+		content = jsonobject.At(result, "result", "structuredContent")
 	}
 	matches := 0
-	err := members(content, nil, func(name []byte, v jsontext.Value) error {
+	err := jsonobject.Each(content, nil, func(name []byte, v jsontext.Value) error {
 		if squeeze(string(name)) == squeeze(parameter) {
 			matches++
 			value, ok = headerText(v)
@@ -96,7 +98,7 @@ func squeeze(name string) string {
 func headerText(v jsontext.Value) (string, bool) {
 	switch v.Kind() {
 	case '"':
-		return text(v)
+		return jsonobject.Text(v)
 	case '0':
 		return string(v), !strings.ContainsAny(string(v), ".eE")
 	case 't', 'f':

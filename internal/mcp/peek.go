@@ -4,6 +4,7 @@ import (
 	"errors"
 	"unicode/utf8"
 
+	"berth/internal/jsonobject"
 	"berth/internal/jsonscan"
 )
 
@@ -81,15 +82,27 @@ func (m *Message) peekBatch(body []byte, limit int) (id []byte, ascii bool, refu
 }
 
 func refusal(err error) *Error {
-	var ambiguous ambiguousError
+	var ambiguous jsonobject.AmbiguousError
 	var refused *Error
 	switch {
 	case errors.As(err, &refused):
 		return refused
 	case errors.As(err, &ambiguous):
-		return errInvalid("two readers could understand this message differently", ambiguous.reason)
-	case errors.Is(err, errTooManyMembers):
+		return errInvalid("two readers could understand this message differently", ambiguous.Reason)
+	case errors.Is(err, jsonobject.ErrTooManyMembers):
 		return errInvalid("an object has too many members", "too_many_members")
 	}
 	return errParse()
+}
+
+// PatchRequest patches a request that Peek takes. The error is an *Error.
+func PatchRequest(p jsonobject.Patch, request []byte) ([]byte, error) {
+	out, err := p.Apply(request)
+	switch {
+	case errors.Is(err, jsonobject.ErrNotObject):
+		return nil, errParams("params or _meta is no object")
+	case err != nil:
+		return nil, refusal(err)
+	}
+	return out, nil
 }

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+
+	"berth/internal/jsonobject"
 )
 
 const testBatch = 100
@@ -64,7 +66,7 @@ func TestPeekRefuses(t *testing.T) {
 		"invalid UTF-8 in a batch":      {"[" + request("ping", "\"x\":\"\xff\"") + "]", CodeParse, "", ""},
 		"invalid UTF-8 in the last":     {"[" + request("ping", "") + "," + request("ping", "\"x\":\"\xff\"") + "]", CodeParse, "", ""},
 		"invalid UTF-8, and no id":      {"{\"jsonrpc\":\"2.0\",\"id\":null,\"method\":\"ping\",\"x\":\"\xff\"}", CodeParse, "", ""},
-		"invalid UTF-8 behind too many": {"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"" + surplus(maxMembers-2) + ",\"x\":\"\xff\"}", CodeParse, "", ""},
+		"invalid UTF-8 behind too many": {"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"" + surplus(jsonobject.MaxMembers-2) + ",\"x\":\"\xff\"}", CodeParse, "", ""},
 		"invalid UTF-8 behind a batch":  {"[" + strings.Repeat(request("ping", "")+",", testBatch) + request("ping", "\"x\":\"\xff\"") + "]", CodeParse, "", ""},
 		"invalid UTF-8 and no JSON":     {"\xff", CodeParse, "", ""},
 		"an overlong encoding":          {"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"\xc0\xafping\"}", CodeParse, "", ""},
@@ -156,8 +158,8 @@ func TestPeekRefuses(t *testing.T) {
 		"taskIds that are an object": {request(MethodListen, `"notifications":{"taskIds":{"yours":true}}`), CodeInvalidRequest, "", "1"},
 		"taskIds that are not names": {request(MethodListen, `"notifications":{"taskIds":["mine",2]}`), CodeInvalidRequest, "", "1"},
 
-		"too many members":              {`{"jsonrpc":"2.0","id":1,"method":"ping"` + surplus(maxMembers-2) + `}`, CodeInvalidRequest, "too_many_members", "1"},
-		"too many members, and no JSON": {request("ping", `"a":0`+surplus(maxMembers)+`,`), CodeParse, "", ""},
+		"too many members":              {`{"jsonrpc":"2.0","id":1,"method":"ping"` + surplus(jsonobject.MaxMembers-2) + `}`, CodeInvalidRequest, "too_many_members", "1"},
+		"too many members, and no JSON": {request("ping", `"a":0`+surplus(jsonobject.MaxMembers)+`,`), CodeParse, "", ""},
 		"too many members of params":    {request("ping", `"a":0`+surplus(100_000)), CodeInvalidRequest, "too_many_members", "1"},
 		"too many messages":             {`[` + strings.Repeat(request("ping", "")+",", testBatch) + request("ping", "") + `]`, CodeInvalidRequest, "batch_too_large", ""},
 	} {

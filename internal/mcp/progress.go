@@ -9,6 +9,8 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"berth/internal/jsonobject"
+
 	"github.com/go-json-experiment/json/jsontext"
 )
 
@@ -25,7 +27,7 @@ const maxProgressText = 1 << 10
 // ProgressToken returns the raw token for the progress of a request that Peek takes, which it
 // aliases; nil if it has none.
 func ProgressToken(body []byte) []byte {
-	if token := memberAt(body, "params", "_meta", memberProgressToken); isToken(token) {
+	if token := jsonobject.At(body, "params", "_meta", memberProgressToken); isToken(token) {
 		return token
 	}
 	return nil
@@ -34,7 +36,7 @@ func ProgressToken(body []byte) []byte {
 // WithToken returns a request that has a progressToken with this raw one in its place; every other
 // byte stays.
 func WithToken(body, token []byte) []byte {
-	return replace(body, token, "params", "_meta", memberProgressToken)
+	return jsonobject.Replace(body, token, "params", "_meta", memberProgressToken)
 }
 
 func isToken(value []byte) bool { return isText(value) || isNumber(value) }
@@ -42,11 +44,11 @@ func isToken(value []byte) bool { return isText(value) || isNumber(value) }
 // PeekProgress reads a message if it is an unambiguous notifications/progress with token and
 // number.
 func PeekProgress(message []byte) (p Progress, ok bool) {
-	request, err := named(message, envelopeNames...)
-	if err != nil || !isString(request[2], MethodProgress) {
+	request, err := jsonobject.Named(message, envelopeNames...)
+	if err != nil || !jsonobject.IsString(request[2], MethodProgress) {
 		return Progress{}, false
 	}
-	said, err := named(request[3], memberProgressToken, "progress", "total", "message")
+	said, err := jsonobject.Named(request[3], memberProgressToken, "progress", "total", "message")
 	if err != nil || !isToken(said[0]) || said[1].Kind() != '0' {
 		return Progress{}, false
 	}
@@ -54,12 +56,12 @@ func PeekProgress(message []byte) (p Progress, ok bool) {
 	if said[2].Kind() == '0' {
 		p.Total = string(said[2])
 	}
-	p.Message, _ = text(said[3])
+	p.Message, _ = jsonobject.Text(said[3])
 	return p, true
 }
 
 // ProgressParams returns the raw params of a message that PeekProgress takes, which it aliases.
-func ProgressParams(message []byte) []byte { return memberAt(message, "params") }
+func ProgressParams(message []byte) []byte { return jsonobject.At(message, "params") }
 
 // Text returns the progress as a task's statusMessage says it: "42/100: rendering", or what of it
 // there is, on one line of at most 1 KiB.
@@ -88,12 +90,12 @@ func OneLine(s string) string {
 
 // WithProgressToken returns a notifications/progress with another token; every other byte stays.
 func WithProgressToken(message, token []byte) []byte {
-	return replace(message, token, "params", memberProgressToken)
+	return jsonobject.Replace(message, token, "params", memberProgressToken)
 }
 
 // WithProgress returns a notifications/progress with another number; every other byte stays.
 func WithProgress(message []byte, number string) []byte {
-	return replace(message, []byte(number), "params", "progress")
+	return jsonobject.Replace(message, []byte(number), "params", "progress")
 }
 
 // NewProgress returns a notifications/progress of berth's own. progress is a JSON number, greater
@@ -128,7 +130,7 @@ var (
 func ReadFollowed(result []byte) (FollowedTask, error) {
 	var t FollowedTask
 	known := []string{"taskId", "status", "statusMessage", "pollIntervalMs", memberInputRequests, "result", "error"}
-	err := members(result, known, t.set)
+	err := jsonobject.Each(result, known, t.set)
 	if err == nil && (t.ID == "" || t.Status == "") {
 		err = errNoTask
 	}
@@ -142,11 +144,11 @@ func (t *FollowedTask) set(name []byte, value jsontext.Value) (err error) {
 	isObject := value.Kind() == '{'
 	switch {
 	case string(name) == "taskId":
-		t.ID, _ = text(value)
+		t.ID, _ = jsonobject.Text(value)
 	case string(name) == "status":
-		t.Status, _ = text(value)
+		t.Status, _ = jsonobject.Text(value)
 	case string(name) == "statusMessage" && utf8.Valid(value):
-		message, _ := text(value)
+		message, _ := jsonobject.Text(value)
 		t.Message = shortened(OneLine(message))
 	case string(name) == "pollIntervalMs":
 		if ms, err := strconv.ParseFloat(string(value), 64); err == nil && ms > 0 && ms < 1e9 {

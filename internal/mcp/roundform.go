@@ -4,15 +4,19 @@ import (
 	"bytes"
 	"slices"
 
+	"berth/internal/jsonobject"
 	"berth/internal/jsonscan"
 )
 
 // roundForm is what becomes of calls of one form in their first round: the same but for the gaps, and the token.
 type roundForm struct {
-	edits [few]roundEdit
+	edits [maxEdits]roundEdit
 	count int
 	more  int // how much longer the message gets by what is put in, the token aside
 }
+
+// maxEdits is how many pieces of a message change in a form that is kept, at most.
+const maxEdits = 6
 
 // roundEdit is an edit of a message with gaps.
 type roundEdit struct {
@@ -34,7 +38,7 @@ func (r *Round) recallRound(original []byte) (body []byte, _ *callForm) {
 		}
 		if round := f.round.Load(); round != nil {
 			var room [64]byte // for most tokens
-			return round.apply(original, &found, AppendString(room[:0], r.ProgressToken)), nil
+			return round.apply(original, &found, jsonobject.AppendString(room[:0], r.ProgressToken)), nil
 		}
 		return nil, f
 	}
@@ -55,17 +59,17 @@ func (f *roundForm) apply(text []byte, found *gaps, token []byte) []byte {
 }
 
 // rememberRound has it be known what becomes by p of calls like original, which has the form f.
-func (f *callForm) rememberRound(original, token []byte, p patch) {
+func (f *callForm) rememberRound(original, token []byte, p jsonobject.Patch) {
 	s, found := jsonscan.New(original), gaps{}
-	edits, err := p.edits(nil, original, 0)
-	edits = slices.DeleteFunc(edits, edit.isNone)
-	if err != nil || len(edits) > few || !f.fits(&s, &found) {
+	edits, err := p.Edits(nil, original, 0)
+	edits = slices.DeleteFunc(edits, jsonobject.Edit.IsNone)
+	if err != nil || len(edits) > maxEdits || !f.fits(&s, &found) {
 		return
 	}
 	round := &roundForm{count: len(edits)}
 	for i, e := range edits {
-		before, after, has := bytes.Cut(e.with, token)
-		round.edits[i] = roundEdit{spotOf(e.from, &found), spotOf(e.to, &found), string(before), string(after), has}
+		before, after, has := bytes.Cut(e.With, token)
+		round.edits[i] = roundEdit{spotOf(e.From, &found), spotOf(e.To, &found), string(before), string(after), has}
 		round.more += len(before) + len(after)
 	}
 	f.round.Store(round)

@@ -3,13 +3,15 @@ package mcp
 import (
 	"bytes"
 	"sync/atomic"
+
+	"berth/internal/jsonobject"
 )
 
 // self is what a client says of itself: its version, its name and what it is capable of, with which the `_meta` of each of its
 // messages begins. What was read of such bytes is read of the same bytes again, without a look at what they say.
 type self struct {
 	text     string // from the first member on, up to behind the capabilities
-	seen     memberSet
+	seen     jsonobject.Set
 	count    int
 	declares bool // the Tasks extension
 
@@ -50,25 +52,25 @@ func placeOfSelf(data []byte) *atomic.Pointer[self] {
 }
 
 // recall passes over a self that is known, in a `_meta` that was just entered.
-func (c *Call) recall(r *reader, o *object) {
+func (c *Call) recall(r *messageReader, o *jsonobject.Object) {
 	data := r.Text()[r.At():]
 	known := placeOfSelf(data).Load()
 	if known == nil || !r.Again(known.text) {
 		return
 	}
-	o.seen, o.count = known.seen, known.count
-	c.raw.version, c.hasMetaVersion = known.version.of(data), o.seen&memberMetaVersion != 0
+	o.Seen, o.Count = known.seen, known.count
+	c.raw.version, c.hasMetaVersion = known.version.of(data), o.Seen&memberMetaVersion != 0
 	c.plain.version = known.plain
 	c.capabilities, c.hasCapabilities, c.DeclaresTasks = known.capabilities.of(data), true, known.declares
 }
 
 // remember keeps the self that was read from there on, if nothing else stands in it.
-func (c *Call) remember(r *reader, o *object, from int) {
+func (c *Call) remember(r *messageReader, o *jsonobject.Object, from int) {
 	const own = memberMetaVersion | memberMetaClient | memberMetaCapabilities
 	data := r.Text()[from:]
 	place := placeOfSelf(data)
 	switch data = data[:r.At()-from]; {
-	case r.Err() != nil, o.fault != nil, o.seen&^own != 0, r.names.count > o.first: // it is faulty, or more than that
+	case r.Err() != nil, o.Fault != nil, o.Seen&^own != 0, r.HasOthers(o): // it is faulty, or more than that
 		return
 	case !c.hasCapabilities, !r.IsASCII(), len(data) > maxSelf:
 		return
@@ -76,7 +78,7 @@ func (c *Call) remember(r *reader, o *object, from int) {
 		return
 	}
 	place.Store(&self{
-		string(data), o.seen, o.count, c.DeclaresTasks,
+		string(data), o.Seen, o.Count, c.DeclaresTasks,
 		partOf(data, c.raw.version), partOf(data, c.capabilities), c.plain.version,
 	})
 }

@@ -5,6 +5,8 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+
+	"berth/internal/jsonobject"
 )
 
 // forget has nothing be known.
@@ -78,7 +80,7 @@ func TestAKnownClientsMembersStandThereOnce(t *testing.T) {
 		}
 		for _, name := range []string{metaVersion, metaClientInfo, metaCapabilities} {
 			twice := strings.Replace(string(usualPoll), `"progressToken":`, `"`+name+`":`, 1)
-			if _, _, refused := peeked([]byte(twice)); refused == nil || refused.Reason != reasonDuplicateKey {
+			if _, _, refused := peeked([]byte(twice)); refused == nil || refused.Reason != jsonobject.ReasonDuplicateKey {
 				t.Errorf("%s twice: %v", name, refused)
 			}
 		}

@@ -1,8 +1,6 @@
 package mcp
 
-import (
-	"testing"
-)
+import "testing"
 
 func TestGrantsOfAFilter(t *testing.T) {
 	for _, c := range []struct {

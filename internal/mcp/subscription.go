@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"slices"
 	"strings"
+
+	"berth/internal/jsonobject"
 )
 
 // Messages on a subscription's stream (2026-07-28; Tasks extension, "Task Status Notifications").
@@ -16,7 +18,7 @@ const (
 
 // Agreed returns what an acknowledgement agrees to.
 func Agreed(message []byte) (Filter, error) {
-	return ParseFilter(memberAt(message, "params", "notifications"))
+	return ParseFilter(jsonobject.At(message, "params", "notifications"))
 }
 
 // Acknowledgement returns the first message of the subscription that this request opened.
@@ -33,7 +35,7 @@ func SubscriptionEnd(id []byte) []byte {
 
 // TaskNotification tells a subscription of a task, given as the result of tasks/get.
 func TaskNotification(id, result []byte) []byte {
-	task, err := patch{{name: "resultType"}, {name: "_meta"}}.apply(result)
+	task, err := jsonobject.Patch{{Name: "resultType"}, {Name: "_meta"}}.Apply(result)
 	if err != nil {
 		return nil
 	}
@@ -44,13 +46,13 @@ func TaskNotification(id, result []byte) []byte {
 // ForSubscription returns a notification that names its subscription; nil if there is no place for
 // that.
 func ForSubscription(message, id []byte) []byte {
-	out, _ := setting(id, "params", "_meta", metaSubscription).apply(message)
+	out, _ := jsonobject.Setting(id, "params", "_meta", metaSubscription).Apply(message)
 	return out
 }
 
 // ListenFor returns a subscriptions/listen with another filter; every other byte stays.
 func ListenFor(body []byte, filter Filter) []byte {
-	return replace(body, filter.Encode(), "params", "notifications")
+	return jsonobject.Replace(body, filter.Encode(), "params", "notifications")
 }
 
 func notification(method string, id, params []byte) []byte {
@@ -122,6 +124,6 @@ func isOrIsWithin(uri, resource string) bool {
 
 // ResourceURI returns params.uri of a message, "" if there is none.
 func ResourceURI(message []byte) string {
-	uri, _ := text(memberAt(message, "params", "uri"))
+	uri, _ := jsonobject.Text(jsonobject.At(message, "params", "uri"))
 	return uri
 }

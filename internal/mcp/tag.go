@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"strings"
 
+	"berth/internal/jsonobject"
 	"berth/internal/sse"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -56,22 +57,22 @@ func TagMessage(message []byte, tag string) []byte {
 }
 
 func tagID(message []byte, tag string, path ...string) []byte {
-	old := memberAt(message, path...)
+	old := jsonobject.At(message, path...)
 	if old == nil {
 		return message
 	}
 	id, _ := json.Marshal(tag + string(old)) // a string always marshals
-	return replace(message, id, path...)
+	return jsonobject.Replace(message, id, path...)
 }
 
 // UntagResponse returns a client's response under the id that the server made; ok is false if it
 // answers somebody else.
 func UntagResponse(response []byte, tag string) (body []byte, ok bool) {
-	tagged, _ := text(memberAt(response, "id"))
+	tagged, _ := jsonobject.Text(jsonobject.At(response, "id"))
 	raw, ok := strings.CutPrefix(tagged, tag)
 	id := jsontext.Value(raw)
 	if !ok || !id.IsValid() || id.Kind() != '"' && id.Kind() != '0' {
 		return nil, false
 	}
-	return replace(response, id, "id"), true
+	return jsonobject.Replace(response, id, "id"), true
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 
+	"berth/internal/jsonobject"
 	"berth/internal/jsonscan"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -27,7 +28,7 @@ var errNoTaskList = errors.New("mcp: not a list of tasks")
 // ReadTaskList reads the result of a tasks/list, strictly: whose a task is hangs on its id.
 func ReadTaskList(result []byte) (TaskList, error) {
 	var list TaskList
-	members, err := named(result, "tasks", "nextCursor")
+	members, err := jsonobject.Named(result, "tasks", "nextCursor")
 	if err != nil {
 		return list, err
 	}
@@ -35,7 +36,7 @@ func ReadTaskList(result []byte) (TaskList, error) {
 	if tasks.Kind() != '[' || cursor != nil && cursor.Kind() != '"' && cursor.Kind() != 'n' {
 		return list, errNoTaskList
 	}
-	list.NextCursor, _ = text(cursor)
+	list.NextCursor, _ = jsonobject.Text(cursor)
 	list.Tasks, err = readTasks(tasks)
 	return list, err
 }
@@ -56,11 +57,11 @@ func readTasks(list jsontext.Value) ([]ListedTask, error) {
 
 // listedID returns the id of a task in a list. A task without one is nobody's.
 func listedID(task jsontext.Value) (id string, err error) {
-	members, err := named(task, "taskId")
+	members, err := jsonobject.Named(task, "taskId")
 	if err != nil {
 		return "", err
 	}
-	if id, _ = text(members[0]); id == "" {
+	if id, _ = jsonobject.Text(members[0]); id == "" {
 		err = errNoTaskList
 	}
 	return id, err
@@ -90,10 +91,10 @@ func WithCursor(body []byte, cursor string) []byte {
 	if cursor != "" {
 		value, _ = json.Marshal(cursor) // strings always marshal
 	}
-	params := change{name: "params", within: patch{{name: "cursor", value: value}}}
-	if memberAt(body, "params").Kind() != '{' {
-		params = change{name: "params", value: params.within.object()}
+	params := jsonobject.Change{Name: "params", Within: jsonobject.Patch{{Name: "cursor", Value: value}}}
+	if jsonobject.At(body, "params").Kind() != '{' {
+		params = jsonobject.Change{Name: "params", Value: params.Within.Object()}
 	}
-	out, _ := patch{params}.tried(body)
+	out, _ := jsonobject.Patch{params}.Tried(body)
 	return out
 }

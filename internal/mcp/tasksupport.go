@@ -1,8 +1,10 @@
 package mcp
 
 import (
+	"bytes"
 	"errors"
 
+	"berth/internal/jsonobject"
 	"berth/internal/jsonscan"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -21,21 +23,21 @@ const (
 // with what it says itself, "" for nothing; and returns what it is to say, "" to leave it alone.
 // Every other byte stays. A tool that is ambiguous is left alone and not shown.
 func AddTaskSupport(message []byte, support func(tool, says string) string) ([]byte, bool) {
-	var edits []edit
+	var edits []jsonobject.Edit
 	for _, t := range toolsIn(message) {
 		to := support(t.name, t.says)
 		if to == "" || to == t.says {
 			continue
 		}
-		value := AppendString(nil, to)
-		if own, err := setting(value, "execution", "taskSupport").edits(nil, message[t.from:t.to], t.from); err == nil {
+		value := jsonobject.AppendString(nil, to)
+		if own, err := jsonobject.Setting(value, "execution", "taskSupport").Edits(nil, message[t.from:t.to], t.from); err == nil {
 			edits = append(edits, own...)
 		}
 	}
 	if len(edits) == 0 {
 		return message, false
 	}
-	return edited(message, edits).Bytes(), true
+	return bytes.Join(jsonobject.Edited(message, edits), nil), true
 }
 
 type listedTool struct {
@@ -65,22 +67,22 @@ func toolsIn(message []byte) (tools []listedTool) {
 
 // listIn finds result.tools; from and to are equal if there is none, or not one alone.
 func listIn(message []byte) (from, to int) {
-	response, err := named(message, "result", "error", "id", "method", "params")
+	response, err := jsonobject.Named(message, "result", "error", "id", "method", "params")
 	result, failure := response[0], response[1]
 	if err != nil || failure != nil && failure.Kind() != 'n' {
 		return 0, 0
 	}
-	if list, err := named(result, "tools"); err != nil || list[0].Kind() != '[' {
+	if list, err := jsonobject.Named(result, "tools"); err != nil || list[0].Kind() != '[' {
 		return 0, 0
 	}
-	from, to, _ = locate(message, "result", "tools")
+	from, to, _ = jsonobject.Locate(message, "result", "tools")
 	return from, to
 }
 
 var errNoTool = errors.New("mcp: not a tool whose support of tasks can be told")
 
 func (t *listedTool) read(tool jsontext.Value) error {
-	members, err := named(tool, "name", "execution")
+	members, err := jsonobject.Named(tool, "name", "execution")
 	if err != nil {
 		return err
 	}
@@ -88,7 +90,7 @@ func (t *listedTool) read(tool jsontext.Value) error {
 	if name.Kind() != '"' {
 		return errNoTool
 	}
-	t.name, _ = text(name)
+	t.name, _ = jsonobject.Text(name)
 	if execution != nil {
 		t.says, err = taskSupport(execution)
 	}
@@ -96,9 +98,9 @@ func (t *listedTool) read(tool jsontext.Value) error {
 }
 
 func taskSupport(execution jsontext.Value) (says string, err error) {
-	members, err := named(execution, "taskSupport")
+	members, err := jsonobject.Named(execution, "taskSupport")
 	if err == nil && members[0] != nil {
-		if says, _ = text(members[0]); says == "" {
+		if says, _ = jsonobject.Text(members[0]); says == "" {
 			err = errNoTool
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"berth/internal/build"
+	"berth/internal/jsonobject"
 )
 
 // TaskView is a task of berth's own as the Tasks extension shows it ("Tasks").
@@ -99,10 +100,10 @@ func appendTime(out []byte, t time.Time) []byte {
 // "complete"` between them where it says nothing of that. What it says may be an extension's: its
 // client judges.
 func completed(out, result []byte) (head, rest []byte) {
-	if _, _, ok := locate(result, "resultType"); ok {
+	if _, _, ok := jsonobject.Locate(result, "resultType"); ok {
 		return out, result
 	}
-	open := firstIn(result)
+	open := bytes.IndexByte(result, '{') + 1
 	out = append(append(out, result[:open]...), `"resultType":"complete"`...)
 	if rest := bytes.TrimLeft(result[open:], " \t\r\n"); len(rest) > 0 && rest[0] != '}' {
 		out = append(out, ',')
@@ -143,12 +144,12 @@ func (t CoreTask) appendTo(out []byte) []byte {
 // appendMembers appends what a task has in either dialect, which differ in two names.
 func (t *CoreTask) appendMembers(out []byte, ttl, pollInterval string) []byte {
 	out = append(out, `"taskId":`...)
-	out = AppendString(out, t.ID)
+	out = jsonobject.AppendString(out, t.ID)
 	out = append(out, `,"status":`...)
-	out = AppendString(out, t.Status)
+	out = jsonobject.AppendString(out, t.Status)
 	if t.Message != "" {
 		out = append(out, `,"statusMessage":`...)
-		out = AppendString(out, t.Message)
+		out = jsonobject.AppendString(out, t.Message)
 	}
 	out = appendTime(append(out, `,"createdAt":`...), t.Created)
 	out = appendTime(append(out, `,"lastUpdatedAt":`...), t.Updated)
@@ -169,12 +170,12 @@ func (t *CoreTask) appendMembers(out []byte, ttl, pollInterval string) []byte {
 // Every other byte of the result stays, and all of it where there is no room for that.
 func RelatedResponse(id, result []byte, task string) Parts {
 	head, tail := responseHead(id, "result"), []byte{'}'}
-	related, err := patch{relatedTo(task)}.parts(result)
+	related, err := jsonobject.Patch{relatedTo(task)}.Pieces(result)
 	if err != nil {
-		related = Parts{result}
+		related = [][]byte{result}
 	}
 	if len(result) <= copied {
-		return around(head, related.Bytes(), tail)
+		return around(head, Parts(related).Bytes(), tail)
 	}
 	return slices.Concat(Parts{head}, related, Parts{tail})
 }
@@ -185,7 +186,7 @@ func MessageWithRelatedTask(message []byte, task string) []byte {
 	if a, err := PeekAnswer(message, false); err == nil && isOfTaskItself(a.Method) {
 		return message
 	}
-	out, _ := patch{{name: "params", within: patch{relatedTo(task)}}}.tried(message)
+	out, _ := jsonobject.Patch{{Name: "params", Within: jsonobject.Patch{relatedTo(task)}}}.Tried(message)
 	return out
 }
 
@@ -198,11 +199,11 @@ func isOfTaskItself(method string) bool {
 // TaskProgress returns a notifications/progress with these params for the request that gave this
 // raw token.
 func TaskProgress(params, token []byte, task string) []byte {
-	params, _ = patch{{name: memberProgressToken, value: token}, relatedTo(task)}.tried(params)
+	params, _ = jsonobject.Patch{{Name: memberProgressToken, Value: token}, relatedTo(task)}.Tried(params)
 	return fmt.Appendf(nil, `{"jsonrpc":"2.0","method":%q,"params":%s}`, MethodProgress, params)
 }
 
-func relatedTo(task string) change {
-	value := AppendString([]byte(`{"taskId":`), task)
-	return change{name: "_meta", within: patch{{name: coreRelatedTask, value: append(value, '}')}}}
+func relatedTo(task string) jsonobject.Change {
+	value := jsonobject.AppendString([]byte(`{"taskId":`), task)
+	return jsonobject.Change{Name: "_meta", Within: jsonobject.Patch{{Name: coreRelatedTask, Value: append(value, '}')}}}
 }

@@ -1,9 +1,9 @@
-package mcp
+package jsonobject
 
 // names is a stack of names, of which the first cost no memory of their own.
 type names struct {
-	few   [4][]byte
-	more  [][]byte // from the fifth on
+	few   [12][]byte
+	more  [][]byte // those that come after
 	count int      // how many count; the others are forgotten
 }
 
@@ -29,4 +29,12 @@ func (n *names) haveSince(first int, name []byte) bool {
 		}
 	}
 	return false
+}
+
+// markOf is a bit for a name: names of which it is another one are not the same.
+func markOf(name []byte) uint64 {
+	if len(name) == 0 {
+		return 1
+	}
+	return 1 << ((uint(len(name)) + 7*uint(name[0]) + 29*uint(name[len(name)-1])) % 64)
 }

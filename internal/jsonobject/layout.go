@@ -1,4 +1,4 @@
-package mcp
+package jsonobject
 
 import "bytes"
 
@@ -21,12 +21,9 @@ func (l *layout) note(lead int, stays bool) (moves bool) {
 }
 
 // begin has no comma stand before the member that begins at lead, which is now the first one.
-func (l *layout) begin(data []byte, lead, at int) edit {
-	return edit{at + lead, at + quoteFrom(data, lead), data[l.first:quoteFrom(data, l.first)]}
+func (l *layout) begin(data []byte, lead, at int) Edit {
+	return Edit{at + lead, at + quoteFrom(data, lead), data[l.first:quoteFrom(data, l.first)]}
 }
 
 // quoteFrom is where the name of the member begins that begins at lead.
 func quoteFrom(data []byte, lead int) int { return lead + bytes.IndexByte(data[lead:], '"') }
-
-// firstIn is where the first member of the object in data may begin.
-func firstIn(data []byte) int { return bytes.IndexByte(data, '{') + 1 }

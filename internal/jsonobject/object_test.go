@@ -1,4 +1,4 @@
-package mcp
+package jsonobject
 
 import (
 	"encoding/json"
@@ -15,7 +15,7 @@ func TestReplaceLeavesEveryOtherByte(t *testing.T) {
 		{`{"a":{"b":`, `{"a":{"b":`},
 		{"", ""},
 	} {
-		if got := string(replace([]byte(tc.message), []byte("9"), "a", "b")); got != tc.want {
+		if got := string(Replace([]byte(tc.message), []byte("9"), "a", "b")); got != tc.want {
 			t.Errorf("%s: got %s, want %s", tc.message, got, tc.want)
 		}
 	}
@@ -25,19 +25,12 @@ func FuzzReplace(f *testing.F) {
 	f.Add(`{"a":{"b":1}}`)
 	f.Add(`{"a" : {"c":[{}], "b":"\u00e9"}, "a":2}`)
 	f.Fuzz(func(t *testing.T, message string) {
-		got := replace([]byte(message), []byte(`"it"`), "a", "b")
+		got := Replace([]byte(message), []byte(`"it"`), "a", "b")
 		if !json.Valid([]byte(message)) {
 			return
 		}
-		if value := memberAt(got, "a", "b"); !json.Valid(got) || value != nil && string(value) != `"it"` {
+		if value := At(got, "a", "b"); !json.Valid(got) || value != nil && string(value) != `"it"` {
 			t.Errorf("%q became %q", message, got)
 		}
 	})
-}
-
-func TestErrorResponse(t *testing.T) {
-	const want = `{"jsonrpc":"2.0","id":"x","error":{"code": 1.0}}`
-	if got := string(ErrorResponse([]byte(`"x"`), []byte(`{"code": 1.0}`))); got != want {
-		t.Errorf("got %s, want %s", got, want)
-	}
 }
