@@ -7,4 +7,3 @@
 // Cost: a text is walked once (internal/jsonscan), without a tree; what is handed out aliases it. A [Reader] is for messages whose
 // members decide something: those that are known are told by a bit each ([Set]), and only names that are not are kept while their object is open.
 package jsonobject
-

@@ -26,4 +26,3 @@ func sameJSON(t *testing.T, got []byte, want any) {
 		t.Errorf("got  %.1000s\nwant %.1000v", got, want)
 	}
 }
-
