@@ -144,22 +144,30 @@ func TestVersionIsAFlagAsWell(t *testing.T) {
 	}
 }
 
-// TestCheckTellsOfPagesThatAreRefused: off loopback, where nobody listed them.
-func TestCheckTellsOfPagesThatAreRefused(t *testing.T) {
+// TestCheckTellsWhichPagesAreRefusedAndWhichLetIn: off loopback, where nobody listed them.
+func TestCheckTellsWhichPagesAreRefusedAndWhichLetIn(t *testing.T) {
 	t.Parallel()
 	const pool = "[[pools]]\nupstreams = [{ url = \"http://127.0.0.1:7101/mcp\" }]\n"
 	for name, c := range map[string]struct {
 		config string
-		want   bool
+		want   string
 	}{
-		"off loopback":           {"listen = \"0.0.0.0:8080\"\n" + pool, true},
-		"off loopback, no host":  {"listen = \":8080\"\n" + pool, true},
-		"off loopback, with all": {"listen = \"0.0.0.0:8080\"\n" + pool + "origins = [\"*\"]\n", false},
-		"on loopback":            {pool, false},
+		"off loopback":            {"listen = \"0.0.0.0:8080\"\n" + pool, "origins hosts"},
+		"off loopback, no host":   {"listen = \":8080\"\n" + pool, "origins hosts"},
+		"off loopback, origins":   {"listen = \"0.0.0.0:8080\"\n" + pool + "origins = [\"*\"]\n", "hosts"},
+		"off loopback, hosts":     {"listen = \"0.0.0.0:8080\"\n" + pool + "hosts = [\"mcp.example\"]\n", "origins"},
+		"off loopback, with both": {"listen = \"0.0.0.0:8080\"\n" + pool + "origins = [\"*\"]\nhosts = [\"mcp.example\"]\n", ""},
+		"on loopback":             {pool, ""},
 	} {
 		got := runBerth(t, "check", configFile(t, c.config))
-		if got.code != 0 || strings.Contains(got.stdout, "pools[0].origins: warning: ") != c.want {
-			t.Errorf("%s: got %+v, want a warning: %v", name, got, c.want)
+		var warned []string
+		for _, key := range []string{"origins", "hosts"} {
+			if strings.Contains(got.stdout, "pools[0]."+key+": warning: ") {
+				warned = append(warned, key)
+			}
+		}
+		if got.code != 0 || strings.Join(warned, " ") != c.want {
+			t.Errorf("%s: got %+v, want warnings of %q", name, got, c.want)
 		}
 	}
 }

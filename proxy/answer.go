@@ -15,7 +15,7 @@ import (
 // fail answers the client with what the ladder says of err. After headers are out
 // an answer can only be broken off, unless they are an early stream's.
 func (x *request) fail(err error) {
-	if x.ctx != nil && isCancelled(x.ctx) {
+	if x.Ctx != nil && isCancelled(x.Ctx) {
 		err = fault.Cancelled
 	}
 	x.rec.Err = err

@@ -42,7 +42,7 @@ func (x *request) standAside() bool {
 
 // unburden lets go of memory that only the beginning of the stream has needed.
 func (a *aside) unburden() {
-	x, way, u := a.x, a.x.way(), a.u
+	x, way, u := a.x, a.x.Way(), a.u
 	outbound.Unburden(a.body, func() *exchange.Request {
 		return way.Request(u, wire.MethodGet, way.URL(u), nil)
 	})
@@ -98,7 +98,7 @@ func (a *aside) relayNext() bool {
 		return false
 	}
 	done, err := a.takeAll(&next)
-	if !done && a.gone || err != nil && a.x.ctx.Err() != nil { // what broke off may have done so because of the client
+	if !done && a.gone || err != nil && a.x.Ctx.Err() != nil { // what broke off may have done so because of the client
 		done, err = true, fault.ErrClientGone
 	}
 	if done {

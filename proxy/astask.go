@@ -6,6 +6,7 @@ import (
 	"berth/internal/exchange"
 	"berth/internal/mcp"
 	"berth/internal/wire"
+	"berth/proxy/course"
 	"berth/proxy/failover"
 	"berth/proxy/tasks"
 	"berth/routing"
@@ -14,13 +15,13 @@ import (
 // asTask is the request as one about tasks of berth's own making, as it stands now.
 func (x *request) asTask() *tasks.Request {
 	return &tasks.Request{
-		Way: x.way(), Face: x.p.tasks, At: &x.decision, Out: x.out, Rec: &x.rec, Seat: &x.seat, Root: rootOfTask{x},
+		Way: x.Way(), Face: x.p.tasks, At: &x.Decision, Out: x.out, Rec: &x.rec, Seat: &x.seat, Root: rootOfTask{x},
 	}
 }
 
 // becomeTask serves a call that becomes a task by its rule.
 func (x *request) becomeTask() error {
-	plain, err := x.asTask().Create(x.ctx)
+	plain, err := x.asTask().Create(x.Ctx)
 	if plain {
 		x.bodyKept = true
 		return x.dispatch()
@@ -37,7 +38,7 @@ func (x *request) told(err error) error {
 
 // becomeCoreTask serves a call that asks to be made a task, and that was routed.
 func (x *request) becomeCoreTask() error {
-	call, err := x.asTask().AsCoreCall(x.ctx, x.p.learned[x.Endpoint].announcer)
+	call, err := x.asTask().AsCoreCall(x.Ctx, x.p.learned[x.Endpoint].announcer)
 	switch {
 	case err != nil:
 		return err
@@ -51,7 +52,7 @@ func (x *request) becomeCoreTask() error {
 		return err
 	}
 	x.bodyKept = true
-	return x.asTask().CreateCore(x.ctx, call)
+	return x.asTask().CreateCore(x.Ctx, call)
 }
 
 // chargeLate counts, once, a call whose charge was put off and that stays plain.
@@ -60,25 +61,25 @@ func (x *request) chargeLate() error {
 		return nil
 	}
 	x.charged = true
-	return x.p.gate.Charge(x.ctx, x.Call)
+	return x.p.gate.Charge(x.Ctx, x.Call)
 }
 
 // leaveLost takes the request away from where its session is not any more, as far as that
 // is known: a call that is held there would only fail. done is false if it may stay.
 func (x *request) leaveLost() (done bool, err error) {
-	owner := x.decision.Owner
+	owner := x.Decision.Owner
 	if owner == nil {
 		return false, nil
 	}
-	lost, judge := isLost(x.Endpoint, owner, nil), x.p.mover.Suspected
+	lost, judge := course.IsLost(x.Endpoint, owner, nil), x.p.mover.Suspected
 	switch {
-	case lost && x.decision.IsKeptTogether():
-		x.left = x.decision.LeaveOwner()
+	case lost && x.Decision.IsKeptTogether():
+		x.left = x.Decision.LeaveOwner()
 		return false, nil
 	case lost:
 		judge = x.p.mover.Lost
 	}
-	if v := judge(x.ctx, x.asCase(), owner); v.Step != failover.Stay {
+	if v := judge(x.Ctx, x.Case(), owner); v.Step != failover.Stay {
 		return true, x.act(v)
 	}
 	if lost {
@@ -92,7 +93,7 @@ type rootOfTask struct{ x *request }
 
 func (r rootOfTask) Preferred() string {
 	var d routing.Decision
-	err := r.x.Endpoint.Router.Decide(r.x.ctx, new(r.x.query()), &d)
+	err := r.x.Endpoint.Router.Decide(r.x.Ctx, new(r.x.Query()), &d)
 	switch {
 	case err != nil:
 		return ""
@@ -106,7 +107,7 @@ func (r rootOfTask) UseSession() error {
 	if r.x.Session == "" {
 		return nil
 	}
-	err := r.x.Endpoint.Router.FindSession(r.x.ctx, r.x.query())
+	err := r.x.Endpoint.Router.FindSession(r.x.Ctx, r.x.Query())
 	if !errors.Is(err, routing.ErrUnknownSession) {
 		return nil // while nobody can say, the task is answered for all the same
 	}
@@ -119,7 +120,7 @@ func (r rootOfTask) Relay(u *routing.Upstream, response *wire.Response) error {
 }
 
 func (r rootOfTask) StreamHeaders(response *wire.Response) {
-	streamHeaders(r.x.way(), r.x.out, response)
+	streamHeaders(r.x.Way(), r.x.out, response)
 }
 
 func (r rootOfTask) Observe(u *routing.Upstream, piece exchange.Piece) ([]byte, error) {

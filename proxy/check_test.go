@@ -3,6 +3,7 @@ package proxy_test
 import (
 	"context"
 	"errors"
+	"maps"
 	"net/http"
 	"strings"
 	"testing"
@@ -132,7 +133,10 @@ func TestCheckGivesUpAnOpening(t *testing.T) {
 // A server of the legacy era does not know server/discover, and is well all the same. Once that is known, it is
 // not asked for it again.
 func TestCheckOfALegacyServer(t *testing.T) {
-	for name, refuse := range legacyRefusals {
+	refusals := maps.Clone(legacyRefusals)
+	refusals["Rust"] = sayStatus(422, "text/plain; charset=utf-8", "Unexpected message, expect initialize request")
+	refusals["-32602"] = say(jsonType, `{"jsonrpc":"2.0","id":"berth","error":{"code":-32602,"message":"Invalid request parameters"}}`)
+	for name, refuse := range refusals {
 		f := newRig(t, rigOptions{size: 1})
 		discovers := 0
 		f.servers[0].inject(func(w http.ResponseWriter, r *http.Request, body []byte) bool {

@@ -4,8 +4,8 @@
 //
 //	accept         request.go, inbound/ (endpoint, Host and Origin, who asks), admission/
 //	classify       inbound/ (body, envelope, routing headers), inbound/plan.go (what concerns the request)
-//	plan           forward.go (who serves the request), access/ (may it know of the task)
-//	route          route.go; package routing decides
+//	plan           forward.go, course/ (who serves the request), access/ (may it know of the task)
+//	route          route.go, course/ (whom it is for); package routing decides
 //	send           owned.go (to the owner), eras.go (unbound), headers.go, linger.go and lingering/; outbound/ (in whose name; health)
 //	observe        relay.go (JSON), events.go (streams), observe.go, owed.go
 //	record         record/ (tasks, sessions, values), draft/ (ids that clients make)
@@ -18,10 +18,11 @@
 //	other eras     bridge/ (legacy upstreams for modern clients), resident/ (whose sessions live in one berth)
 //	shared polls   polls.go, polls/ (and the stale cache)
 //	announcements  announce/ (what servers and tools say gains tasks)
+//	explained      explain/ (where a request would go, and why, for operators)
 //	refusals       answer.go, fault/ (all words of berth's own, one ladder)
 //	drain          drain.go
 //	the rest       proxy.go and config.go (parts), passthrough.go, resource.go (OAuth)
 //
 // What serves a request (serving.go) is used again for the next one, where nobody can have anything of it any more. A
-// step that goes on beside its request, or after it, says so (request.keep) and gets a copy of what was lent.
+// step that goes on beside its request, or after it, says so (course.Routed.Keep) and gets a copy of what was lent.
 package proxy

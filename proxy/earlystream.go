@@ -25,9 +25,9 @@ func (x *request) sendOver(u *routing.Upstream, out *exchange.Request, t outboun
 	t.Wait, t.Watched = x.Patience, true
 	to := outbound.To(x.Endpoint)
 	if early := earlyStream(x.out, x.p.tasks, x.Call); early != nil {
-		return reply.During(early, func() (*wire.Response, error) { return to.Send(x.ctx, u, out, t) })
+		return reply.During(early, func() (*wire.Response, error) { return to.Send(x.Ctx, u, out, t) })
 	}
-	return to.Send(x.ctx, u, out, t)
+	return to.Send(x.Ctx, u, out, t)
 }
 
 // beginEvents begins an upstream's event stream at the client. An early one becomes that

@@ -8,6 +8,7 @@ import (
 	"berth/internal/exchange"
 	"berth/internal/mcp"
 	"berth/internal/wire"
+	"berth/proxy/course"
 	"berth/proxy/fault"
 	"berth/proxy/inbound"
 	"berth/proxy/polls"
@@ -62,7 +63,7 @@ func (x *request) relayEvents(u *routing.Upstream, response *wire.Response) erro
 
 // beginStream begins an event stream at the client.
 func (x *request) beginStream(u *routing.Upstream, response *wire.Response) (*stream, error) {
-	way := x.way()
+	way := x.Way()
 	if err := x.recorder.BindSession(way, u, "", x.announced.Promised()); err != nil {
 		return nil, err
 	}
@@ -70,12 +71,12 @@ func (x *request) beginStream(u *routing.Upstream, response *wire.Response) (*st
 		return nil, err
 	}
 	x.owed = debtOf(x.Message.Calls)
-	if x.HTTP.Method == wire.MethodGet && x.p.sessions.MayHold(way, &x.decision) {
-		x.keep() // what berth says there is for all streams of the session
-		way = x.way()
+	if x.HTTP.Method == wire.MethodGet && x.p.sessions.MayHold(way, &x.Decision) {
+		x.Keep() // what berth says there is for all streams of the session
+		way = x.Way()
 	}
 	x.room.reader = exchange.Reader{} // with what it holds for answers in one piece
-	s := &stream{x: x, u: u, body: response.Body, reader: &x.room.reader, between: true, news: x.p.sessions.Join(way, &x.decision)}
+	s := &stream{x: x, u: u, body: response.Body, reader: &x.room.reader, between: true, news: x.p.sessions.Join(way, &x.Decision)}
 	x.announced.Read(s.reader, exchange.EventStream, response)
 	if x.Stands && x.Single() == nil {
 		s.stands = x.p.standing.Begin(standing.Of(x.Call, standing.Session))
@@ -205,13 +206,13 @@ func (s *stream) take(a *arrival) (done bool, err error) {
 		s.release(reply.Event(instead))
 		return true, nil
 	}
-	if !s.x.owed.isPaid() && s.x.Era() == mcp.EraLegacy && !standpointOf(&s.x.decision).left {
+	if !s.x.owed.isPaid() && s.x.Era() == mcp.EraLegacy && !course.HasLeft(&s.x.Decision) {
 		s.noteEvent(a.piece.EventID())
 	}
 	s.x.poll.Complete(&polls.Response{Status: s.x.out.Status, Header: s.x.out.Header(), Message: a.piece.Message, Cut: a.piece.Cut, Says: &says.Answer, Illegal: says.err})
 	raw := a.piece.Raw
 	if s.between {
-		raw = s.x.announced.Event(a.piece, s.x.way().Tagged(a.piece))
+		raw = s.x.announced.Event(a.piece, s.x.Way().Tagged(a.piece))
 		raw = s.x.out.Early.Event(a.piece, &says.Answer, raw)
 	}
 	if s.between = a.piece.Between; s.between {
@@ -241,7 +242,7 @@ func (s *stream) noteEvent(id string) {
 		return
 	}
 	if s.x.Alias != "" {
-		id = s.x.way().Tag() + id
+		id = s.x.Way().Tag() + id
 	}
 	s.x.reads.Tell(id)
 }

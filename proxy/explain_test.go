@@ -17,6 +17,7 @@ import (
 	"berth/internal/limit"
 	"berth/internal/wire"
 	"berth/proxy"
+	"berth/proxy/explain"
 	"berth/proxy/inbound"
 	"berth/routing"
 	"berth/upgrade"
@@ -34,10 +35,10 @@ func (f *rig) explains(req *http.Request, caller *string) api.Explanation {
 		f.t.Fatal(err)
 	}
 	body, _ := io.ReadAll(sent.Body)
-	question := proxy.NewQuestion(sent.Method, sent.URL, sent.Host, wire.FromLists(sent.Header), body)
+	question := explain.NewQuestion(sent.Method, sent.URL, sent.Host, wire.FromLists(sent.Header), body)
 	question.RemoteAddr = "127.0.0.1:1" // as memnet has it
 	before := f.noticed()
-	told := f.proxy.Explain(f.t.Context(), proxy.Question{HTTP: question, Caller: caller})
+	told := f.proxy.Explainer().Explain(f.t.Context(), explain.Question{HTTP: question, Caller: caller})
 	if after := f.noticed(); after != before {
 		f.t.Errorf("explaining was noticed: %s, before it %s", after, before)
 	}

@@ -5,7 +5,7 @@ import (
 	"net/http"
 	"testing"
 
-	"berth/proxy"
+	"berth/proxy/explain"
 	"berth/sticky"
 	"berth/upgrade"
 )
@@ -21,12 +21,12 @@ func TestAnIDIsExplained(t *testing.T) {
 		"nothing":      {"nobodys", "task", "", "ask"},
 		"no task's id": {"\x00", "task", "", "refuse"},
 	} {
-		told, err := f.proxy.ExplainID(t.Context(), c.id, "", nil)
+		told, err := f.proxy.Explainer().ByID(t.Context(), c.id, "", nil)
 		if err != nil || told.Kind != c.kind || told.Owner != c.owner || told.Answer.Action != c.action || told.Pool != "p" {
 			t.Errorf("%s: got %+v, %v", name, told, err)
 		}
 	}
-	if _, err := f.proxy.ExplainID(t.Context(), "x", "q", nil); !errors.Is(err, proxy.ErrNoPool) {
+	if _, err := f.proxy.Explainer().ByID(t.Context(), "x", "q", nil); !errors.Is(err, explain.ErrNoPool) {
 		t.Errorf("a pool that there is not: got %v", err)
 	}
 }
@@ -44,7 +44,7 @@ func TestAnIDWhoseOwnerIsNotInThePoolIsExplained(t *testing.T) {
 		action, code string
 		status       int
 	}{id: {"forward", "", 0}, "elsewhere": {"ask", "owner_unavailable", 503}, "nobodys": {"ask", "-32602", 200}} {
-		told, err := f.proxy.ExplainID(t.Context(), id, "", nil)
+		told, err := f.proxy.Explainer().ByID(t.Context(), id, "", nil)
 		if got := told.Answer; err != nil || got.Action != want.action || got.Code != want.code || got.Status != want.status {
 			t.Errorf("%s: got %+v, %v", id, told, err)
 		}
@@ -61,10 +61,10 @@ func TestAnIDIsExplainedForItsOwner(t *testing.T) {
 	if err := f.router.Bind(t.Context(), key, sticky.Binding{Upstream: "b", Dialect: "extension"}, 0); err != nil {
 		t.Fatal(err)
 	}
-	if told, err := f.proxy.ExplainID(t.Context(), "t-1", "", nil); err != nil || told.Owner != "b" {
+	if told, err := f.proxy.Explainer().ByID(t.Context(), "t-1", "", nil); err != nil || told.Owner != "b" {
 		t.Errorf("for its owner: got %+v, %v", told, err)
 	}
-	if told, err := f.proxy.ExplainID(t.Context(), "t-1", "", new("bob")); err != nil || told.Answer.Action != "refuse" || told.Owner != "" {
+	if told, err := f.proxy.Explainer().ByID(t.Context(), "t-1", "", new("bob")); err != nil || told.Answer.Action != "refuse" || told.Owner != "" {
 		t.Errorf("for another: got %+v, %v", told, err)
 	}
 }
@@ -73,7 +73,7 @@ func TestATaskOfBerthsOwnIsExplained(t *testing.T) {
 	f := newUpgraded(t, rigOptions{}, func(*upgrade.Rule) {})
 	f.answers(sayNothing)
 	id := f.made()
-	told, err := f.proxy.ExplainID(t.Context(), id, "", nil)
+	told, err := f.proxy.Explainer().ByID(t.Context(), id, "", nil)
 	if err != nil || told.Kind != "task" || told.Answer.Action != "answer" || told.Owner != f.tasks.Holder() {
 		t.Errorf("got %+v, %v", told, err)
 	}
@@ -89,10 +89,10 @@ func TestAnIDAtASilentOwnerIsExplainedForWhoeverWasToldOfIt(t *testing.T) {
 	if got := f.poll(id, "X-Key", "1"); got.status != http.StatusOK {
 		t.Fatalf("a poll: got %v", got)
 	}
-	if told, err := f.proxy.ExplainID(t.Context(), id, "", nil); err != nil || told.Answer.Action != "answer" || told.Answer.Status != http.StatusOK {
+	if told, err := f.proxy.Explainer().ByID(t.Context(), id, "", nil); err != nil || told.Answer.Action != "answer" || told.Answer.Status != http.StatusOK {
 		t.Errorf("got %+v, %v", told, err)
 	}
-	if told, err := f.proxy.ExplainID(t.Context(), f.newTask(60), "", nil); err != nil || told.Answer.Action != "forward" {
+	if told, err := f.proxy.Explainer().ByID(t.Context(), f.newTask(60), "", nil); err != nil || told.Answer.Action != "forward" {
 		t.Errorf("a task elsewhere: got %+v, %v", told, err)
 	}
 }

@@ -52,13 +52,13 @@ func (x *request) finish(caught any) {
 		// The value may hold anything a client sent; its type and the stack do not.
 		x.p.log.Error("panic while serving a request", "type", fmt.Sprintf("%T", caught), "stack", string(debug.Stack()))
 		x.fail(fault.Internal)
-		x.kept = true // by whatever was on its way
+		x.Outlived = true // by whatever was on its way
 	}
 	x.seat.Leave()
 	now := x.Now()
 	x.out.LimitWriteFrom(now)
 	r, out := &x.rec, x.out
-	r.Source, r.MovedFrom, r.Session = x.decision.Source, x.movedFrom, x.recorder.NewSession
+	r.Source, r.MovedFrom, r.Session = x.Decision.Source, x.MovedFrom, x.recorder.NewSession
 	r.Status, r.Meant, r.Begun, r.Written = out.Status, out.Meant(), out.Begun, out.Written
 	if r.Err == nil {
 		r.Err = out.Failed

@@ -8,6 +8,7 @@ import (
 	"berth/internal/exchange"
 	"berth/internal/wire"
 	"berth/proxy/audit"
+	"berth/proxy/course"
 	"berth/proxy/failover"
 	"berth/proxy/fault"
 	"berth/proxy/inbound"
@@ -21,17 +22,17 @@ func (x *request) forward() error {
 	x.rec.StartSpan()
 	x.p.takeOver(x.Call)
 	ctx, reads, end := x.p.detach(x.Call)
-	x.ctx, x.reads = ctx, reads
+	x.Ctx, x.reads = ctx, reads
 	defer end()
-	course, err := x.p.courseOf(x.ctx, x.Call, &x.rec)
+	by, err := x.Guide.Course(x.Ctx, x.Call, &x.rec)
 	switch {
 	case err != nil:
 		return err
-	case course == ownTask:
-		return x.told(x.asTask().Serve(x.ctx))
-	case course == newTask:
+	case by == course.OwnTask:
+		return x.told(x.asTask().Serve(x.Ctx))
+	case by == course.NewTask:
 		return x.becomeTask()
-	case course == subscription:
+	case by == course.Subscription:
 		return x.listen()
 	}
 	return x.dispatch()
@@ -55,19 +56,19 @@ func (x *request) dispatch() error {
 
 // deliver sends the request, which was routed, to whom that says.
 func (x *request) deliver() error {
-	if failover.MayBeBehind(x.Call, &x.decision) {
-		if v := x.p.mover.Outdated(x.ctx, x.asCase()); v.Step != failover.Stay {
+	if failover.MayBeBehind(x.Call, &x.Decision) {
+		if v := x.p.mover.Outdated(x.Ctx, x.Case()); v.Step != failover.Stay {
 			return x.act(v)
 		}
 	}
-	known := x.untag() || x.answersFormer()
+	known := x.FindAsker()
 	if known && x.IsResponse() {
-		err := x.p.sessions.MayReply(x.ctx, x.way(), &x.decision)
+		err := x.p.sessions.MayReply(x.Ctx, x.Way(), &x.Decision)
 		if known = !errors.Is(err, upgrade.ErrUnknown); known && err != nil {
 			return err
 		}
 		if x.rec.IsAudited() {
-			x.asking = x.p.sessions.Asking(x.ctx, x.way(), &x.decision)
+			x.asking = x.p.sessions.Asking(x.Ctx, x.Way(), &x.Decision)
 		}
 	}
 	if !known {
@@ -78,16 +79,16 @@ func (x *request) deliver() error {
 		x.out.Empty(wire.StatusAccepted)
 		return nil
 	}
-	goal, err := goalOf(x.Call, &x.decision)
+	goal, err := course.GoalOf(x.Call, &x.Decision)
 	switch {
 	case err != nil:
 		return err
-	case goal == theList:
+	case goal == course.TheList:
 		return x.listTasks()
-	case goal == anybody && x.decision.Owner != nil:
-		x.left = x.decision.LeaveOwner()
+	case goal == course.Anybody && x.Decision.Owner != nil:
+		x.left = x.Decision.LeaveOwner()
 	}
-	if owner := x.decision.Owner; owner != nil {
+	if owner := x.Decision.Owner; owner != nil {
 		if done, err := x.endSession(owner); done {
 			return err
 		}
@@ -108,7 +109,7 @@ func (x *request) forwardUnbound() error {
 	var search eraSearch
 	defer search.drop()
 	for {
-		next, err := lease(x.Call, &x.decision, tried)
+		next, err := lease(x.Call, &x.Decision, tried)
 		if err != nil && search.response != nil {
 			return search.relay(x)
 		}
@@ -169,7 +170,7 @@ func (x *request) forwardLeased(lease *routing.Lease, search *eraSearch) (done b
 		return true, x.relayAnswer(u, response)
 	}
 	var failed *exchange.SendError
-	if x.ctx.Err() != nil || !errors.As(err, &failed) {
+	if x.Ctx.Err() != nil || !errors.As(err, &failed) {
 		return true, fault.ErrClientGone
 	}
 	return failed.Garbled || failed.Sent && !x.ReadsOnly, err
@@ -180,7 +181,7 @@ func (x *request) forwardLeased(lease *routing.Lease, search *eraSearch) (done b
 func (x *request) sendAgain(u *routing.Upstream, began time.Time) (*wire.Response, error) {
 	first := outbound.Terms{Again: true, Reads: x.ReadsOnly}
 	response, err := x.send(u, first, began)
-	if first.Repeats(err) && x.ctx.Err() == nil {
+	if first.Repeats(err) && x.Ctx.Err() == nil {
 		response, err = x.send(u, outbound.Terms{}, time.Time{})
 	}
 	return response, err
@@ -188,7 +189,7 @@ func (x *request) sendAgain(u *routing.Upstream, began time.Time) (*wire.Respons
 
 // send sends the request to u once, now: began, unless nobody has looked at the clock, where it is zero.
 func (x *request) send(u *routing.Upstream, t outbound.Terms, began time.Time) (*wire.Response, error) {
-	way := x.way()
+	way := x.Way()
 	target := way.URL(u)
 	if x.Opaque {
 		target = way.Beside(u)
@@ -200,13 +201,13 @@ func (x *request) send(u *routing.Upstream, t outbound.Terms, began time.Time) (
 	began = x.rec.SendTo(u, began)
 	out.Begun = began
 	response, err := x.sendOver(u, out, t)
-	x.kept = x.kept || !out.Written
+	x.Outlived = x.Outlived || !out.Written
 	x.made.Sent(err)
 	if err != nil {
 		x.rec.EndExchange(audit.ErrorType(err))
 		x.p.gate.Note(err)
-		if x.ctx.Err() != nil {
-			outbound.To(x.Endpoint).Abandoned(x.ctx, u, out, time.Since(began))
+		if x.Ctx.Err() != nil {
+			outbound.To(x.Endpoint).Abandoned(x.Ctx, u, out, time.Since(began))
 		}
 	}
 	return response, err

@@ -153,7 +153,7 @@ func btoi(b bool) int {
 	return 0
 }
 
-// newEndpoint connects the parts of a berth before pool, as internal/command does.
+// newEndpoint connects the parts of a berth before pool, as internal/site does.
 func newEndpoint(pool *routing.Pool, bindings *sticky.Bindings, client exchange.Sender, principals bool) *proxy.Endpoint {
 	ep := &proxy.Endpoint{
 		Path:       "/mcp",

@@ -6,28 +6,7 @@ import (
 	"berth/proxy/inbound"
 	"berth/proxy/outbound"
 	"berth/proxy/reply"
-	"berth/routing"
-	"berth/sticky"
 )
-
-// way is how requests go to upstreams for this one, as it stands now.
-func (x *request) way() outbound.Way { return x.wayFrom(standpointOf(&x.decision)) }
-
-// standpoint is what a decision means to those who are asked on the way.
-type standpoint struct {
-	owner     *routing.Upstream
-	inSession bool
-	left      bool
-}
-
-func standpointOf(at *routing.Decision) standpoint {
-	inSession := at.Key.Kind == sticky.Session
-	return standpoint{at.Owner, inSession, inSession && at.Owner != nil && at.Owner.Name != at.Binding.Upstream}
-}
-
-func (x *request) wayFrom(at standpoint) outbound.Way {
-	return outbound.Way{Call: x.Call, InSession: at.inSession, Owner: at.owner, Alias: x.Alias, Left: at.left, Report: x.p.audit, Log: x.p.log}
-}
 
 // streamHeaders copies the headers of an upstream's event stream to the client.
 func streamHeaders(way outbound.Way, out *reply.Writer, response *wire.Response) {

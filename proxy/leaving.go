@@ -1,16 +1,12 @@
 package proxy
 
 import (
-	"bytes"
 	"context"
-	"slices"
 	"sync"
 	"time"
 
-	"berth/internal/mcp"
 	"berth/proxy/failover"
 	"berth/routing"
-	"berth/sticky"
 )
 
 // leaving returns a channel that is closed once the stream is to end because its session is to leave
@@ -25,18 +21,18 @@ func (s *stream) leaving() (leaves <-chan struct{}, stop func()) {
 
 // mayLeave reports whether the stream stands in a session that can be opened elsewhere, as far as is known.
 func (s *stream) mayLeave() bool {
-	c := s.x.asCase()
-	return s.x.Stands && (!s.x.stays || s.x.leavesLater) && s.x.Single() == nil && (c.MayReopen() || c.Unread())
+	c := s.x.Case()
+	return s.x.Stands && (!s.x.Stays || s.x.LeavesLater) && s.x.Single() == nil && (c.MayReopen() || c.Unread())
 }
 
 // onLeaving calls leave when the session of a stream that may leave is to. It must not wait. stop must be called.
 func (s *stream) onLeaving(leave func()) (stop func()) {
-	if s.x.stays {
+	if s.x.Stays {
 		return s.onceTakenOver(leave)
 	}
-	if s.x.asCase().Unread() {
-		s.x.keep() // the store may be asked when the stream is over
-		return s.onceRead(s.x.asCase(), leave)
+	if s.x.Case().Unread() {
+		s.x.Keep() // the store may be asked when the stream is over
+		return s.onceRead(s.x.Case(), leave)
 	}
 	return s.onMove(leave)
 }
@@ -103,33 +99,4 @@ func (s *stream) onceTakenOver(leave func()) (stop func()) {
 		}
 	}()
 	return stop
-}
-
-// answersFormer has a client's answer go to an upstream that its session has left, which may have
-// asked in a call that still runs there. It reports false if there is none, or the answer is to
-// nothing that one asked.
-func (x *request) answersFormer() bool {
-	return slices.ContainsFunc(x.decision.Binding.Formers(), x.answersAt)
-}
-
-func (x *request) answersAt(place sticky.Place) bool {
-	former := x.Pool().Find(place.Upstream)
-	if former == nil || former.Silent() {
-		return false
-	}
-	alias, err := x.way().AliasIn(place.Alias)
-	if err != nil {
-		return false
-	}
-	present := x.Alias
-	if x.Alias = alias; alias != "" {
-		body, ok := mcp.UntagResponse(bytes.TrimSpace(x.Body), x.way().Tag())
-		if !ok {
-			x.Alias = present
-			return false
-		}
-		x.Call = x.WithBody(body)
-	}
-	x.decision.Owner, x.decision.Alias, x.stays = former, place.Alias, true
-	return true
 }

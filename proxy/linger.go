@@ -56,12 +56,12 @@ func (p *Proxy) takeOver(c *inbound.Call) {
 // takeOverElsewhere is takeOver of what another berth reads on, for which the upstream refused the request. It sends that again, until the
 // upstream has seen that the reader left; where nobody does, its refusal stands.
 func takeOverElsewhere(x *request, u *routing.Upstream, refusal *wire.Response) (*wire.Response, error) {
-	if !x.p.lingering.EndElsewhere(x.ctx, clientSessionOf(x.Call), x.HTTP.Header.Get(mcp.HeaderLastEvent)) {
+	if !x.p.lingering.EndElsewhere(x.Ctx, clientSessionOf(x.Call), x.HTTP.Header.Get(mcp.HeaderLastEvent)) {
 		return refusal, nil
 	}
 	response := refusal
 	for wait := aMoment; wait <= manyMoments && response.Status == wire.StatusConflict; wait *= 2 {
-		pause(x.ctx, wait)
+		pause(x.Ctx, wait)
 		_ = response.Body.Close()
 		next, err := x.sendAgain(u, time.Time{})
 		if err != nil {

@@ -11,18 +11,18 @@ import (
 
 // listen serves a subscription, or passes on what an upstream answers in its place.
 func (x *request) listen() error {
-	x.keep() // a shared stream may outlive its first subscriber
+	x.Keep() // a shared stream may outlive its first subscriber
 	stands := x.p.standing.Begin(standing.Of(x.Call, standing.Listen))
 	defer stands.End()
 	s, err := x.p.subscriptions.Open(&subscribe.Request{
-		Way: x.way(), Out: x.out, CopyHeaders: func(response *wire.Response) { streamHeaders(x.way(), x.out, response) },
-		Stands: stands, CheckServed: func() error { return tasks.CheckServed(x.Call, &x.rec) }, Caller: func() access.Caller { return x.p.access.Caller(x.way()) },
-	}, x.query())
+		Way: x.Way(), Out: x.out, CopyHeaders: func(response *wire.Response) { streamHeaders(x.Way(), x.out, response) },
+		Stands: stands, CheckServed: func() error { return tasks.CheckServed(x.Call, &x.rec) }, Caller: func() access.Caller { return x.p.access.Caller(x.Way()) },
+	}, x.Query())
 	if err != nil {
 		return err
 	}
 	defer s.Close()
-	x.decision.Source = s.Source
+	x.Decision.Source = s.Source
 	refusal, err := s.Serve()
 	x.rec.Upstream = s.Upstreams
 	if refusal != nil {

@@ -21,14 +21,14 @@ const sourceFanout sticky.Source = "fanout"
 
 // listTasks answers with one page of a list of tasks that berth makes.
 func (x *request) listTasks() error {
-	page, rule, err := x.p.lists.List(x.ctx, x.way(), listed(x.Call, &x.decision, &x.rec), &x.rec)
+	page, rule, err := x.p.lists.List(x.Ctx, x.Way(), listed(x.Call, &x.Decision, &x.rec), &x.rec)
 	var refused *tasklist.Refusal
 	var failed *exchange.SendError
 	switch {
 	case errors.As(err, &refused):
-		return passRefusal(x.way(), x.out, &x.rec, refused)
+		return passRefusal(x.Way(), x.out, &x.rec, refused)
 	case errors.As(err, &failed):
-		return x.ownerFailed(x.decision.Owner, failed)
+		return x.ownerFailed(x.Decision.Owner, failed)
 	case err != nil:
 		return err
 	}

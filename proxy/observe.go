@@ -72,7 +72,7 @@ func (x *request) observeMessage(u *routing.Upstream, message []byte, says *peek
 	case !strict:
 		return nil, nil
 	case x.MayCreateTask:
-		x.way().Withdraw(u, says.Task.ID)
+		x.Way().Withdraw(u, says.Task.ID)
 	}
 	return nil, fault.BrokenOff(says.err)
 }
@@ -85,8 +85,8 @@ func (x *request) record(u *routing.Upstream, a *mcp.Answer) (instead []byte, er
 	x.owed.begin(a)
 	c := x.Single()
 	x.rec.ToolFailed = a.ToolFailed
-	if a.IsError && a.ErrorCode == mcp.CodeInvalidParams && x.decision.Unasked != nil {
-		return nil, x.decision.Unasked // the task may be elsewhere, and what this one says would be final
+	if a.IsError && a.ErrorCode == mcp.CodeInvalidParams && x.Decision.Unasked != nil {
+		return nil, x.Decision.Unasked // the task may be elsewhere, and what this one says would be final
 	}
 	if a.IsError {
 		return x.recordError(u, c, a), nil
@@ -103,7 +103,7 @@ func (x *request) record(u *routing.Upstream, a *mcp.Answer) (instead []byte, er
 	case c != nil && c.IsTask():
 		return nil, x.recordTask(u, c, a)
 	case a.CreatesTask():
-		err := x.recorder.Creation(x.way(), u, a, x.rec.Origin())
+		err := x.recorder.Creation(x.Way(), u, a, x.rec.Origin())
 		x.rec.Does(audit.Made, a.Task.ID)
 		x.made.Disown(a) // the server made the id
 		if err == nil {
@@ -113,9 +113,9 @@ func (x *request) record(u *routing.Upstream, a *mcp.Answer) (instead []byte, er
 	case c == nil:
 		return nil, nil
 	case c.Method == mcp.MethodInitialize:
-		return nil, x.recorder.BindSession(x.way(), u, a.Version, x.announced.Promised())
+		return nil, x.recorder.BindSession(x.Way(), u, a.Version, x.announced.Promised())
 	}
-	failover.Granted(x.asCase())
+	failover.Granted(x.Case())
 	x.recorder.Hint(u, c, a)
 	return nil, nil
 }
@@ -125,7 +125,7 @@ func (x *request) record(u *routing.Upstream, a *mcp.Answer) (instead []byte, er
 func (x *request) recordError(u *routing.Upstream, c *mcp.Call, a *mcp.Answer) (instead []byte) {
 	x.rec.Code = a.ErrorCode
 	x.made.Disown(a)
-	if a.ErrorCode == mcp.CodeMethodNotFound && x.p.learned[x.Endpoint].announcer.Serves(x.Call, &x.decision) {
+	if a.ErrorCode == mcp.CodeMethodNotFound && x.p.learned[x.Endpoint].announcer.Serves(x.Call, &x.Decision) {
 		x.rec.Code = mcp.ErrUnknownTask.Code
 		return mcp.ErrUnknownTask.Body(x.ID)
 	}

@@ -53,12 +53,12 @@ func (s *stream) isAwaited() bool { return !s.x.owed.isPaid() && !s.gone }
 // breakOff ends the stream, which its upstream has ended, or has broken off with err. A client
 // that is owed a response is told so in its place.
 func (s *stream) breakOff(err error) error {
-	if isCancelled(s.x.ctx) && s.isAwaited() {
+	if isCancelled(s.x.Ctx) && s.isAwaited() {
 		s.refuseAll(fault.Cancelled)
 		return nil
 	}
 	broken := !errors.Is(err, io.EOF)
-	if broken && s.isAwaited() && s.resumes != "" && !s.x.way().CouldResume(s.x.ctx, s.u, s.resumes) {
+	if broken && s.isAwaited() && s.resumes != "" && !s.x.Way().CouldResume(s.x.Ctx, s.u, s.resumes) {
 		s.resumes = ""
 	}
 	switch {

@@ -8,9 +8,9 @@ import (
 	"berth/internal/exchange"
 	"berth/internal/mcp"
 	"berth/internal/wire"
+	"berth/proxy/course"
 	"berth/proxy/failover"
 	"berth/proxy/fault"
-	"berth/proxy/inbound"
 	"berth/proxy/outbound"
 	"berth/routing"
 )
@@ -21,13 +21,13 @@ func (x *request) forwardOwned(u *routing.Upstream) error {
 	if answered, err := x.sharePoll(u); answered {
 		return err
 	}
-	if isOutOfReach(x.Call, &x.decision, u) {
-		if v := x.p.mover.Outdated(x.ctx, x.asCase()); v.Step != failover.Stay {
+	if course.IsOutOfReach(x.Call, &x.Decision, u) {
+		if v := x.p.mover.Outdated(x.Ctx, x.Case()); v.Step != failover.Stay {
 			return x.act(v)
 		}
 		return x.outOfReach(u, nil)
 	}
-	if x.decision.Visits {
+	if x.Decision.Visits {
 		leave, err := x.visit(u)
 		if err != nil {
 			x.p.log.Debug("the owner of a task opens no session for who asks in another", "pool", x.PoolName(), "upstream", u.Name, "error", err)
@@ -36,15 +36,15 @@ func (x *request) forwardOwned(u *routing.Upstream) error {
 		defer leave()
 	}
 	var began time.Time
-	if x.movedFrom == "" && !x.decision.Visits { // nothing was waited for since
+	if x.MovedFrom == "" && !x.Decision.Visits { // nothing was waited for since
 		began = x.poll.Began()
 	}
-	if u.MovesSessions() && !x.stays {
-		v := x.p.mover.Leaving(x.asCase(), u)
+	if u.MovesSessions() && !x.Stays {
+		v := x.p.mover.Leaving(x.Case(), u)
 		if v.Step != failover.Stay {
 			return x.act(v)
 		}
-		x.stays, x.leavesLater = true, v.Later
+		x.Stays, x.LeavesLater = true, v.Later
 		began = time.Time{} // that took its time
 	}
 	lease := x.Pool().Own(u)
@@ -64,9 +64,9 @@ func (x *request) forwardOwned(u *routing.Upstream) error {
 		x.change.Done()
 		return x.ownerFailed(u, err)
 	}
-	x.p.heedCancellation(x.ctx, x.Call, response.Status)
+	x.p.heedCancellation(x.Ctx, x.Call, response.Status)
 	if outbound.DeniesSession(response.Status) {
-		if v := x.p.mover.Denied(x.ctx, x.asCase(), u, response.Status); v.Step != failover.Stay {
+		if v := x.p.mover.Denied(x.Ctx, x.Case(), u, response.Status); v.Step != failover.Stay {
 			lease.Release()
 			return x.leaveDenied(u, response, v)
 		}
@@ -76,9 +76,9 @@ func (x *request) forwardOwned(u *routing.Upstream) error {
 
 // visit has the request go on in a session at u that is opened for it, until leave is called.
 func (x *request) visit(u *routing.Upstream) (leave func(), err error) {
-	x.keep()
-	ctx := x.ctx
-	visit, err := failover.Visit(ctx, x.asCase(), u)
+	x.Keep()
+	ctx := x.Ctx
+	visit, err := failover.Visit(ctx, x.Case(), u)
 	if err != nil {
 		return nil, err
 	}
@@ -88,7 +88,7 @@ func (x *request) visit(u *routing.Upstream) (leave func(), err error) {
 	}
 	// That may be asked for again, and the session stands for as long: it ends with the client.
 	bound, stop := context.WithCancel(ctx)
-	x.ctx = bound
+	x.Ctx = bound
 	stay := context.AfterFunc(x.HTTP.Context(), stop)
 	return func() {
 		stay()
@@ -100,15 +100,15 @@ func (x *request) visit(u *routing.Upstream) (leave func(), err error) {
 // ownerFailed decides what it means that an owner gave no answer.
 func (x *request) ownerFailed(u *routing.Upstream, err error) error {
 	var failed *exchange.SendError
-	if x.ctx.Err() != nil || !errors.As(err, &failed) {
+	if x.Ctx.Err() != nil || !errors.As(err, &failed) {
 		return fault.ErrClientGone
 	}
-	if x.decision.IsKeptTogether() && !failed.Sent && !failed.Starved && isLost(x.Endpoint, u, failed) {
-		x.left = x.decision.LeaveOwner()
+	if x.Decision.IsKeptTogether() && !failed.Sent && !failed.Starved && course.IsLost(x.Endpoint, u, failed) {
+		x.left = x.Decision.LeaveOwner()
 		return x.forwardUnbound()
 	}
 	if !failed.Sent && !failed.Starved {
-		if v := x.p.mover.Lost(x.ctx, x.asCase(), u); v.Step != failover.Stay {
+		if v := x.p.mover.Lost(x.Ctx, x.Case(), u); v.Step != failover.Stay {
 			return x.act(v)
 		}
 	}
@@ -122,38 +122,8 @@ func (x *request) ownerFailed(u *routing.Upstream, err error) error {
 // not sent, because the owner is known to be silent.
 func (x *request) outOfReach(u *routing.Upstream, failed *exchange.SendError) error {
 	garbled := failed != nil && failed.Garbled
-	if x.AboutTask && !garbled && serveStale(&x.decision, x.out, x.p.stale.IfError(x.Call, u.DownFor())) {
+	if x.AboutTask && !garbled && serveStale(&x.Decision, x.out, x.p.stale.IfError(x.Call, u.DownFor())) {
 		return nil
 	}
-	return unreachable(x.asCase(), u, failed)
-}
-
-// isOutOfReach reports whether a request that was routed to its owner is not sent there, because that is
-// known to be silent and to answer nothing that anybody else could.
-func isOutOfReach(c *inbound.Call, at *routing.Decision, u *routing.Upstream) bool {
-	return u.Silent() && (c.AboutTask || at.IsKeptTogether())
-}
-
-// unreachable is what the client is told of an owner that gave no answer.
-func unreachable(c failover.Case, u *routing.Upstream, failed *exchange.SendError) error {
-	sent := failed != nil && failed.Sent
-	switch {
-	case failed != nil && (failed.Starved || failed.Garbled):
-		return failed
-	case !sent && c.Session != "" && !c.Pinned() && isLost(c.Endpoint, u, failed):
-		return routing.ErrUnknownSession
-	case !sent:
-		return fault.OwnerSilent
-	case c.AboutTask && !(failed.TimedOut && c.Single().Method == mcp.MethodGetTask):
-		return fault.OwnerCut
-	}
-	return failed
-}
-
-// isLost reports whether what u held in its memory is as good as gone: nobody listens at its
-// address, or it has been silent for longer than anybody is told to wait for it. failed is
-// how the request to it failed, nil if there was none.
-func isLost(ep *inbound.Endpoint, u *routing.Upstream, failed *exchange.SendError) bool {
-	sent := failed != nil && failed.Sent
-	return u.Refuses() || failed != nil && failed.Refused || !sent && u.DownFor() > ep.OwnerGrace
+	return course.Unreachable(x.Case(), u, failed)
 }

@@ -1,9 +1,10 @@
 package proxy
 
 import (
+	"strings"
+
 	"berth/internal/wire"
 	"berth/routing"
-	"strings"
 )
 
 // passThrough forwards what lies beside the MCP endpoint at the pool's origin,
@@ -14,9 +15,9 @@ func (x *request) passThrough() error {
 		return err
 	}
 	x.Opaque = true
-	x.ctx = x.HTTP.Context()
+	x.Ctx = x.HTTP.Context()
 	x.rec.StartSpan()
-	x.decision.Source = routing.SourcePicked
+	x.Decision.Source = routing.SourcePicked
 	err := x.forwardUnbound()
 	if err != nil && x.IsPreflight() && x.out.MayAnswer() && x.Word(err) != nil {
 		x.out.Grant(x.Grantable())

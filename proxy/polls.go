@@ -17,19 +17,19 @@ const (
 // sharePoll gives a poll the answer to another one like it, and reports whether it did. Else
 // the request goes to u: others may wait for its answer, as long as it leads.
 func (x *request) sharePoll(u *routing.Upstream) (answered bool, err error) {
-	if x.movedFrom != "" {
+	if x.MovedFrom != "" {
 		return false, nil // one that was sent elsewhere first leads already
 	}
 	room := x.room.poll
 	x.room.poll = nil
-	lead, answer, err := x.p.polls.Join(x.ctx, x.Call, u.Name, room)
+	lead, answer, err := x.p.polls.Join(x.Ctx, x.Call, u.Name, room)
 	if lead != nil {
-		x.poll, x.ctx = lead, lead
+		x.poll, x.Ctx = lead, lead
 	}
 	if answer == nil {
 		return err != nil, err
 	}
-	x.decision.Source, x.rec.Code = sourceCoalesced, answer.Code
+	x.Decision.Source, x.rec.Code = sourceCoalesced, answer.Code
 	x.out.ReadBy(answer.Rule)
 	x.out.Respond(wire.StatusOK, mcp.WithID(answer.Message, x.ID))
 	return true, nil

@@ -9,6 +9,8 @@ import (
 	"berth/proxy/admission"
 	"berth/proxy/announce"
 	"berth/proxy/audit"
+	"berth/proxy/course"
+	"berth/proxy/explain"
 	"berth/proxy/failover"
 	"berth/proxy/inbound"
 	"berth/proxy/sessiontasks"
@@ -34,6 +36,7 @@ type Proxy struct {
 	lists         *tasklist.Lister
 	subscriptions subscribe.Subscriptions
 	tasks         *tasks.Face
+	guide         course.Guide
 	learned       map[*inbound.Endpoint]*learned
 	keeper        func(*inbound.Call) admission.Keeper // what keeps the task that a call is to become, if it is to become one
 }
@@ -112,6 +115,7 @@ func (p *Proxy) complete(before *Proxy) {
 		p.sessions.Succeed(before.sessions)
 	}
 	p.tasks = tasks.New(tasks.Face{Tasks: o.Tasks, Rules: o.Rules, Poller: p.watching, Callers: p.access, Releasing: p.end.releasing, Charge: p.gate.Charge}, faceBefore)
+	p.guide = course.Guide{Tasks: p.tasks, Sessions: p.sessions, Gate: p.gate, Stale: p.stale, Report: p.audit, Log: p.log}
 	p.lists = tasklist.New(own.Reader, o.Rules, o.Keys, p.gate)
 	p.keeper = func(c *inbound.Call) admission.Keeper {
 		if p.tasks.Upgradable(c) || p.tasks.AsksTask(c) {
@@ -163,6 +167,11 @@ func (p *Proxy) ServeUntil(w wire.Client, r *wire.Request, over func()) (whole b
 		servings.Put(x)
 	}
 	return whole
+}
+
+// Explainer is what says where requests would go, and why.
+func (p *Proxy) Explainer() explain.Explainer {
+	return explain.Explainer{Guide: &p.guide, Table: &p.table, Own: p.options.Tasks, Access: p.access, Keeper: p.keeper}
 }
 
 // Shedding says that berth has no room for all that it is asked to do, "" if it has.

@@ -36,15 +36,15 @@ func (x *request) relayAnswer(u *routing.Upstream, response *wire.Response) erro
 		return fault.OddSession
 	}
 	if ended := x.recorder.Head(response); ended {
-		failover.EndFormers(x.way(), &x.decision)
+		failover.EndFormers(x.Way(), &x.Decision)
 	}
 	if x.IsResponse() {
-		x.p.sessions.Answered(x.way(), &x.decision, response.Status)
+		x.p.sessions.Answered(x.Way(), &x.Decision, response.Status)
 	}
 	if x.asking != "" && response.Status/100 == 2 {
 		x.rec.Does(audit.Answered, x.asking)
 	}
-	x.announced = x.p.learned[x.Endpoint].announcer.Answer(x.Call, &x.decision, x.out, response)
+	x.announced = x.p.learned[x.Endpoint].announcer.Answer(x.Call, &x.Decision, x.out, response)
 	shape := exchange.ShapeOf(response)
 	if shape == exchange.EventStream && response.Status/100 == 2 {
 		return x.relayEvents(u, response)
@@ -95,7 +95,7 @@ func (x *request) relayBody(u *routing.Upstream, response *wire.Response, shape 
 	if x.out.Early.IsOpen() {
 		return x.out.EndEarly(x.ID, response, reader, piece)
 	}
-	way := x.way()
+	way := x.Way()
 	if err := x.recorder.BindSession(way, u, "", x.announced.Promised()); err != nil {
 		return err
 	}

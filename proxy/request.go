@@ -1,21 +1,16 @@
 package proxy
 
 import (
-	"context"
-	"slices"
-
-	"berth/internal/wire"
 	"berth/proxy/admission"
 	"berth/proxy/announce"
 	"berth/proxy/audit"
+	"berth/proxy/course"
 	"berth/proxy/draft"
-	"berth/proxy/fault"
 	"berth/proxy/inbound"
 	"berth/proxy/lingering"
 	"berth/proxy/polls"
 	"berth/proxy/record"
 	"berth/proxy/reply"
-	"berth/routing"
 )
 
 // request is one request of a client on its way through the proxy. It lives in
@@ -24,25 +19,15 @@ type request struct {
 	p   *Proxy
 	out *reply.Writer // what is answered
 
-	*inbound.Call
+	course.Routed
 
-	seat     admission.Seat // what it holds of the limits
-	decision routing.Decision
-	ctx      context.Context     // of the upstream's side; set by forward
-	reads    *lingering.Exchange // what is read on if the client leaves; nil: nothing
-	left     string              // name of the lost upstream that one of them was bound to
+	seat  admission.Seat      // what it holds of the limits
+	reads *lingering.Exchange // what is read on if the client leaves; nil: nothing
+	left  string              // name of the lost upstream that one of them was bound to
 
 	made draft.Tasks // those whose ids the client makes
 
-	Alias     string // what the session is called at the upstream; "": what the client calls it
-	movedFrom string // the upstream that the session was moved away from for this request
-	asking    string // the task that waits for the response that it is; only where deeds are written down
-
-	stays       bool // the session could not be moved away from an upstream that sessions are to leave
-	leavesLater bool // what keeps it there may pass
-
-	stood   standpoint // what the decision was when the router was asked last
-	decided bool       // the router was asked
+	asking string // the task that waits for the response that it is; only where deeds are written down
 
 	poll   *polls.Poll  // the poll that this request leads; nil: none
 	change polls.Change // what the request changes of tasks
@@ -61,18 +46,10 @@ type request struct {
 	over    func() // is called when the request is
 	room    *room  // nil: its stream stands
 	relayed bool   // the answer was passed on, whole
-	kept    bool   // somebody may have something of the request for longer than it lasts
 
 	charged  bool // by rules about tools, late
 	answered bool // by berth itself, whole, about a task of its own
 	bodyKept bool // such a task may have the body for longer than the request lasts
-}
-
-// keep has the call be one that may be kept when the request is over.
-func (x *request) keep() {
-	if !x.kept {
-		x.Call, x.kept = x.Call.Kept(), true
-	}
 }
 
 // serve takes the request through its life. What it returns is answered by fail.
@@ -93,7 +70,7 @@ func (x *request) serve() error {
 	if x.BeforeAuthorization() {
 		return x.passThrough()
 	}
-	if err := classify(arrival); err != nil {
+	if err := arrival.Understand(); err != nil {
 		return err
 	}
 	if err := x.seat.Place(x.Call, x.p.keeper); err != nil {
@@ -105,19 +82,6 @@ func (x *request) serve() error {
 		}
 	}
 	return x.forward()
-}
-
-// classify finds out what is asked, once the body is there.
-func classify(arrival inbound.Arrival) error {
-	if arrival.HTTP.Method == wire.MethodPost {
-		if err := arrival.Classify(); err != nil {
-			return err
-		}
-	}
-	if err := arrival.FindSession(); err != nil {
-		return err
-	}
-	return arrival.FindAffinity()
 }
 
 // accept judges what the header says, before the body is read.
@@ -132,10 +96,10 @@ func (x *request) accept(arrival inbound.Arrival) error {
 	if err != nil {
 		return err
 	}
-	if err := checkMethod(x.Call); err != nil {
+	if err := arrival.CheckMethod(); err != nil {
 		return err
 	}
-	if err := checkBody(x.Call); err != nil {
+	if err := arrival.CheckBody(); err != nil {
 		return err
 	}
 	if err := x.p.gate.Admit(x.Call); err != nil {
@@ -145,21 +109,5 @@ func (x *request) accept(arrival inbound.Arrival) error {
 		return err
 	}
 	x.seat = x.p.gate.Seat(x.Caller)
-	return nil
-}
-
-func checkMethod(c *inbound.Call) error {
-	if !slices.Contains(c.Methods(), c.HTTP.Method) {
-		return fault.Method
-	}
-	return nil
-}
-
-// checkBody refuses a body that nobody reads: a server that overlooks it takes it for the next request on its connection, which may be
-// another caller's.
-func checkBody(c *inbound.Call) error {
-	if c.HTTP.Method != wire.MethodPost && c.HTTP.ContentLength != 0 {
-		return fault.BodyBesidePost
-	}
 	return nil
 }

@@ -85,7 +85,7 @@ func newRig(t *testing.T, o rigOptions) *rig {
 	return f
 }
 
-// assemble connects the parts of the berth, as internal/command does.
+// assemble connects the parts of the berth, as internal/site does.
 func (f *rig) assemble(o rigOptions, upstreams []*routing.Upstream) {
 	f.t.Helper()
 	store := o.store

@@ -39,10 +39,10 @@ func (x *serving) begin(p *Proxy, w wire.Client, r *wire.Request) {
 	x.call.HTTP, x.call.Table, x.call.Began = r, &p.table, time.Now()
 	limits, out := &p.table.Limits, &x.answer
 	out.Client, out.Stall, out.Most, out.Draining, out.Since = w, limits.WriteStall, limits.Answer, p.end.draining, x.call.Began
-	x.p, x.Call, x.out = p, &x.call, out
+	x.p, x.Guide, x.Call, x.out = p, &p.guide, &x.call, out
 	p.audit.Begin(&x.rec, &x.call)
-	x.made = draft.Tasks{Call: &x.call, At: &x.decision}
-	x.recorder = record.Recorder{Call: &x.call, At: &x.decision, Stale: p.stale, Sessions: p.sessions}
+	x.made = draft.Tasks{Call: &x.call, At: &x.Decision}
+	x.recorder = record.Recorder{Call: &x.call, At: &x.Decision, Stale: p.stale, Sessions: p.sessions}
 }
 
 // mayBeUsedAgain reports whether nobody has anything of the request any more, its body aside: it was one call, whose whole
@@ -50,7 +50,7 @@ func (x *serving) begin(p *Proxy, w wire.Client, r *wire.Request) {
 // it. That is so of nearly all requests; the rest is the garbage collector's.
 func (x *serving) mayBeUsedAgain() bool {
 	c := x.Single()
-	return (x.relayed || x.answered) && !x.kept && x.Call == &x.call && x.announced == nil && x.out.Early == nil && x.movedFrom == "" && !x.Drafts &&
+	return (x.relayed || x.answered) && !x.Outlived && x.Call == &x.call && x.announced == nil && x.out.Early == nil && x.MovedFrom == "" && !x.Drafts &&
 		c != nil && c.Kind == mcp.KindRequest && c.Method != mcp.MethodInitialize
 }
 

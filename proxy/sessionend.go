@@ -11,8 +11,8 @@ func (x *request) endSession(u *routing.Upstream) (done bool, err error) {
 	if x.HTTP.Method != wire.MethodDelete {
 		return false, nil
 	}
-	way := x.way()
-	asks, ended, err := x.p.sessions.End(x.ctx, way, &x.decision)
+	way := x.Way()
+	asks, ended, err := x.p.sessions.End(x.Ctx, way, &x.Decision)
 	if !ended {
 		return err != nil, err
 	}

@@ -12,7 +12,7 @@ import (
 	"berth/internal/api"
 	"berth/internal/mcp"
 	"berth/internal/wire"
-	"berth/proxy"
+	"berth/proxy/explain"
 )
 
 // serveExplainID explains a request about a task or session.
@@ -26,11 +26,11 @@ func (e *explanations) serveExplainID(ctx context.Context, r *http.Request) (any
 	if query.Has("caller") {
 		caller = new(query.Get("caller"))
 	}
-	told, err := e.proxy().ExplainID(ctx, id, query.Get("pool"), caller)
+	told, err := e.proxy().Explainer().ByID(ctx, id, query.Get("pool"), caller)
 	switch {
-	case errors.Is(err, proxy.ErrNoPool):
+	case errors.Is(err, explain.ErrNoPool):
 		return nil, admin.NotFound("there is no pool " + query.Get("pool"))
-	case errors.Is(err, proxy.ErrNoTrace):
+	case errors.Is(err, explain.ErrNoTrace):
 		return nil, admin.NotFound("no pool knows the id; with ?pool= it is told what a request there would get")
 	}
 	return told, err
@@ -46,18 +46,18 @@ func (e *explanations) serveExplain(ctx context.Context, r *http.Request) (any, 
 	if err != nil {
 		return nil, err
 	}
-	return e.proxy().Explain(ctx, question), nil
+	return e.proxy().Explainer().Explain(ctx, question), nil
 }
 
 // question is the request that is asked about. One without headers has those that its client would send.
-func (e *explanations) question(asked *api.Question) (proxy.Question, error) {
-	q := proxy.Question{}
+func (e *explanations) question(asked *api.Question) (explain.Question, error) {
+	q := explain.Question{}
 	if asked.Caller != "" {
 		q.Caller = &asked.Caller
 	}
 	host, path := "localhost", asked.Path
 	if asked.Pool != "" {
-		ep := e.proxy().EndpointOf(asked.Pool)
+		ep := e.proxy().Explainer().EndpointOf(asked.Pool)
 		if ep == nil {
 			return q, admin.NotFound("there is no pool " + asked.Pool)
 		}
@@ -69,7 +69,7 @@ func (e *explanations) question(asked *api.Question) (proxy.Question, error) {
 		}
 	}
 	if path == "" {
-		path = e.proxy().FirstPath()
+		path = e.proxy().Explainer().FirstPath()
 	}
 	target, err := url.ParseRequestURI(path)
 	if err != nil {
@@ -92,7 +92,7 @@ func (e *explanations) question(asked *api.Question) (proxy.Question, error) {
 	if method == "" {
 		method = http.MethodPost
 	}
-	q.HTTP = proxy.NewQuestion(method, target, host, header, []byte(asked.Body))
+	q.HTTP = explain.NewQuestion(method, target, host, header, []byte(asked.Body))
 	if asked.From != "" {
 		q.HTTP.RemoteAddr = net.JoinHostPort(asked.From, "0")
 	}

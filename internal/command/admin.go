@@ -7,6 +7,7 @@ import (
 	"berth/internal/admin"
 	"berth/internal/config"
 	"berth/internal/page"
+	"berth/internal/site"
 	"berth/internal/sockets"
 	"berth/internal/telemetry"
 )
@@ -37,13 +38,22 @@ func (p *process) newAdmin(ctx context.Context, cfg config.Config, inherited *so
 	}
 	o := admin.Options{
 		Listen: cfg.Admin.Listen, Inherited: inherited, ReusePort: cfg.ReusePort,
-		Token: token, Metrics: tel.MetricsHandler(), Pprof: cfg.Admin.Pprof, Checks: p.checks, Routes: append(p.routes(), p.reloader.route()), Page: page.Files(), Log: p.log, Ordered: p.site.ordered(),
+		Token: token, Metrics: tel.MetricsHandler(), Pprof: cfg.Admin.Pprof, Checks: p.checks, Routes: append(p.site.Routes(p.reloader.config), p.reloader.route()), Page: page.Files(), Log: p.log, Ordered: ordered(p.site.Deeds),
 	}
 	if cfg.Admin.TLS != (config.AdminTLS{}) {
-		if p.private, err = openAdminCerts(cfg.Admin.TLS, p.site.observers); err != nil {
+		if p.private, err = site.OpenAdminCerts(cfg.Admin.TLS, p.site.Observers); err != nil {
 			return nil, err
 		}
 		o.TLS = func(inner net.Listener) net.Listener { return p.private.Listener(inner) }
 	}
 	return admin.New(ctx, o)
+}
+
+// checks are the site's, and whether its configuration is the file's.
+func (p *process) checks() []admin.Check {
+	checks := append(p.site.Checks(), admin.Check{Name: "config", Probe: p.reloader.check})
+	if p.private != nil {
+		checks = append(checks, admin.Check{Name: "admin tls", Probe: func() (bool, string) { return true, p.private.Fault() }})
+	}
+	return checks
 }

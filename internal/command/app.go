@@ -1,6 +1,6 @@
 // Package command is berth's command line: its verbs, the flags of the simple
-// case, and the life of the serving process, from flags over configuration to the
-// graph of parts, its running, its draining and its end.
+// case, and the life of the serving process: how it begins, reads its configuration
+// anew, drains and ends. What serves in it is package site.
 package command
 
 import (

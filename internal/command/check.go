@@ -5,6 +5,7 @@ import (
 	"io"
 
 	"berth/internal/config"
+	"berth/internal/site"
 
 	"github.com/urfave/cli/v2"
 )
@@ -28,7 +29,7 @@ func checkCommand() *cli.Command {
 			}
 			found := warnings(cfg)
 			if c.Bool("online") {
-				found = append(found, lookAround(c.Context, cfg)...)
+				found = append(found, site.Inspect(c.Context, cfg)...)
 			}
 			if err := report(found, c.App.Writer); err != nil {
 				return err
@@ -39,10 +40,10 @@ func checkCommand() *cli.Command {
 }
 
 // report writes warnings; the other findings are the error.
-func report(found []finding, warnings io.Writer) error {
-	var broken findings
+func report(found []site.Finding, warnings io.Writer) error {
+	var broken site.Findings
 	for _, f := range found {
-		if !f.warning {
+		if !f.Warning {
 			broken = append(broken, f)
 		} else if _, err := fmt.Fprintln(warnings, f); err != nil {
 			return err
@@ -54,23 +55,30 @@ func report(found []finding, warnings io.Writer) error {
 	return nil
 }
 
-func warnings(cfg config.Config) (found []finding) {
+func warnings(cfg config.Config) (found []site.Finding) {
 	for i, pool := range cfg.Pools {
-		if refuses := refusedPages(cfg, pool); refuses != "" {
-			found = append(found, finding{fmt.Sprintf("pools[%d].origins", i), refuses, true})
+		for _, u := range unsetOffLoopback(cfg, pool) {
+			found = append(found, site.Finding{Key: fmt.Sprintf("pools[%d].%s", i, u.key), Text: u.means, Warning: true})
 		}
 	}
 	return found
 }
 
-func refusedPages(cfg config.Config, pool config.Pool) string {
-	switch {
-	case cfg.OnLoopback() || len(pool.Origins) > 0:
-		return ""
-	case len(pool.Hosts) == 0:
-		return "off loopback without origins no page of another origin is let in; without hosts a name rebound to this address counts as its own"
+// unset is a key of a pool that is not set, and what that means.
+type unset struct{ key, means string }
+
+// unsetOffLoopback are those that decide which pages may call.
+func unsetOffLoopback(cfg config.Config, pool config.Pool) (found []unset) {
+	if cfg.OnLoopback() {
+		return nil
 	}
-	return "off loopback without origins no page of another origin is let in"
+	if len(pool.Origins) == 0 {
+		found = append(found, unset{"origins", "off loopback without origins no page of another origin is let in"})
+	}
+	if len(pool.Hosts) == 0 {
+		found = append(found, unset{"hosts", "off loopback without hosts a page whose name was rebound to this address is let in"})
+	}
+	return found
 }
 
 func announceChecked(w io.Writer, file string, cfg config.Config) error {
@@ -82,7 +90,7 @@ func announceChecked(w io.Writer, file string, cfg config.Config) error {
 	if rules := len(cfg.Upgrades); rules > 0 {
 		note = fmt.Sprintf(", %d upgrade rules", rules)
 	}
-	if url, given, _ := cfg.Store.EffectiveURL(stateDirectory()); given {
+	if url, given, _ := cfg.Store.EffectiveURL(site.StateDirectory()); given {
 		note += ", store " + string(url) + " (by $STATE_DIRECTORY)"
 	}
 	_, err := fmt.Fprintf(w, "%s: ok, %d pools, %d upstreams%s\n", file, len(cfg.Pools), upstreams, note)

@@ -5,18 +5,19 @@ import (
 	"time"
 
 	"berth/internal/admin"
+	"berth/internal/auditlog"
 	"berth/proxy/audit"
 )
 
 const eventOrder = "order"
 
 // ordered writes operators' orders down in the audit log; nil where there is none.
-func (s *site) ordered() func(admin.Order) {
-	if s.deeds == nil {
+func ordered(deeds *auditlog.Log) func(admin.Order) {
+	if deeds == nil {
 		return nil
 	}
 	return func(o admin.Order) {
-		l := s.deeds.Begin(o.At)
+		l := deeds.Begin(o.At)
 		l.String("event", eventOrder)
 		l.String("by", o.By)
 		if host, _, err := net.SplitHostPort(o.Client); err == nil {
@@ -29,11 +30,11 @@ func (s *site) ordered() func(admin.Order) {
 }
 
 // reread writes down that the configuration was read anew, by a signal or because its file has changed.
-func (s *site) reread(by string, err error) {
-	if s.deeds == nil {
+func reread(deeds *auditlog.Log, by string, err error) {
+	if deeds == nil {
 		return
 	}
-	l := s.deeds.Begin(time.Now())
+	l := deeds.Begin(time.Now())
 	l.String("event", eventOrder)
 	l.String("by", by)
 	l.String("order", "reload")

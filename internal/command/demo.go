@@ -12,6 +12,7 @@ import (
 	"berth/internal/config"
 	"berth/internal/demo"
 	"berth/internal/mcptest"
+	"berth/internal/site"
 	"berth/internal/storage"
 
 	"github.com/urfave/cli/v2"
@@ -55,13 +56,12 @@ func demoFront(upstreams map[string]string, tables string) (http.Handler, func()
 		return nil, nil, err
 	}
 	ctx, stop := context.WithCancel(context.Background())
-	s, g, err := newSiteOf(ctx, store, cfg, observers{})
+	s, err := site.New(ctx, site.Store{Store: store}, cfg, site.Observers{})
 	if err != nil {
 		stop()
 		return nil, nil, errors.Join(err, store.Close())
 	}
-	s.loopback = true
-	s.use(g)
+	s.Begin(true)
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
@@ -69,7 +69,7 @@ func demoFront(upstreams map[string]string, tables string) (http.Handler, func()
 	}()
 	return s, func() {
 		stop()
-		s.drainTasks(ctx) // whoever waited for them is gone
+		s.DrainTasks(ctx) // whoever waited for them is gone
 		<-done
 		_ = s.Close()
 	}, nil

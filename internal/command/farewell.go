@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"berth/internal/config"
-	"berth/internal/storage"
+	"berth/internal/site"
 )
 
 // times are those that a berth takes to go.
@@ -19,8 +19,8 @@ type times struct {
 	held  time.Duration // that calls have which no other berth can go on with; at least drain
 }
 
-func timesOf(cfg config.Config, store *storage.Store) times {
-	return times{time.Duration(cfg.DrainDelay), time.Duration(cfg.Drain), time.Duration(cfg.EffectiveDrainHeld(store.Shared()))}
+func timesOf(cfg config.Config, shared bool) times {
+	return times{time.Duration(cfg.DrainDelay), time.Duration(cfg.Drain), time.Duration(cfg.EffectiveDrainHeld(shared))}
 }
 
 const (
@@ -41,8 +41,7 @@ func (p *process) shutDown(ctx context.Context, stopAccepting func()) {
 	context.AfterFunc(interrupted, calm)
 	p.reloader.close()
 	p.manager.Stopping("not ready any more")
-	p.site.self.leaves.Store(true)
-	p.site.board.Tell()
+	p.site.Leave()
 	for _, listener := range p.admin {
 		listener.SetDraining()
 	}
@@ -53,22 +52,22 @@ func (p *process) shutDown(ctx context.Context, stopAccepting func()) {
 	defer cancel()
 	held, cancelHeld := context.WithTimeout(interrupted, p.times.held)
 	defer cancelHeld()
-	p.site.proxy().Drain()
-	stop := time.AfterFunc(p.times.drain-goodbye, p.site.proxy().ReleaseWaiters)
+	p.site.Proxy().Drain()
+	stop := time.AfterFunc(p.times.drain-goodbye, p.site.Proxy().ReleaseWaiters)
 	defer stop.Stop()
 	stopAccepting()
 	// Connections of HTTP/2 are told at once that no more is taken (GOAWAY): what is under way on them
 	// goes on, and a request that crosses that word was not served, which its client can tell.
 	second := make(chan error, 1)
 	go func() { second <- p.second.Shutdown(limit) }()
-	p.awaitClients(limit)
-	p.site.handOver(held)
+	p.sayFarewell(limit)
+	p.site.HandOver(held)
 	if err := errors.Join(p.first.Shutdown(limit), <-second); err != nil {
 		p.cut(ctx, err)
 	}
 	// After the requests: what these still begin, or answer, is held to its end as well.
-	p.site.drainTasks(held)
-	p.site.awaitTied(held)
+	p.site.DrainTasks(held)
+	p.site.AwaitTied(held)
 }
 
 // serveOn serves as before for as long as what is in front needs to notice that berth goes.
@@ -83,52 +82,19 @@ func (p *process) serveOn(ctx context.Context) {
 	}
 }
 
-// awaitClients waits for clients to close their connections, as long as a farewell takes.
-func (p *process) awaitClients(ctx context.Context) {
+// sayFarewell waits for clients to close their connections.
+func (p *process) sayFarewell(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, min(farewell, p.times.drain/2))
 	defer cancel()
-	await(ctx, func() bool { return p.connections() == 0 })
-}
-
-// await looks now and then, until done says so or ctx ends.
-func await(ctx context.Context, done func() bool) {
-	tick := time.NewTicker(10 * time.Millisecond)
-	defer tick.Stop()
-	for !done() {
-		select {
-		case <-ctx.Done():
-			return
-		case <-tick.C:
-		}
-	}
+	p.site.AwaitClients(ctx)
 }
 
 func (p *process) cut(ctx context.Context, why error) {
-	p.log.Warn("drain time is over, what is left is cut", "requests", p.site.proxy().Serving(), "error", why)
-	p.site.proxy().Cut()
+	p.log.Warn("drain time is over, what is left is cut", "requests", p.site.Proxy().Serving(), "error", why)
+	p.site.Proxy().Cut()
 	p.first.Close()
 	p.second.Close()
-	limit, cancel := context.WithTimeout(context.WithoutCancel(ctx), lastWords)
+	limit, cancel := context.WithTimeout(context.WithoutCancel(ctx), site.LastWords)
 	defer cancel()
-	p.site.proxy().Wait(limit)
-}
-
-// handOver leaves to other berths what they can go on with, until ctx ends. It returns at once.
-func (s *site) handOver(ctx context.Context) {
-	if tasks := s.tasks.Load(); tasks != nil {
-		tasks.StopCreating()
-		go tasks.HandOver(ctx)
-	}
-}
-
-// awaitTied waits for the calls that live in this process alone, and for what other berths are
-// still being told of them.
-func (s *site) awaitTied(ctx context.Context) {
-	if s.parts.here() == 0 {
-		return
-	}
-	await(ctx, func() bool { return s.parts.here() == 0 })
-	ctx, cancel := context.WithTimeout(ctx, lastWords) // a stream of another berth's may stand for ever
-	defer cancel()
-	await(ctx, func() bool { return s.mailbox.Serving() == 0 })
+	p.site.Proxy().Wait(limit)
 }

@@ -71,13 +71,13 @@ func packages(t *testing.T) []string {
 	return slices.Compact(dirs)
 }
 
-// doors are the files that carry requests and answers by net/http: clients' and upstreams'.
-var doors = []string{"internal/exchange/nethttp.go", "internal/wire/nethttp/nethttp.go"}
+// carriers are the files that carry requests and answers by net/http: clients' and upstreams'.
+var carriers = []string{"internal/exchange/nethttp.go", "internal/wire/nethttp/nethttp.go"}
 
 // What decides does not depend on how it is carried: a faster face for HTTP/1.1 is
 // to stand beside net/http. Only what is imported directly counts, since the
 // client of Redis and telemetry bring net/http along.
-func TestOnlyTheDoorsImportHTTP(t *testing.T) {
+func TestOnlyTheCarriersImportHTTP(t *testing.T) {
 	decide := []string{
 		"internal/exchange", "internal/httpsse", "internal/legacyface", "internal/mcp", "internal/relay", "internal/sse", "internal/stdio", "internal/storage", "internal/wire",
 		"internal/drain", "proxy", "routing", "sticky", "upgrade", "upgrade/task", "upgrade/ledger", "upgrade/runner", "upgrade/peers", "upgrade/webhooks",
@@ -97,9 +97,9 @@ func TestOnlyTheDoorsImportHTTP(t *testing.T) {
 			}
 		}
 	}
-	slices.Sort(doors)
-	if slices.Sort(found); !slices.Equal(found, doors) {
-		t.Errorf("got net/http in %v, want it in %v", found, doors)
+	slices.Sort(carriers)
+	if slices.Sort(found); !slices.Equal(found, carriers) {
+		t.Errorf("got net/http in %v, want it in %v", found, carriers)
 	}
 }
 
@@ -108,7 +108,7 @@ func isHTTP(path string) bool { return path == "net/http" || strings.HasPrefix(p
 // Packages are given what they need as values and fields; only those who build the
 // graph know where it comes from.
 func TestOnlyTheCommandKnowsConfigTelemetryAndAdmin(t *testing.T) {
-	builders := []string{".", "internal/command", "internal/config", "internal/telemetry", "internal/admin", "internal/adminapi", "internal/verbs"}
+	builders := []string{".", "internal/command", "internal/site", "internal/config", "internal/telemetry", "internal/admin", "internal/adminapi", "internal/verbs"}
 	dirs := packages(t)
 	for _, dir := range builders {
 		if !slices.Contains(dirs, dir) {
@@ -131,7 +131,7 @@ func TestOnlyTheCommandKnowsConfigTelemetryAndAdmin(t *testing.T) {
 // layers are the packages of the module, those first that know of no other. One may
 // import from the layers before its own.
 var layers = [][]string{
-	{"deploy/sbom", "internal/alarm", "internal/build", "internal/cohort", "internal/crew", "internal/filetext", "internal/fresh", "internal/gate", "internal/h1/grammar", "internal/h1/lookout", "internal/h1/raw", "internal/jsonscan", "internal/lapse", "internal/ordered", "internal/recent", "internal/series", "internal/sockets", "internal/sse", "internal/stdio/process", "internal/storage/localbus", "internal/systemd", "internal/timed", "internal/wire", "routing/health", "routing/turns", "sticky/binding"},
+	{"deploy/sbom", "internal/alarm", "internal/build", "internal/cohort", "internal/crew", "internal/filetext", "internal/fresh", "internal/gate", "internal/h1/grammar", "internal/h1/lookout", "internal/h1/raw", "internal/jsonscan", "internal/lapse", "internal/ordered", "internal/parts", "internal/recent", "internal/series", "internal/sockets", "internal/sse", "internal/stdio/process", "internal/storage/localbus", "internal/systemd", "internal/timed", "internal/wire", "routing/health", "routing/turns", "sticky/binding"},
 	{"internal/admin", "internal/connlimit", "internal/framing", "internal/greet", "internal/h1/body", "internal/h1/buffer", "internal/heap", "internal/journal", "internal/jsonobject", "internal/limit", "internal/mcptest", "internal/page", "internal/reload", "internal/storage/boltcheck", "internal/storage/engine", "internal/telemetry", "internal/trouble", "internal/wire/nethttp", "sticky/near"},
 	{"internal/mcp", "internal/storage/health", "internal/storage/memory"},
 	{"routing/profile"},
@@ -139,7 +139,7 @@ var layers = [][]string{
 	{"internal/auditlog", "internal/certs", "internal/exchange", "internal/h1/head", "internal/identity", "internal/storage", "internal/webhook"},
 	{"internal/client", "internal/discover", "internal/h1/client", "internal/h1/server", "internal/legacyface", "internal/seal", "internal/stdio", "sticky/roll"},
 	{"sticky"},
-	{"internal/demo", "internal/h1", "internal/httpsse", "internal/probe", "internal/relay", "routing/trail"},
+	{"internal/demo", "internal/doors", "internal/h1", "internal/httpsse", "internal/probe", "internal/relay", "routing/trail"},
 	{"routing/claim"},
 	{"routing"},
 	{"internal/drain", "upgrade/task"},
@@ -162,9 +162,11 @@ var layers = [][]string{
 	{"proxy/bridge/subscriptions"},
 	{"proxy/bridge"},
 	{"proxy/failover", "proxy/sessiontasks", "proxy/subscribe", "proxy/tasks"},
-	{"proxy/record"},
+	{"proxy/course", "proxy/record"},
+	{"proxy/explain"},
 	{"proxy"},
 	{"internal/adminapi", "internal/verbs"},
+	{"internal/site"},
 	{"internal/command"},
 	{"."},
 }

@@ -21,8 +21,8 @@ import (
 	"berth/internal/auditlog"
 	"berth/internal/certs/certstest"
 	"berth/internal/config"
-	"berth/internal/connlimit"
 	"berth/internal/mcptest"
+	"berth/internal/site"
 	"berth/internal/storage"
 	"berth/internal/telemetry"
 	"berth/internal/trouble"
@@ -85,23 +85,22 @@ func serveOnce(t *testing.T, meter metric.MeterProvider, callers string, observe
 		t.Fatal(err)
 	}
 	t.Cleanup(deeds.Close)
-	o := observers{log: log, meter: meter, troubles: trouble.New(meter)}
+	o := site.Observers{Log: log, Meter: meter, Troubles: trouble.New(meter)}
 	store, err := storage.Open("memory:", storage.Options{Logger: log, MeterProvider: meter})
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, g, err := newSiteOf(t.Context(), store, cfg, o)
+	s, err := site.New(t.Context(), site.Store{Store: store}, cfg, o)
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.loopback = true
-	s.use(g)
+	s.Begin(true)
 	newReloader(reading{}, nil, s, meter)
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.entrancesOf(connlimit.NewListener(s.passedOn(listener, cfg), connlimit.Options{Logger: log, Meter: meter}), cfg)
+	s.Entrances(listener, cfg)
 	ctx, stop := context.WithCancel(t.Context())
 	over := make(chan error, 1)
 	go func() { over <- s.Run(ctx) }()

@@ -17,6 +17,7 @@ import (
 	"berth/internal/api"
 	"berth/internal/config"
 	"berth/internal/realtest"
+	"berth/internal/site"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 	"go.yaml.in/yaml/v3"
@@ -144,17 +145,17 @@ func apiRoutes(t *testing.T) []admin.Route {
 	cfg, pool := config.Default(), config.DefaultPool()
 	pool.Upstreams = []config.Upstream{{Name: "a", URL: "http://127.0.0.1:1/mcp"}}
 	cfg.Pools, cfg.Store.URL = []config.Pool{pool}, "memory:"
-	store, _, err := openStore(t.Context(), cfg, observers{})
+	store, err := site.OpenStore(t.Context(), cfg, site.Observers{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, _, err := newSiteOf(t.Context(), store, cfg, observers{})
+	s, err := site.New(t.Context(), store, cfg, site.Observers{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { s.Close() })
-	p := &process{site: s, reloader: &reloader{site: s}}
-	return append(p.routes(), p.reloader.route())
+	l := &reloader{site: s}
+	return append(s.Routes(l.config), l.route())
 }
 
 const canary = "CANARY7f3a"

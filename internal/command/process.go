@@ -7,24 +7,23 @@ import (
 	"log/slog"
 	"net/http"
 	"os"
-	"time"
 
 	"berth/internal/admin"
 	"berth/internal/certs"
+	"berth/internal/doors"
 	"berth/internal/h1/server"
+	"berth/internal/site"
 	"berth/internal/systemd"
 
 	"golang.org/x/sync/errgroup"
 )
 
-const lastWords = 3 * time.Second
-
 type process struct {
-	site     *site
+	site     *site.Site
 	reloader *reloader
 	signals  <-chan os.Signal // to read the configuration anew
-	first    door             // of HTTP/1.1
-	second   door             // of HTTP/2
+	first    doors.Door       // of HTTP/1.1
+	second   doors.Door       // of HTTP/2
 	admin    []*admin.Server  // for operators, and for probes
 	private  *certs.Certs     // of the first; nil: it speaks no TLS
 	times    times
@@ -32,11 +31,9 @@ type process struct {
 
 	manager  systemd.Notifier
 	watchdog *systemd.Watchdog
-
-	connections func() int64 // of clients, that are open
 }
 
-func (p *process) run(ctx context.Context, in entrances) error {
+func (p *process) run(ctx context.Context, in doors.Entrances) error {
 	background, stop := context.WithCancel(context.WithoutCancel(ctx))
 	defer stop()
 	group, groupCtx := errgroup.WithContext(background)
@@ -51,14 +48,14 @@ func (p *process) run(ctx context.Context, in entrances) error {
 	group.Go(func() error { return p.watchdog.Run(groupCtx) })
 	served := make(chan error, 1)
 	go func() { served <- p.serveClients(in) }()
-	p.manager.Ready("serving on " + in.one.Addr().String())
+	p.manager.Ready("serving on " + in.One.Addr().String())
 	var err error
 	select {
 	case err = <-served:
 	case <-groupCtx.Done():
 	case <-ctx.Done():
 		p.shutDown(ctx, func() {
-			_ = in.one.Close() // Serve fails with it, and is over then
+			_ = in.One.Close() // Serve fails with it, and is over then
 			<-served
 		})
 	}
@@ -71,11 +68,11 @@ func (p *process) run(ctx context.Context, in entrances) error {
 }
 
 // serveClients serves until nobody is let in any more.
-func (p *process) serveClients(in entrances) error {
+func (p *process) serveClients(in doors.Entrances) error {
 	var group errgroup.Group
-	group.Go(func() error { return p.first.Serve(in.one) })
-	if in.second != nil {
-		group.Go(func() error { return p.second.Serve(in.second) })
+	group.Go(func() error { return p.first.Serve(in.One) })
+	if in.Second != nil {
+		group.Go(func() error { return p.second.Serve(in.Second) })
 	}
 	return group.Wait()
 }

@@ -4,15 +4,13 @@ import (
 	"context"
 	"errors"
 	"log/slog"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	"berth/internal/config"
-	"berth/internal/identity"
-	"berth/internal/reload"
 	"berth/internal/series"
+	"berth/internal/site"
 	"berth/internal/systemd"
 
 	"go.opentelemetry.io/otel/metric"
@@ -32,7 +30,7 @@ type reading struct {
 // reloader takes over what the configuration file says now, all or nothing.
 type reloader struct {
 	reading
-	site    *site
+	site    *site.Site
 	log     *slog.Logger
 	manager systemd.Notifier // is told of each reading
 	outcome series.Outcomes
@@ -55,9 +53,9 @@ type attempt struct {
 }
 
 // newReloader returns a reloader; keys are those that were read at the start.
-func newReloader(r reading, keys []config.Key, s *site, meters metric.MeterProvider) *reloader {
+func newReloader(r reading, keys []config.Key, s *site.Site, meters metric.MeterProvider) *reloader {
 	now := time.Now()
-	l := &reloader{reading: r, site: s, log: s.log, seen: fileDigest(r.file)}
+	l := &reloader{reading: r, site: s, log: s.Log, seen: fileDigest(r.file)}
 	l.last.Store(&attempt{at: now, success: now})
 	l.keys.Store(&keys)
 	meter := series.Meter(meters, "berth/config")
@@ -71,7 +69,7 @@ func newReloader(r reading, keys []config.Key, s *site, meters metric.MeterProvi
 	series.Gauge(meter, "berth.config.reload.timestamp", "When the configuration in use was read, Unix time.", "s",
 		func() int64 { return l.last.Load().success.Unix() })
 	series.Gauge(meter, "berth.config.generations", "Configurations that serve requests: the one in use, and those before it that have some left.", "",
-		s.generations.Load)
+		s.Generations)
 	return l
 }
 
@@ -91,7 +89,9 @@ func (l *reloader) reload(ctx context.Context, by string) (change config.Change,
 	seen := fileDigest(l.file)
 	next, source, err := l.load()
 	if err == nil {
-		err = l.fetchKeys(ctx, next.Auth)
+		if err = l.site.FetchKeys(ctx, next.Auth); err != nil {
+			err = l.faultOf(err)
+		}
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -106,40 +106,13 @@ func (l *reloader) reload(ctx context.Context, by string) (change config.Change,
 	return change, err
 }
 
-// fetchKeys fails where keys of tokens are to come from another URL than now, and do not.
-func (l *reloader) fetchKeys(ctx context.Context, next config.Auth) error {
-	if next.Principal != config.PrincipalJWT || !next.JWT.JWKSIsURL() {
-		return nil
-	}
-	now := l.site.now.Load().cfg.Auth
-	if now.Principal == config.PrincipalJWT && now.JWT.JWKS == next.JWT.JWKS {
-		return nil
-	}
-	fetcher := identity.NewKeyFetcher(identity.FetcherOptions{URL: next.JWT.JWKS})
-	defer fetcher.Close()
-	if _, err := fetcher.Usable(ctx, next.JWT.Algorithms); err != nil {
-		return l.faultOf(at("auth.jwt.jwks", err))
-	}
-	return nil
-}
-
-// apply makes a generation of what was read and uses that. The caller has the lock.
+// apply uses what was read. The caller has the lock.
 func (l *reloader) apply(ctx context.Context, next config.Config, source *config.Source) (config.Change, error) {
-	now := l.site.now.Load().cfg
-	if err := judgeCerts(now, next); err != nil {
-		return config.Change{}, l.faultOf(err)
-	}
-	cfg, change := now.Follow(next)
-	g, err := l.site.newGeneration(cfg)
+	change, err := l.site.Follow(ctx, next)
 	if err != nil {
 		return config.Change{}, l.faultOf(err)
 	}
-	if err := l.site.addTasks(ctx, g); err != nil {
-		g.drop()
-		return config.Change{}, l.faultOf(at("upgrade", err))
-	}
-	l.site.use(g)
-	keys := kept(source.Tell(cfg.Keys()), *l.keys.Load(), change.Restart)
+	keys := kept(source.Tell(l.site.Config().Keys()), *l.keys.Load(), change.Restart)
 	l.keys.Store(&keys)
 	return change, nil
 }
@@ -189,33 +162,9 @@ func (l *reloader) check() (ok bool, detail string) {
 	return true, "read at " + a.at.UTC().Format("15:04:05Z") + " and not in use: " + a.err.Error()
 }
 
-// keyedError says of which key an error is.
-type keyedError struct {
-	key string
-	error
-}
-
-func (e *keyedError) Unwrap() error { return e.error }
-
-// at says that err is of what key names, or of a file that one below it names.
-func at(key string, err error) error {
-	file, ok := errors.AsType[*reload.Error](err)
-	switch {
-	case ok && strings.HasPrefix(file.Key, key):
-		key = file.Key
-	case ok:
-		key += "." + file.Key // in the pool's words
-	}
-	return &keyedError{key, err}
-}
-
 // faultOf is err as a fault of the file's.
 func (l *reloader) faultOf(err error) error {
-	key := ""
-	if keyed, ok := errors.AsType[*keyedError](err); ok {
-		key = keyed.key
-	}
-	return config.Faults{config.FaultAt(l.file, key, err.Error())}
+	return config.Faults{config.FaultAt(l.file, site.KeyOf(err), err.Error())}
 }
 
 // faultsOf are the faults that err tells of.

@@ -11,6 +11,7 @@ import (
 	"testing/synctest"
 
 	"berth/internal/config"
+	"berth/internal/site"
 )
 
 // A file whose disk does not answer keeps nobody from going.
@@ -46,20 +47,29 @@ func TestReloadIsRefusedWithoutTheKeysOfItsTokens(t *testing.T) {
 	defer issuer.Close()
 	auth := config.Auth{Principal: config.PrincipalJWT, JWT: config.JWT{JWKS: issuer.URL + "/typo", Algorithms: []string{"ES256"}}}
 	for _, before := range []config.Auth{{}, {Principal: config.PrincipalJWT, JWT: config.JWT{JWKS: issuer.URL}}} {
-		s := &site{observers: observers{log: slog.New(slog.DiscardHandler)}}
-		inUse := &generation{cfg: config.Config{Auth: before}}
-		s.now.Store(inUse)
+		inUse := config.Default()
+		inUse.Auth, inUse.Store.URL = before, "memory:"
+		store, err := site.OpenStore(t.Context(), inUse, site.Observers{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		s, err := site.New(t.Context(), store, inUse, site.Observers{Log: slog.New(slog.DiscardHandler)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { s.Close() })
+		s.Begin(true)
 		l := newReloader(reading{file: filepath.Join(t.TempDir(), "config.toml"), load: func() (config.Config, *config.Source, error) {
 			return config.Config{Auth: auth}, nil, nil
 		}}, nil, s, nil)
-		_, err := l.reload(t.Context(), "operator")
+		_, err = l.reload(t.Context(), "operator")
 		if faults, ok := errors.AsType[config.Faults](err); !ok || faults[0].Key != "auth.jwt.jwks" {
 			t.Errorf("from %q: %v, want a fault of auth.jwt.jwks", before.JWT.JWKS, err)
 		}
-		if s.now.Load() != inUse {
+		if s.Digest() != inUse.Digest() || s.Generations() != 1 {
 			t.Error("what was in use is not any more")
 		}
-		if err := l.fetchKeys(t.Context(), before); err != nil {
+		if err := s.FetchKeys(t.Context(), before); err != nil {
 			t.Errorf("from %q: the place of before is asked: %v", before.JWT.JWKS, err)
 		}
 	}

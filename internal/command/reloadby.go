@@ -97,13 +97,13 @@ func (l *reloader) attend(ctx context.Context, signals <-chan os.Signal) {
 // reread is reload where nobody waits for what it tells.
 func (l *reloader) reread(ctx context.Context, by string) {
 	_, err := l.reload(ctx, by)
-	l.site.reread(by, err)
+	reread(l.site.Deeds, by, err)
 }
 
 // look reads a file that is watched, and has it taken over if it is other than at the last attempt, and
 // the same as before. It returns what it is; "" where nothing is watched.
 func (l *reloader) look(ctx context.Context, before string) string {
-	if l.file == "" || !l.site.now.Load().cfg.Watch {
+	if l.file == "" || !l.site.Config().Watch {
 		return ""
 	}
 	now := fileDigest(l.file)

@@ -8,18 +8,18 @@ import (
 	"log/slog"
 	"net"
 	"net/netip"
-	"os"
 	"os/signal"
 	"syscall"
+	"time"
 
 	"berth/internal/auditlog"
 	"berth/internal/build"
 	"berth/internal/config"
-	"berth/internal/connlimit"
+	"berth/internal/doors"
 	"berth/internal/heap"
 	"berth/internal/journal"
+	"berth/internal/site"
 	"berth/internal/sockets"
-	"berth/internal/storage"
 	"berth/internal/systemd"
 	"berth/internal/telemetry"
 	"berth/internal/trouble"
@@ -58,7 +58,7 @@ func serve(ctx context.Context, r reading, cfg config.Config, source *config.Sou
 	lines := journal.New(logs)
 	defer lines.Flush()
 	level := new(journal.Level)
-	level.Configure(levelOf(cfg))
+	level.Configure(cfg.Log.EffectiveLevel())
 	log := lines.Logger(level)
 	tel, err := telemetry.Start(ctx, telemetry.Options{
 		Version: build.Version, Revision: readVersion().Revision, TracesEndpoint: cfg.Telemetry.Traces, Log: log,
@@ -67,18 +67,18 @@ func serve(ctx context.Context, r reading, cfg config.Config, source *config.Sou
 		return fmt.Errorf("telemetry: %w", err)
 	}
 	defer flush(tel, log)
-	o := observers{log: log, level: level, access: lines.Patient(level), meter: tel.MeterProvider(), tracer: tel.TracerProvider(), troubles: trouble.New(tel.MeterProvider())}
-	if o.deeds, err = auditlog.Open(auditlog.Options{Where: cfg.Log.Audit, Stderr: lines, Logger: log, Meter: o.meter}); err != nil {
+	o := site.Observers{Log: log, Level: level, Access: lines.Patient(level), Meter: tel.MeterProvider(), Tracer: tel.TracerProvider(), Troubles: trouble.New(tel.MeterProvider())}
+	if o.Deeds, err = auditlog.Open(auditlog.Options{Where: cfg.Log.Audit, Stderr: lines, Logger: log, Meter: o.Meter}); err != nil {
 		return err
 	}
-	defer o.deeds.Close()
+	defer o.Deeds.Close()
 	// Before the listener: clients are better refused than left waiting for the store.
-	store, trust, err := openStore(ctx, cfg, o)
+	store, err := site.OpenStore(ctx, cfg, o)
 	if err != nil {
 		return err
 	}
 	defer store.Close()
-	s, g, err := newSiteOf(ctx, store, cfg, o)
+	s, err := site.New(ctx, store, cfg, o)
 	if err != nil {
 		return err
 	}
@@ -87,31 +87,21 @@ func serve(ctx context.Context, r reading, cfg config.Config, source *config.Sou
 		return fmt.Errorf("listen: %w", err)
 	}
 	defer listener.Close()
-	s.storeTrust, s.loopback = trust, isLoopback(listener.Addr())
-	s.use(g)
-	g.discoverFirst(ctx)
-	p := &process{site: s, reloader: newReloader(r, source.Tell(cfg.Keys()), s, o.meter), signals: signals, log: log, times: timesOf(cfg, store), first: s.newFirstServer(cfg), second: newSecondServer(cfg, s, log)}
-	p.introduce(listener.Addr().String())
-	p.watchdog = systemd.NewWatchdog(log, s.probes(listener)...)
+	s.Begin(isLoopback(listener.Addr()))
+	s.AskSources(ctx)
+	in := s.DoorOptions(cfg)
+	p := &process{site: s, reloader: newReloader(r, source.Tell(cfg.Keys()), s, o.Meter), signals: signals, log: log, times: timesOf(cfg, store.Shared()), first: doors.First(in), second: doors.Second(in)}
+	s.Introduce(site.Self{Listen: listener.Addr().String(), Started: time.Now().UTC(), Checks: p.checks, Read: p.reloader.read})
+	p.watchdog = systemd.NewWatchdog(log, s.Probes(listener)...)
 	if err := p.openAdmin(ctx, cfg, inherited.Admin, tel); err != nil {
 		return errors.Join(err, s.Close())
 	}
-	announce(log, cfg, listener.Addr(), s)
-	bounded := connlimit.NewListener(s.passedOn(listener, cfg), connlimit.Options{
-		PerAddress: cfg.Limits.ConnectionsPerAddress, Exempt: trustedProxies(cfg), Logger: o.log, Meter: o.meter,
-	})
-	p.connections, s.connections = bounded.Open, bounded
-	return p.run(ctx, s.entrancesOf(bounded, cfg))
-}
-
-// levelOf is the level that cfg names, which was judged with the file.
-func levelOf(cfg config.Config) (level slog.Level) {
-	_ = level.UnmarshalText([]byte(cfg.Log.Level))
-	return level
+	announce(log, cfg, listener.Addr(), store, s)
+	return p.run(ctx, s.Entrances(listener, cfg))
 }
 
 func flush(tel *telemetry.Telemetry, log *slog.Logger) {
-	ctx, cancel := context.WithTimeout(context.Background(), lastWords)
+	ctx, cancel := context.WithTimeout(context.Background(), site.LastWords)
 	defer cancel()
 	if err := tel.Shutdown(ctx); err != nil {
 		log.Warn("telemetry could not be flushed", "error", err)
@@ -126,18 +116,17 @@ func openClients(ctx context.Context, cfg config.Config, inherited sockets.Inher
 	return sockets.Listen(ctx, cfg.Listen, cfg.ReusePort)
 }
 
-func announce(log *slog.Logger, cfg config.Config, addr net.Addr, s *site) {
+func announce(log *slog.Logger, cfg config.Config, addr net.Addr, store site.Store, s *site.Site) {
 	announcePools(log, cfg)
-	announceStore(log, s.store)
-	announceUpgrades(log, upgradeRules(cfg), s.store, s.tasks.Load())
-	log.Info("serving", "address", addr.String(), "tls", cfg.TLS.Enabled(), "store", s.store.String(), "version", build.Version)
+	s.Announce()
+	log.Info("serving", "address", addr.String(), "tls", cfg.TLS.Enabled(), "store", store.String(), "version", build.Version)
 }
 
 func announcePools(log *slog.Logger, cfg config.Config) {
 	for _, pool := range cfg.Pools {
 		log.Info("pool", "name", pool.Name, "path", pool.Path, "upstreams", len(pool.Upstreams), "picker", pool.Picker)
-		if refuses := refusedPages(cfg, pool); refuses != "" {
-			log.Info(refuses, "pool", pool.Name)
+		for _, u := range unsetOffLoopback(cfg, pool) {
+			log.Info(u.means, "pool", pool.Name)
 		}
 	}
 }
@@ -145,19 +134,4 @@ func announcePools(log *slog.Logger, cfg config.Config) {
 func isLoopback(addr net.Addr) bool {
 	ap, err := netip.ParseAddrPort(addr.String())
 	return err == nil && ap.Addr().Unmap().IsLoopback()
-}
-
-// stateDirectory is what the service manager gave berth: the one place where the environment
-// decides about the store.
-func stateDirectory() string { return os.Getenv("STATE_DIRECTORY") }
-
-func announceStore(log *slog.Logger, store *storage.Store) {
-	switch {
-	case store.Shared():
-	case store.Durable():
-		log.Info("bindings are kept in a file: a restart finds them again; another berth does not see them (--store redis://… shares them)")
-	default:
-		log.Info("bindings are kept in memory: a restart forgets which instance owns which task and session, " +
-			"and asks the fleet for each anew; another berth does not see them (--store file:PATH keeps them, redis://… shares them too)")
-	}
 }

@@ -26,7 +26,7 @@ func kept(keys, before []config.Key, restart []string) []config.Key {
 // config is the configuration in use, as operators are told it.
 func (l *reloader) config() api.Config {
 	a := l.last.Load()
-	told := api.Config{File: l.file, Read: a.success.UTC(), Digest: l.site.now.Load().digest, Keys: []api.Key{}, Restart: a.restart}
+	told := api.Config{File: l.file, Read: a.success.UTC(), Digest: l.site.Digest(), Keys: []api.Key{}, Restart: a.restart}
 	for _, k := range *l.keys.Load() {
 		told.Keys = append(told.Keys, api.Key{Key: k.Key, Value: k.Value, Origin: k.Origin})
 	}

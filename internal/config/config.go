@@ -12,6 +12,7 @@
 package config
 
 import (
+	"log/slog"
 	"path/filepath"
 	"strings"
 )
@@ -57,6 +58,12 @@ type Log struct {
 	Level  string `toml:"level" default:"info" oneof:"debug info warn error"`
 	Access bool   `toml:"access" default:"true"`
 	Audit  string `toml:"audit" default:"off" reload:"restart"`
+}
+
+// EffectiveLevel is Level, which was judged with the file.
+func (l Log) EffectiveLevel() (level slog.Level) {
+	_ = level.UnmarshalText([]byte(l.Level))
+	return level
 }
 
 // TLS is the [tls] table. The files are read when berth serves.

@@ -73,7 +73,7 @@ func rulesOf(cfg config.Config) (rules upgrade.Rules) {
 	return rules
 }
 
-// newBerth connects the parts, as internal/command does. The commands are of servers that it runs.
+// newBerth connects the parts, as internal/site does. The commands are of servers that it runs.
 func newBerth(dial exchange.Dial, upstreams []*routing.Upstream, commands []config.Upstream, rules upgrade.Rules) (http.Handler, func(), error) {
 	store, err := storage.Open("memory:", storage.Options{})
 	if err != nil {

@@ -21,6 +21,9 @@ func TestTheEraIsToldByAnswers(t *testing.T) {
 	fails := func(code string) string {
 		return `{"jsonrpc":"2.0","id":"berth","error":{"code":` + code + `,"message":"no"}}`
 	}
+	supports := func(version string) string {
+		return `{"jsonrpc":"2.0","id":"berth","error":{"code":-32022,"message":"no","data":{"supported":["` + version + `"],"requested":"2026-07-28"}}}`
+	}
 	const modern = `{"jsonrpc":"2.0","id":"berth","result":{"resultType":"complete","supportedVersions":["2026-07-28"],"capabilities":{},"ttlMs":0,"cacheScope":"private"}}`
 	silent := func(http.ResponseWriter) { time.Sleep(time.Minute) }
 	for name, tc := range map[string]struct {
@@ -32,7 +35,25 @@ func TestTheEraIsToldByAnswers(t *testing.T) {
 		"-32601":                   {discover: says(200, fails("-32601")), legacy: true},
 		"405":                      {discover: says(405, ""), legacy: true},
 		"a modern one":             {discover: says(200, modern), modern: true},
+		"405, -32601":              {discover: says(405, fails("-32601")), legacy: true},
+		"422 in words":             {discover: says(422, "Unexpected message, expect initialize request"), legacy: true},
+		"404, no session":          {discover: says(404, fails("-32001")), legacy: true},
+		"400, -32602":              {discover: says(400, fails("-32602")), legacy: true},
+		"400, -32603":              {discover: says(400, fails("-32603")), legacy: true},
+		"400 in another's JSON":    {discover: says(400, `{"detail":"no session"}`), legacy: true},
+		"406":                      {discover: says(406, ""), legacy: true},
+		"410":                      {discover: says(410, ""), legacy: true},
+		"428":                      {discover: says(428, "<p>no"), legacy: true},
+		"-32602":                   {discover: says(200, fails("-32602")), legacy: true},
+		"-32600":                   {discover: says(200, fails("-32600")), legacy: true},
+		"-32002":                   {discover: says(200, fails("-32002")), legacy: true},
+		"an old version's refusal": {discover: says(400, supports("2025-11-25")), legacy: true},
+		"a modern version's":       {discover: says(400, supports("2027-01-01"))},
 		"a header it dislikes":     {discover: says(400, fails("-32020"))},
+		"a capability it lacks":    {discover: says(400, fails("-32021"))},
+		"408":                      {discover: says(408, "")},
+		"429":                      {discover: says(429, "")},
+		"200, a page":              {discover: says(200, "<p>hello")},
 		"401":                      {discover: says(401, "")},
 		"403":                      {discover: says(403, fails("-32603"))},
 		"500":                      {discover: says(500, fails("-32601"))},

@@ -66,7 +66,7 @@ func (f *face) askModern(ctx context.Context, out *exchange.Request) (speaks, re
 		return false, false
 	}
 	defer response.Body.Close()
-	if outbound.RefusesEra(mcp.EraModern, mcp.MethodDiscover, []byte(outbound.OwnID), response) {
+	if outbound.RefusesDiscover(response) {
 		return false, true
 	}
 	if response.Status != wire.StatusOK {

@@ -9,8 +9,8 @@ import (
 // AffinityID names a value of a header.
 func AffinityID(header, value string) string { return strings.ToLower(header) + "\x00" + value }
 
-// FindAffinity reads the values that keep calls together, by the map or by the picker.
-func (x Arrival) FindAffinity() error {
+// findAffinity reads the values that keep calls together, by the map or by the picker.
+func (x Arrival) findAffinity() error {
 	for _, header := range x.Endpoint.Affinity {
 		value, err := x.affinityValue(header)
 		if err != nil {

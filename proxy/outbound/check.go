@@ -67,7 +67,7 @@ func (s Sender) checkDiscover(ctx context.Context, u *routing.Upstream) error {
 	}
 	defer response.Body.Close()
 	s.Router.Pool.Answered(u)
-	if !RefusesEra(mcp.EraModern, mcp.MethodDiscover, []byte(OwnID), response) {
+	if !RefusesDiscover(response) {
 		return s.isWell(response)
 	}
 	if err := s.checkInitialize(ctx, u); err != nil {

@@ -45,6 +45,30 @@ func RefusesEra(era mcp.Era, method string, id []byte, response *wire.Response) 
 	return isEraCode(era, opens, a.ErrorCode, a.Answers(id)) && !supportsEra(message, era)
 }
 
+// RefusesDiscover reports whether an answer to a server/discover of berth's own is one by which a client falls back to initialize:
+// any refusal but those of the modern era itself (2026-07-28, "Backward Compatibility with Initialization-Based Versions").
+// Whether the server opens a session tells what it speaks then. The answer can be read afterwards as it was.
+func RefusesDiscover(response *wire.Response) bool {
+	switch status := response.Status; {
+	case status == wire.StatusOK:
+	case wire.RefusesCredentials(status), status == wire.StatusRequestTimeout, status == wire.StatusTooManyRequests:
+		return false
+	case status/100 == 4:
+	default:
+		return false
+	}
+	_, message := peekRefusal(response, []byte(OwnID))
+	a, err := mcp.PeekAnswer(message, false)
+	if message == nil || err != nil || !a.IsError {
+		return response.Status != wire.StatusOK
+	}
+	switch a.ErrorCode {
+	case mcp.CodeHeaderMismatch, mcp.CodeMissingCapability:
+		return false
+	}
+	return !supportsEra(message, mcp.EraModern)
+}
+
 // isEraCode reports whether an error code means that the era is not spoken; own says that the
 // error bears the request's id: one from before the request was looked at does not.
 func isEraCode(era mcp.Era, opens bool, code int, own bool) bool {

@@ -98,7 +98,7 @@ func (s Sender) meetModern(ctx context.Context, u *routing.Upstream, host string
 		return false
 	}
 	defer response.Body.Close()
-	return serves(mcp.EraModern, mcp.MethodDiscover, response)
+	return !RefusesDiscover(response) && serves(response)
 }
 
 // meetLegacy reports whether u opens a session. fails is what a server that does not work says.
@@ -113,7 +113,7 @@ func (s Sender) meetLegacy(ctx context.Context, u *routing.Upstream, host string
 	defer response.Body.Close()
 	defer s.leaveMeeting(ctx, u, host, response.Header.Get(mcp.HeaderSession))
 	if response.Status < wire.StatusInternalServerError {
-		return serves(mcp.EraLegacy, mcp.MethodInitialize, response), nil
+		return !RefusesEra(mcp.EraLegacy, mcp.MethodInitialize, []byte(OwnID), response) && serves(response), nil
 	}
 	if words := errorIn(response); words != "" {
 		return false, fmt.Errorf("%w: %s", ErrFails, words)
@@ -151,13 +151,9 @@ func (s Sender) leaveMeeting(ctx context.Context, u *routing.Upstream, host, ses
 	}
 }
 
-// serves reports whether an answer is one to a request of an era that its server speaks.
-func serves(era mcp.Era, method string, response *wire.Response) bool {
-	status := response.Status
-	if wire.RefusesCredentials(status) || status >= wire.StatusInternalServerError || RefusesEra(era, method, []byte(OwnID), response) {
-		return false
-	}
-	return speaksMCP(response)
+// serves reports whether an answer that refuses no era is one of a server that works, and lets berth in.
+func serves(response *wire.Response) bool {
+	return !wire.RefusesCredentials(response.Status) && response.Status < wire.StatusInternalServerError && speaksMCP(response)
 }
 
 // refusesHost reports whether u forbids what comes under this Host header, and not what comes

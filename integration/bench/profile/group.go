@@ -44,7 +44,7 @@ var nearest = []group{
 	{"admission", []string{"berth/proxy/admission", "berth/internal/limit"}, ""},
 	{"outbound and answer", []string{"berth/proxy/outbound", "berth/internal/exchange", "berth/proxy/reply", "berth/proxy/record"}, ""},
 	{"upgraded tasks", []string{"berth/upgrade", "berth/proxy/tasks", "berth/proxy/sessiontasks"}, ""},
-	{"pipeline", []string{"berth/proxy", "berth/internal/wire", "berth/internal/command"}, ""},
+	{"pipeline", []string{"berth/proxy", "berth/internal/wire", "berth/internal/command", "berth/internal/site"}, ""},
 }
 
 // rest is what no group has.

@@ -145,7 +145,7 @@ func (s *APIServer) Expire() {
 	}
 }
 
-// Cut breaks the connections of all watches.
+// Cut breaks the connections of all watches, once they have what they were told.
 func (s *APIServer) Cut() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -291,6 +291,10 @@ func (s *APIServer) watch(w http.ResponseWriter, r *http.Request, service string
 		case <-r.Context().Done():
 			return
 		case <-one.cut:
+			for len(one.events) > 0 {
+				_ = json.NewEncoder(w).Encode(<-one.events)
+			}
+			flusher.Flush()
 			panic(http.ErrAbortHandler)
 		case event := <-one.events:
 			_ = json.NewEncoder(w).Encode(event)

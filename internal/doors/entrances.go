@@ -1,0 +1,53 @@
+package doors
+
+import (
+	"log/slog"
+	"net"
+	"net/netip"
+
+	"berth/internal/framing"
+	"berth/internal/greet"
+	"berth/internal/series"
+
+	"go.opentelemetry.io/otel/metric"
+)
+
+// Entrances are where clients come in: by HTTP/1.1, and by HTTP/2, whose frames leave no doubt where a
+// request ends.
+type Entrances struct {
+	One    net.Listener
+	Second net.Listener // nil: HTTP/2 is not spoken
+}
+
+// Open speaks TLS on listener, if there are certificates.
+func Open(listener net.Listener, o Options) Entrances {
+	if o.Certs == nil {
+		return Entrances{One: judged(listener, o)}
+	}
+	secure := o.Certs.Listener(listener)
+	if !o.HTTP2 {
+		return Entrances{One: judged(secure, o)}
+	}
+	second, others := greet.SplitHTTP2(secure, o.Certs.HandshakeEnded)
+	return Entrances{One: judged(others, o), Second: second}
+}
+
+// judged lets nothing through to net/http that is framed in doubt. Berth's own server takes none of that.
+func judged(listener net.Listener, o Options) net.Listener {
+	if !o.NetHTTP {
+		return listener
+	}
+	return framing.NewListener(listener, o.MaxHead)
+}
+
+// PassedOn reads whose connections those are that peers pass on whom trusted names then. Limits of
+// an address come after it: they are the client's.
+func PassedOn(listener net.Listener, trusted func() []netip.Prefix, log *slog.Logger, meters metric.MeterProvider) net.Listener {
+	headers := series.NewOutcomes(series.Meter(meters, "berth/gate"), "berth.proxy.headers", "Headers of the PROXY protocol read.")
+	return greet.ReadProxy(listener, greet.ProxyOptions{Trusted: trusted, Ended: func(peer net.Addr, err error) {
+		headers.Count(err)
+		if err != nil {
+			log.Debug("a trusted peer's connection does not begin with a header of the PROXY protocol", "peer", peer.String(), "error", err)
+		}
+	}})
+}

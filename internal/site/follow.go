@@ -1,0 +1,45 @@
+package site
+
+import (
+	"context"
+
+	"berth/internal/config"
+	"berth/internal/identity"
+)
+
+// Follow makes a generation of what can be applied of next, and uses it. An error says of which key it is, and leaves all as it was. It is
+// called by one at a time.
+func (s *Site) Follow(ctx context.Context, next config.Config) (config.Change, error) {
+	now := s.Config()
+	if err := judgeCerts(now, next); err != nil {
+		return config.Change{}, err
+	}
+	cfg, change := now.Follow(next)
+	g, err := s.newGeneration(cfg)
+	if err != nil {
+		return config.Change{}, err
+	}
+	if err := s.addTasks(ctx, g); err != nil {
+		g.drop()
+		return config.Change{}, at("upgrade", err)
+	}
+	s.use(g)
+	return change, nil
+}
+
+// FetchKeys fails where keys of tokens are to come from another URL than now, and do not.
+func (s *Site) FetchKeys(ctx context.Context, next config.Auth) error {
+	if next.Principal != config.PrincipalJWT || !next.JWT.JWKSIsURL() {
+		return nil
+	}
+	now := s.Config().Auth
+	if now.Principal == config.PrincipalJWT && now.JWT.JWKS == next.JWT.JWKS {
+		return nil
+	}
+	fetcher := identity.NewKeyFetcher(identity.FetcherOptions{URL: next.JWT.JWKS})
+	defer fetcher.Close()
+	if _, err := fetcher.Usable(ctx, next.JWT.Algorithms); err != nil {
+		return at("auth.jwt.jwks", err)
+	}
+	return nil
+}
