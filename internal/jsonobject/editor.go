@@ -27,7 +27,7 @@ func (e *editor) object(p Patch) error {
 	l := layout{end: e.At()}
 	var found changes
 	var within error
-	for e.Next(&o) {
+	for e.nextOfAny(&o) {
 		lead := e.lead
 		i, alike := p.named(NameOf(&e.Scanner))
 		if alike != nil {

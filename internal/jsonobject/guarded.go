@@ -17,20 +17,26 @@ type Guarded struct {
 	lengths uint64 // a bit for each length that one of them has
 }
 
-// noNames are for objects of which no member is known.
-var noNames jsonscan.Names
-
-// unguarded is for such objects in which no name matters more than others.
-var unguarded = Guard(&noNames)
+// unguarded is for objects in which no name matters more than others, and none is known.
+var unguarded Guarded
 
 // Guard guards names in objects whose members are known by these numbers, each of which is a Set of one.
 func Guard(known *jsonscan.Names, names ...string) Guarded {
-	g := Guarded{names: names, known: known}
+	g := guard(names)
+	g.known = known
 	if len(names) == 0 {
 		g.set = ^Set(0)
 	}
 	for _, name := range names {
 		g.set |= Set(known.Of([]byte(name)))
+	}
+	return g
+}
+
+// guard guards names in objects of which no member is known.
+func guard(names []string) Guarded {
+	g := Guarded{names: names}
+	for _, name := range names {
 		g.lengths |= lengthBit(len(name))
 	}
 	return g

@@ -30,11 +30,3 @@ func (n *names) haveSince(first int, name []byte) bool {
 	}
 	return false
 }
-
-// markOf is a bit for a name: names of which it is another one are not the same.
-func markOf(name []byte) uint64 {
-	if len(name) == 0 {
-		return 1
-	}
-	return 1 << ((uint(len(name)) + 7*uint(name[0]) + 29*uint(name[len(name)-1])) % 64)
-}

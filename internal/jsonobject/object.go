@@ -13,9 +13,9 @@ func Each(data []byte, known []string, visit func(name []byte, value jsontext.Va
 	if jsontext.Value(data).Kind() != '{' {
 		return ErrNotObject
 	}
-	r, g := Reader{Scanner: jsonscan.New(data)}, Guard(&noNames, known...)
+	r, g := Reader{Scanner: jsonscan.New(data)}, guard(known)
 	o := r.Enter(&g)
-	for r.Next(&o) {
+	for r.nextOfAny(&o) {
 		name, _ := NameOf(&r.Scanner)
 		value := r.Value()
 		if r.Err() != nil {

@@ -6,7 +6,7 @@ import "berth/internal/jsonscan"
 // for names with escapes.
 type Reader struct {
 	jsonscan.Scanner
-	lead    int   // where the comma and the blanks before the last name begin
+	lead    int   // where the comma and the blanks before the last name begin, in an object of which no member is known
 	names   names // of the members of all objects that are being read
 	strange bool  // there were members that are not known
 }
@@ -22,8 +22,7 @@ type Object struct {
 	Fault  error // the first of names, or what was noted
 
 	guarded *Guarded
-	first   int    // where the names of those that are not known begin among the reader's
-	marks   uint64 // of these names
+	first   int // where the names of those that are not known begin among the reader's
 }
 
 // Note keeps the first fault. It is returned at the end: what is no JSON at all is called
@@ -44,7 +43,6 @@ func (r *Reader) Enter(g *Guarded) Object {
 // differs from a guarded one only in case, is passed over.
 func (r *Reader) Next(o *Object) bool {
 	for {
-		r.lead = r.At()
 		number, ok := r.Member(o.guarded.known)
 		if !ok {
 			break
@@ -70,6 +68,28 @@ func (r *Reader) Next(o *Object) bool {
 	return false
 }
 
+// nextOfAny is Next for an object of which no member is known.
+func (r *Reader) nextOfAny(o *Object) bool {
+	for {
+		r.lead = r.At()
+		if _, ok := r.Name(); !ok {
+			break
+		}
+		if o.Count == MaxMembers {
+			o.Note(r.abort())
+			break
+		}
+		fault := r.judge(o)
+		if fault == nil {
+			return true
+		}
+		o.Note(fault)
+		r.Value()
+	}
+	r.names.count = o.first
+	return false
+}
+
 // HasOthers reports whether o, which is open, has shown members that are not known.
 func (r *Reader) HasOthers(o *Object) bool { return r.names.count > o.first }
 
@@ -91,15 +111,14 @@ func (r *Reader) abort() error {
 // judge returns why o's next name is ambiguous, nil if it is not, and remembers it for those that follow.
 func (r *Reader) judge(o *Object) error {
 	name, plain := NameOf(&r.Scanner)
-	if o.Member == 0 {
+	if o.Member == 0 && o.guarded.known != nil {
 		o.Member = Set(o.guarded.known.Of(name))
 	}
 	switch {
-	case o.Seen&o.Member != 0, o.Member == 0 && r.isRepeated(o, name):
+	case o.Seen&o.Member != 0, o.Member == 0 && r.names.haveSince(o.first, name):
 		return AmbiguousError{ReasonDuplicateKey, string(name)}
 	case o.Member == 0:
 		r.names.add(name)
-		o.marks |= markOf(name)
 	}
 	o.Seen |= o.Member
 	o.Count++
@@ -107,9 +126,4 @@ func (r *Reader) judge(o *Object) error {
 		return AmbiguousError{ReasonKeyCase, string(name)}
 	}
 	return nil
-}
-
-// isRepeated reports whether a name that is not known has stood in o before.
-func (r *Reader) isRepeated(o *Object, name []byte) bool {
-	return o.marks&markOf(name) != 0 && r.names.haveSince(o.first, name)
 }
