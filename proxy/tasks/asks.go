@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"berth/internal/mcp"
+	"berth/internal/mcp/idtag"
 	"berth/proxy/reply"
 	"berth/sticky"
 	"berth/upgrade"
@@ -80,5 +81,5 @@ func (w *resultWait) numbered(message []byte) []byte {
 	if w.Alias == "" {
 		return message
 	}
-	return mcp.TagMessage(message, w.Tag())
+	return idtag.Message(message, w.Tag())
 }

@@ -1,8 +1,8 @@
-package mcp
+package idtag
 
 import "testing"
 
-func TestTagEvent(t *testing.T) {
+func TestEvent(t *testing.T) {
 	const request = `{"jsonrpc":"2.0","id":0,"method":"roots/list"}`
 	for name, c := range map[string]struct{ raw, message, want string }{
 		"id only":         {"id: 7\ndata: \n\n", "", "id: m-7\ndata: \n\n"},
@@ -21,13 +21,13 @@ func TestTagEvent(t *testing.T) {
 		"half an id":      {"data: x\nid: 1", "", "data: x\nid: 1"},
 		"something alike": {"identity: 1\n\n", "", "identity: 1\n\n"},
 	} {
-		if got := string(TagEvent([]byte(c.raw), []byte(c.message), "m-")); got != c.want {
+		if got := string(Event([]byte(c.raw), []byte(c.message), "m-")); got != c.want {
 			t.Errorf("%s: got %q, want %q", name, got, c.want)
 		}
 	}
 }
 
-func TestUntagResponse(t *testing.T) {
+func TestUntag(t *testing.T) {
 	for response, want := range map[string]string{
 		`{"jsonrpc":"2.0","id":"m-0","result":{"id":"m-1"}}`: `{"jsonrpc":"2.0","id":0,"result":{"id":"m-1"}}`,
 		`{"id": "m-\"q\\\"\"" ,"error":{"code":1}}`:          `{"id": "q\"" ,"error":{"code":1}}`,
@@ -40,7 +40,7 @@ func TestUntagResponse(t *testing.T) {
 		`{"id":null,"error":{"code":1}}`:                     "",
 		`{"error":{"code":1}}`:                               "",
 	} {
-		got, ok := UntagResponse([]byte(response), "m-")
+		got, ok := Untag([]byte(response), "m-")
 		if string(got) != want || ok != (want != "") {
 			t.Errorf("%s: got %q, %v, want %q", response, got, ok, want)
 		}

@@ -1,4 +1,4 @@
-package mcp
+package idtag
 
 import (
 	"bytes"
@@ -6,35 +6,33 @@ import (
 	"strings"
 
 	"berth/internal/jsonobject"
+	"berth/internal/mcp"
 	"berth/internal/sse"
 
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// A tag stands before what a server numbers from 0 in each session, event ids and ids of its
-// requests, so that those of two instances are told apart.
-
-// TagEvent returns an event, or its beginning, with tag before its id and before the ids of the
+// Event returns an event, or its beginning, with tag before its id and before the ids of the
 // requests in message, its data if that is whole, else nil. What bears no id stays.
-func TagEvent(raw, message []byte, tag string) []byte {
-	tagged := tagMessages(message, tag)
+func Event(raw, message []byte, tag string) []byte {
+	tagged := messages(message, tag)
 	if bytes.Equal(tagged, message) {
 		tagged = nil
 	}
 	return sse.WithTag(raw, tagged, tag)
 }
 
-// tagMessages tags what is in a message or batch. What cannot be read stays as it is.
-func tagMessages(data []byte, tag string) []byte {
-	if !IsBatch(data) {
-		return TagMessage(data, tag)
+// messages tags what is in a message or batch. What cannot be read stays as it is.
+func messages(data []byte, tag string) []byte {
+	if !mcp.IsBatch(data) {
+		return Message(data, tag)
 	}
 	var out []byte
-	for message, err := range Messages(data) {
+	for message, err := range mcp.Messages(data) {
 		if err != nil {
 			return data
 		}
-		out = append(append(out, ','), TagMessage(message, tag)...)
+		out = append(append(out, ','), Message(message, tag)...)
 	}
 	if len(out) == 0 {
 		return data
@@ -43,14 +41,14 @@ func tagMessages(data []byte, tag string) []byte {
 	return append(out, ']')
 }
 
-// TagMessage returns a server's message with tag before the id of a request, or of the one that it
+// Message returns a server's message with tag before the id of a request, or of the one that it
 // cancels.
-func TagMessage(message []byte, tag string) []byte {
-	a, err := PeekAnswer(message, false)
+func Message(message []byte, tag string) []byte {
+	a, err := mcp.PeekAnswer(message, false)
 	switch {
 	case err != nil || a.Method == "":
 		return message
-	case a.Method == MethodCancelled:
+	case a.Method == mcp.MethodCancelled:
 		return tagID(message, tag, "params", "requestId")
 	}
 	return tagID(message, tag, "id")
@@ -65,9 +63,9 @@ func tagID(message []byte, tag string, path ...string) []byte {
 	return jsonobject.Replace(message, id, path...)
 }
 
-// UntagResponse returns a client's response under the id that the server made; ok is false if it
+// Untag returns a client's response under the id that the server made; ok is false if it
 // answers somebody else.
-func UntagResponse(response []byte, tag string) (body []byte, ok bool) {
+func Untag(response []byte, tag string) (body []byte, ok bool) {
 	tagged, _ := jsonobject.Text(jsonobject.At(response, "id"))
 	raw, ok := strings.CutPrefix(tagged, tag)
 	id := jsontext.Value(raw)
