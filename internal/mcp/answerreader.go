@@ -8,6 +8,7 @@ import (
 
 	"berth/internal/jsonobject"
 	"berth/internal/jsonscan"
+	"berth/internal/recall"
 )
 
 // answerReader keeps what stands before the cut of a message that was cut off.
@@ -24,7 +25,7 @@ type answerReader struct {
 	inside  jsonobject.Set // of the objects in it
 	strange bool           // they have others, or the message has
 	from    int            // where the result begins
-	gaps    gaps           // what differs between messages like this one
+	gaps    recall.Gaps    // what differs between messages like this one
 
 	subscribed *Subscribed // nil: it is no message on a subscription's stream
 }
@@ -256,7 +257,7 @@ func (r *answerReader) value() []byte {
 		return nil
 	}
 	if r.number&differing != 0 {
-		r.gaps.add(&r.Scanner, r.number, value)
+		r.gaps.Add(&r.Scanner, r.number, value)
 	}
 	return value
 }
@@ -264,7 +265,7 @@ func (r *answerReader) value() []byte {
 // gap passes over a value that is not looked at, and differs between messages.
 func (r *answerReader) gap() {
 	if value := r.value(); value != nil && r.number&differing == 0 {
-		r.gaps.add(&r.Scanner, 0, value)
+		r.gaps.Add(&r.Scanner, 0, value)
 	}
 }
 

@@ -1,6 +1,7 @@
 package mcp
 
 import (
+	"berth/internal/recall"
 	"bytes"
 	"fmt"
 	"reflect"
@@ -89,7 +90,7 @@ func TestOnlyWhatMostRequestsHaveIsKept(t *testing.T) {
 		"beyond ASCII":           `"params":{"_meta":{"` + metaClientInfo + `":{"name":"é"}}}`,
 		"the same, before more":  `"params":{"_meta":{"` + metaClientInfo + `":{"name":"é"}},"arguments":{}}`,
 		"a name in two readings": `"params":{"name":"n","Name":"n"}`,
-		"large":                  `"params":{"_meta":{"` + metaClientInfo + `":"` + strings.Repeat("x", maxForm) + `"}}`,
+		"large":                  `"params":{"_meta":{"` + metaClientInfo + `":"` + strings.Repeat("x", recall.MaxForm) + `"}}`,
 	} {
 		forgetClients()
 		_, _, _ = peeked([]byte(before + rest + after))
@@ -103,12 +104,12 @@ func TestOnlyWhatMostRequestsHaveIsKept(t *testing.T) {
 func TestFormsOfOneMethodStandBesideEachOther(t *testing.T) {
 	forgetClients()
 	for range 2 {
-		for name := range len(alike[callForm]{}) {
+		for name := range len(recall.Alike[callForm]{}) {
 			_, _, _ = peeked(fmt.Appendf(nil, `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"_meta":{"%s":{"name":"%d"}}}}`, metaClientInfo, name))
 		}
 	}
-	if kept := keptIn(&callForms); len(kept) != len(alike[callForm]{}) {
-		t.Errorf("kept %d, want %d", len(kept), len(alike[callForm]{}))
+	if kept := keptIn(&callForms); len(kept) != len(recall.Alike[callForm]{}) {
+		t.Errorf("kept %d, want %d", len(kept), len(recall.Alike[callForm]{}))
 	}
 }
 

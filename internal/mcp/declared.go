@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"berth/internal/jsonobject"
+	"berth/internal/recall"
 
 	"github.com/go-json-experiment/json/jsontext"
 )
@@ -41,16 +42,16 @@ type declaration struct {
 }
 
 // declarations are those that were read last: clients declare the same with each call.
-var declarations = newMemory[declaration](1 << 6)
+var declarations = recall.New[declaration](1 << 6)
 
 // DeclaredIn is what a client declares with these capabilities, a raw JSON object.
 func DeclaredIn(capabilities []byte) Declared {
-	place := declarations.place(uint64(len(capabilities)), wordAt(capabilities, len(capabilities)/2))
+	place := declarations.Place(uint64(len(capabilities)), recall.WordAt(capabilities, len(capabilities)/2))
 	if known := place.Load(); known != nil && known.text == string(capabilities) {
 		return known.declared
 	}
 	declared := readDeclared(capabilities)
-	if len(capabilities) <= maxSelf && declarations.isFree(place) {
+	if len(capabilities) <= maxSelf && declarations.IsFree(place) {
 		place.Store(&declaration{string(capabilities), declared})
 	}
 	return declared

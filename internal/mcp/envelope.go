@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"berth/internal/jsonobject"
+	"berth/internal/recall"
 )
 
 // envelope is what a message is besides its method and params.
@@ -59,7 +60,7 @@ func (e *envelope) check(id []byte) (kind Kind, err error) {
 // messageReader reads messages and their params, and notes what their forms are made of.
 type messageReader struct {
 	jsonobject.Reader
-	gaps   gaps           // what differs between messages like this one
+	gaps   recall.Gaps    // what differs between messages like this one
 	inside jsonobject.Set // the known members of params and _meta
 }
 
@@ -123,7 +124,7 @@ func (r *callReader) member(member jsonobject.Set) {
 		r.env.versed = string(value) == `"2.0"` || jsonobject.IsString(value, "2.0")
 	case memberID:
 		r.env.id = r.Value()
-		r.gaps.add(&r.Scanner, member, r.env.id)
+		r.gaps.Add(&r.Scanner, member, r.env.id)
 	case memberMethod:
 		r.call.Method, _ = textOf(&r.Scanner, r.Value(), "")
 	case memberParams:

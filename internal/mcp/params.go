@@ -58,7 +58,7 @@ func (c *Call) readParams(r *messageReader) error {
 			o.Note(c.readListen(r))
 		case o.Member&name != 0:
 			c.raw.name, c.plain.name = r.Value(), r.IsPlain()
-			r.gaps.add(&r.Scanner, o.Member, c.raw.name)
+			r.gaps.Add(&r.Scanner, o.Member, c.raw.name)
 		default:
 			c.setParam(r, o.Member)
 		}
@@ -73,9 +73,9 @@ func (c *Call) setParam(r *messageReader, member jsonobject.Set) {
 	switch member {
 	case memberTaskID:
 		c.raw.taskID, c.plain.taskID, c.HasTaskID = value, r.IsPlain(), true
-		r.gaps.add(&r.Scanner, member, value)
+		r.gaps.Add(&r.Scanner, member, value)
 	case memberArguments:
-		r.gaps.add(&r.Scanner, member, value)
+		r.gaps.Add(&r.Scanner, member, value)
 	case memberCursor:
 		c.Cursor, c.badCursor = textOf(&r.Scanner, value, "")
 	case memberState:
@@ -115,7 +115,7 @@ func (c *Call) readMeta(r *messageReader) error {
 		case memberToken:
 			token := r.Value()
 			c.setToken(token)
-			r.gaps.add(&r.Scanner, memberToken, token)
+			r.gaps.Add(&r.Scanner, memberToken, token)
 		default:
 			r.Value()
 		}

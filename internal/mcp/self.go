@@ -5,6 +5,7 @@ import (
 	"sync/atomic"
 
 	"berth/internal/jsonobject"
+	"berth/internal/recall"
 )
 
 // self is what a client says of itself: its version, its name and what it is capable of, with which the `_meta` of each of its
@@ -40,7 +41,7 @@ func partOf(data, value []byte) part {
 }
 
 // selves are those that were read last.
-var selves = newMemory[self](1 << 6)
+var selves = recall.New[self](1 << 6)
 
 // maxSelf is how long a self is that is kept, at most.
 const maxSelf = 1 << 10
@@ -48,7 +49,7 @@ const maxSelf = 1 << 10
 // placeOfSelf is where the self is to be that data begins with.
 func placeOfSelf(data []byte) *atomic.Pointer[self] {
 	const name, after = 104, 144 // where clients differ, as they write it as a rule
-	return selves.place(wordAt(data, name), wordAt(data, after))
+	return selves.Place(recall.WordAt(data, name), recall.WordAt(data, after))
 }
 
 // recall passes over a self that is known, in a `_meta` that was just entered.
@@ -74,7 +75,7 @@ func (c *Call) remember(r *messageReader, o *jsonobject.Object, from int) {
 		return
 	case !c.hasCapabilities, !r.IsASCII(), len(data) > maxSelf:
 		return
-	case !selves.isFree(place):
+	case !selves.IsFree(place):
 		return
 	}
 	place.Store(&self{

@@ -7,15 +7,16 @@ import (
 	"testing"
 
 	"berth/internal/jsonobject"
+	"berth/internal/recall"
 )
 
 // forget has nothing be known.
-func forget[T any](m *memory[T]) { *m = newMemory[T](len(m.places)) }
+func forget[T any](m *recall.Memory[T]) { *m = recall.New[T](len(m.Places)) }
 
 // keptIn are the forms that are known.
-func keptIn[T any](m *memory[alike[T]]) (kept []T) {
-	for i := range m.places {
-		for _, f := range those(&m.places[i]) {
+func keptIn[T any](m *recall.Memory[recall.Alike[T]]) (kept []T) {
+	for i := range m.Places {
+		for _, f := range recall.Those(&m.Places[i]) {
 			kept = append(kept, *f)
 		}
 	}
@@ -102,8 +103,8 @@ func TestOnlyWhatAClientSaysOfItselfIsKept(t *testing.T) {
 		"broken capabilities": before + `"` + metaCapabilities + `":{,}}}}`,
 	} {
 		_, _, _ = peeked([]byte(body))
-		for i := range selves.places {
-			if kept := selves.places[i].Load(); kept != nil {
+		for i := range selves.Places {
+			if kept := selves.Places[i].Load(); kept != nil {
 				t.Fatalf("%s: kept %q", name, kept.text)
 			}
 		}
