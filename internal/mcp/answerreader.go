@@ -231,14 +231,14 @@ func (r *answerReader) duration(d *time.Duration) {
 		return
 	}
 	if ms, err := strconv.Atoi(string(value)); err == nil { // as nearly all are
-		*d = milliseconds(float64(ms))
+		*d = Milliseconds(float64(ms))
 	} else if ms, err := strconv.ParseFloat(string(value), 64); err == nil {
-		*d = milliseconds(ms)
+		*d = Milliseconds(ms)
 	}
 }
 
-// milliseconds converts without overflow; a century is for ever.
-func milliseconds(ms float64) time.Duration {
+// Milliseconds converts without overflow; a century is for ever.
+func Milliseconds(ms float64) time.Duration {
 	const century = 100 * 365 * 24 * time.Hour
 	if ms <= 0 {
 		return 0

@@ -142,8 +142,6 @@ func IsUnfit(r rune) bool {
 	return unicode.IsControl(r) || unicode.In(r, unicode.Zl, unicode.Zp) || r == unicode.ReplacementChar
 }
 
-const memberTask = "task"
-
 // AsksTask reports whether the call of a tool asks to be made a task (2025-11-25, tasks, "Creating
 // Tasks"). In the modern era params.task means nothing.
 func (c *Call) AsksTask() bool {
@@ -166,5 +164,5 @@ func (c *Call) AskedTTL() (ttl time.Duration, asked bool, err error) {
 	if value.Kind() != '0' || err != nil && !errors.Is(err, strconv.ErrRange) {
 		return 0, false, errParams("task.ttl is no number")
 	}
-	return milliseconds(ms), true, nil
+	return Milliseconds(ms), true, nil
 }

@@ -2,9 +2,6 @@ package mcp
 
 import "berth/internal/jsonobject"
 
-// VersionCoreTasks is the one revision whose core has tasks; after it they are an extension.
-const VersionCoreTasks = "2025-11-25"
-
 // OffersTasks reports whether the response to an initialize has tasks among its capabilities.
 func OffersTasks(message []byte) bool {
 	_, _, ok := jsonobject.Locate(message, "result", "capabilities", "tasks")
@@ -36,4 +33,17 @@ func AddTasksExtension(message []byte) ([]byte, bool) {
 		return message, false
 	}
 	return jsonobject.Setting([]byte("{}"), path...).Tried(message)
+}
+
+// HasCapability reports whether the result of an initialize declares a capability of the server's.
+func HasCapability(initialized []byte, path ...string) bool {
+	value := jsonobject.At(initialized, append([]string{"capabilities"}, path...)...)
+	return value != nil && value.Kind() != 'n' && value.Kind() != 'f'
+}
+
+// HasCoreTasks reports whether the result of an initialize lets calls of tools be made tasks
+// (2025-11-25, tasks, "Server Capabilities").
+func HasCoreTasks(initialized []byte) bool {
+	return jsonobject.IsString(jsonobject.At(initialized, "protocolVersion"), VersionCoreTasks) &&
+		HasCapability(initialized, "tasks", "requests", "tools", "call")
 }

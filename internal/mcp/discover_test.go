@@ -1,6 +1,10 @@
 package mcp
 
-import "testing"
+import (
+	"testing"
+
+	"berth/internal/jsonobject"
+)
 
 func TestAddTasksExtension(t *testing.T) {
 	const tasks = `"io.modelcontextprotocol/tasks":{}`
@@ -73,6 +77,23 @@ func FuzzAddTasksExtension(f *testing.F) {
 			t.Errorf("added twice to %q", message)
 		}
 	})
+}
+
+func TestDiscoverTellsOfCoreTasksAsTheExtension(t *testing.T) {
+	for _, tt := range []struct{ name, initialized, want string }{
+		{"tasks", `{"protocolVersion":"2025-11-25","capabilities":{"tasks":{"requests":{"tools":{"call":{}}}}}}`, `{"extensions":{"io.modelcontextprotocol/tasks":{}}}`},
+		{"beside others", `{"protocolVersion":"2025-11-25","capabilities":{"tools":{},"tasks":{"list":{},"requests":{"tools":{"call":{}}}},"extensions":{"a/b":{}}}}`,
+			`{"tools":{},"extensions":{"a/b":{},"io.modelcontextprotocol/tasks":{}}}`},
+		{"no calls of tools", `{"protocolVersion":"2025-11-25","capabilities":{"tasks":{"list":{}}}}`, `{}`},
+		{"another revision", `{"protocolVersion":"2025-06-18","capabilities":{"tasks":{"requests":{"tools":{"call":{}}}}}}`, `{}`},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			got := jsonobject.At(DiscoverFrom([]byte(tt.initialized), "2026-07-28"), "capabilities")
+			if string(got) != tt.want {
+				t.Errorf("capabilities: got %s, want %s", got, tt.want)
+			}
+		})
+	}
 }
 
 // within returns the object in a member, which is made if there is none.

@@ -17,6 +17,4 @@
 // its arguments, what becomes of it in its first round (roundform.go), all of an answer but its id, its task and its content
 // (answerform.go), all of a notification but what its params say (noticeform.go), and what a client says of itself (self.go).
 // At most 4 MiB are kept of these.
-// The answer to a held call is read whole, and its result copied once for each time that
-// it is shown.
 package mcp

@@ -15,6 +15,10 @@ const (
 	metaRelatedTask = "modelcontextprotocol.io/related-task"
 )
 
+// MetaCoreRelatedTask is the member of `_meta` that says whose a message is (2025-11-25, "Related Task
+// Metadata").
+const MetaCoreRelatedTask = "io.modelcontextprotocol/related-task"
+
 // MakesTask reports whether the call is to become a task whose id the client made, as that draft
 // lets any request. In a modern revision the member means nothing.
 func (c *Call) MakesTask() bool {
@@ -71,7 +75,7 @@ func RelatedTask(message []byte) string {
 		return ""
 	}
 	meta := inside(inside(message, "params", "result"), "_meta")
-	id, _ := jsonobject.Text(inside(inside(meta, metaRelatedTask, coreRelatedTask), "taskId"))
+	id, _ := jsonobject.Text(inside(inside(meta, metaRelatedTask, MetaCoreRelatedTask), "taskId"))
 	return id
 }
 

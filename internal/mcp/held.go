@@ -8,8 +8,6 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-const memberProgressToken = "progressToken"
-
 // Round is one sending of a held call, which is sent once more for each time that it was answered.
 type Round struct {
 	// ID is the raw JSON of the request's id, one of its own for each round (2026-07-28, multi
@@ -58,18 +56,18 @@ var withoutTasks = jsonobject.Patch{{Name: "extensions", Within: jsonobject.Patc
 
 func (r Round) patch() jsonobject.Patch {
 	params := jsonobject.Patch{{Name: "_meta", Within: jsonobject.Patch{
-		{Name: memberProgressToken, Value: r.token()},
+		{Name: MemberProgressToken, Value: r.token()},
 		{Name: metaCapabilities, Within: withoutTasks},
 	}}}
 	if r.WithoutTask {
-		params = append(params, jsonobject.Change{Name: memberTask})
+		params = append(params, jsonobject.Change{Name: MemberTask})
 	}
 	if r.Answered {
-		responses := jsonobject.Change{Name: memberInputResponses}
+		responses := jsonobject.Change{Name: MemberInputResponses}
 		if len(r.Answers) > 0 {
 			responses.Value = Inputs(r.Answers)
 		}
-		params = append(params, responses, jsonobject.Change{Name: memberRequestState, Value: r.State})
+		params = append(params, responses, jsonobject.Change{Name: MemberRequestState, Value: r.State})
 	}
 	p := jsonobject.Patch{{Name: "params", Within: params}}
 	if r.ID != nil {

@@ -56,18 +56,6 @@ func appendInputs(out []byte, inputs []Input) []byte {
 	return append(out, '}')
 }
 
-// Members of multi round-trip requests (2026-07-28, "Core Types").
-const (
-	memberInputRequests  = "inputRequests"
-	memberInputResponses = "inputResponses"
-	memberRequestState   = "requestState"
-)
-
-const (
-	ResultInputRequired = "input_required" // the resultType of a result that asks for input
-	ResultTask          = "task"           // that of a result which hands out a task of the Tasks extension
-)
-
 var (
 	errNothingAsked = errors.New("mcp: input_required with neither inputRequests nor requestState")
 	errInputKind    = errors.New("mcp: a member of input_required has the wrong kind")
@@ -77,7 +65,7 @@ var (
 // string; both alias result. It fails if there is neither, on a wrong kind, an ambiguous name or
 // one that cannot be sent back, and beyond MaxInputs. null is as good as no member.
 func InputRequired(result []byte) (asks []Input, state []byte, err error) {
-	members, err := jsonobject.Named(result, memberInputRequests, memberRequestState)
+	members, err := jsonobject.Named(result, MemberInputRequests, MemberRequestState)
 	for i := range members {
 		if members[i].Kind() == 'n' {
 			members[i] = nil
@@ -89,9 +77,9 @@ func InputRequired(result []byte) (asks []Input, state []byte, err error) {
 	case requests == nil && state == nil:
 		err = errNothingAsked
 	case state != nil && jsontext.Value(state).Kind() != '"':
-		err = fmt.Errorf("%w: %s", errInputKind, memberRequestState)
+		err = fmt.Errorf("%w: %s", errInputKind, MemberRequestState)
 	case requests != nil:
-		asks, err = readRequests(requests)
+		asks, err = ReadRequests(requests)
 	}
 	if err != nil {
 		return nil, nil, err
@@ -99,9 +87,10 @@ func InputRequired(result []byte) (asks []Input, state []byte, err error) {
 	return asks, state, nil
 }
 
-func readRequests(object jsontext.Value) ([]Input, error) {
+// ReadRequests reads inputRequests in order, as InputRequired does.
+func ReadRequests(object jsontext.Value) ([]Input, error) {
 	if object.Kind() != '{' {
-		return nil, fmt.Errorf("%w: %s", errInputKind, memberInputRequests)
+		return nil, fmt.Errorf("%w: %s", errInputKind, MemberInputRequests)
 	}
 	asks, err := readInputs(object)
 	for _, ask := range asks {
@@ -126,12 +115,12 @@ func InputResponses(body []byte) ([]Input, error) {
 		return nil, refusal(err)
 	}
 	if responses.Kind() != '{' {
-		return nil, errParams(memberInputResponses + " is missing or no object")
+		return nil, errParams(MemberInputResponses + " is missing or no object")
 	}
 	inputs, err := readInputs(responses)
 	switch {
 	case errors.Is(err, errTooManyInputs):
-		return nil, errParams("too many " + memberInputResponses)
+		return nil, errParams("too many " + MemberInputResponses)
 	case err != nil:
 		return nil, refusal(err)
 	}
@@ -149,7 +138,7 @@ func (in Input) CheckResponse(request []byte) error {
 	if jsontext.Value(in.Value).Kind() == '{' && (request == nil || isAnswer(request, in.Value)) {
 		return nil
 	}
-	refused := errParams("what " + memberInputResponses + " holds under a key is no answer to what was asked")
+	refused := errParams("what " + MemberInputResponses + " holds under a key is no answer to what was asked")
 	refused.Data = struct {
 		Key string `json:"key"`
 	}{in.Key}
@@ -161,6 +150,6 @@ func responsesOf(body []byte) (jsontext.Value, error) {
 	if params.Kind() != '{' {
 		return nil, nil
 	}
-	members, err := jsonobject.Named(params, memberInputResponses)
+	members, err := jsonobject.Named(params, MemberInputResponses)
 	return members[0], err
 }

@@ -92,10 +92,10 @@ func (c *Client) Asked() bool { return len(c.AsksClient()) > len("{}") }
 func LegacyForm(body, id, token []byte) ([]byte, error) {
 	meta := jsonobject.Patch{{Name: metaVersion}, {Name: metaClientInfo}, {Name: metaCapabilities}, {Name: metaLogLevel}}
 	if token != nil {
-		meta = append(meta, jsonobject.Change{Name: memberProgressToken, Value: token})
+		meta = append(meta, jsonobject.Change{Name: MemberProgressToken, Value: token})
 	}
 	p := jsonobject.Patch{{Name: "id", Value: id}, {Name: "params", Within: jsonobject.Patch{
-		{Name: "_meta", Within: meta}, {Name: memberInputResponses}, {Name: memberRequestState}, {Name: memberTask},
+		{Name: "_meta", Within: meta}, {Name: MemberInputResponses}, {Name: MemberRequestState}, {Name: MemberTask},
 	}}}
 	return PatchRequest(p, body)
 }

@@ -5,6 +5,19 @@ import (
 	"berth/internal/jsonscan"
 )
 
+// Names of members that others put in, and take out.
+const (
+	MemberProgressToken = "progressToken" // of _meta, and of a notifications/progress
+	MemberTask          = "task"          // of the params of a call that asks to be made a task (2025-11-25, tasks, "Creating Tasks")
+)
+
+// Members of multi round-trip requests (2026-07-28, "Core Types").
+const (
+	MemberInputRequests  = "inputRequests"
+	MemberInputResponses = "inputResponses"
+	MemberRequestState   = "requestState"
+)
+
 // Members that are known by their names, wherever these stand.
 const (
 	memberJSONRPC jsonobject.Set = 1 << iota // of a message
@@ -81,14 +94,14 @@ var memberNames = namesOf([]namedMember{
 	{"name", memberName},
 	{"uri", memberURI},
 	{"cursor", memberCursor},
-	{memberRequestState, memberState},
+	{MemberRequestState, memberState},
 	{"arguments", memberArguments},
 	{"notifications", memberNotifications},
 	{"capabilities", memberCapabilities},
 	{metaVersion, memberMetaVersion},
 	{metaCapabilities, memberMetaCapabilities},
 	{metaClientInfo, memberMetaClient},
-	{memberProgressToken, memberToken},
+	{MemberProgressToken, memberToken},
 	{"traceparent", memberTraceParent},
 	{"tracestate", memberTraceState},
 	{metaNewTask, memberNewTask},
@@ -103,7 +116,7 @@ var memberNames = namesOf([]namedMember{
 	{"resultType", memberResultType},
 	{"nextCursor", memberNextCursor},
 	{"protocolVersion", memberVersion},
-	{memberTask, memberOwnTask},
+	{MemberTask, memberOwnTask},
 	{"taskId", memberTaskID},
 	{"status", memberStatus},
 	{"statusMessage", memberStatusMessage},

@@ -67,12 +67,6 @@ func WithNextCursor(message []byte, cursor string) []byte {
 	return jsonobject.Replace(message, quoted, "result", "nextCursor")
 }
 
-// HasCapability reports whether the result of an initialize declares a capability of the server's.
-func HasCapability(initialized []byte, path ...string) bool {
-	value := jsonobject.At(initialized, append([]string{"capabilities"}, path...)...)
-	return value != nil && value.Kind() != 'n' && value.Kind() != 'f'
-}
-
 // InputRequest is what of a server's request stands in inputRequests: its method and its params.
 func InputRequest(request []byte) []byte {
 	values, err := jsonobject.Loose(request, "method", "params")

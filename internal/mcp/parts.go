@@ -22,11 +22,12 @@ func (p Parts) Bytes() []byte {
 	return bytes.Join(p, nil)
 }
 
-// copied is up to which size, in bytes, an outcome is copied: one piece costs less than three.
-const copied = 16 << 10
+// Copied is up to which size, in bytes, an outcome is copied: one piece costs less than three.
+const Copied = 16 << 10
 
-func around(head, value, tail []byte) Parts {
-	if len(value) <= copied {
+// Around is the message that value stands in, between head and tail: copied where it is small, and where it is not, in pieces.
+func Around(head, value, tail []byte) Parts {
+	if len(value) <= Copied {
 		return Parts{append(append(head, value...), tail...)}
 	}
 	return Parts{head, value, tail}

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"slices"
 
+	"berth/internal/build"
 	"berth/internal/jsonobject"
 )
 
@@ -65,23 +66,31 @@ func ErrorResponse(id, object []byte) []byte { return response(id, "error", obje
 func Response(id, result []byte) []byte { return response(id, "result", result) }
 
 func response(id []byte, member string, value []byte) []byte {
-	return slices.Concat([]byte(responseBegin), id, []byte(`,"`), []byte(member), []byte(`":`), value, []byte{'}'})
+	return slices.Concat([]byte(ResponseBegin), id, []byte(`,"`), []byte(member), []byte(`":`), value, []byte{'}'})
 }
 
-// responseBegin begins a response, up to its id.
-const responseBegin = `{"jsonrpc":"2.0","id":`
+// ResponseBegin begins a response, up to its id.
+const ResponseBegin = `{"jsonrpc":"2.0","id":`
 
 // ErrorParts is ErrorResponse without a copy of a large object.
 func ErrorParts(id, object []byte) Parts {
-	return around(responseHead(id, "error"), object, []byte{'}'})
+	return Around(ResponseHead(id, "error"), object, []byte{'}'})
 }
 
-func responseHead(id []byte, member string) []byte {
-	return slices.Concat([]byte(responseBegin), id, []byte(`,"`+member+`":`))
+// ResponseHead begins the response under this raw id, up to the value of its result or error.
+func ResponseHead(id []byte, member string) []byte {
+	return slices.Concat([]byte(ResponseBegin), id, []byte(`,"`+member+`":`))
 }
 
 // EmptyResponse acknowledges a modern request that has no result of its own (Tasks extension, "Task
 // Cancellation").
 func EmptyResponse(id []byte) []byte {
-	return Response(id, []byte(`{"resultType":"complete",`+ownMeta+`}`))
+	return Response(id, []byte(`{"resultType":"complete",`+MetaOfOwn+`}`))
 }
+
+// OwnServerInfo names berth in results of its own (2026-07-28, basic, "Per-response protocol fields").
+// A result that a tool gave is that tool's server's.
+const OwnServerInfo = `"io.modelcontextprotocol/serverInfo":{"name":"berth","version":"` + build.Version + `"}`
+
+// MetaOfOwn is the `_meta` of a result of berth's own that has nothing else in it.
+const MetaOfOwn = `"_meta":{` + OwnServerInfo + `}`

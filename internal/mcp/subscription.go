@@ -30,7 +30,7 @@ func Acknowledgement(id []byte, agreed Filter) []byte {
 // Closure").
 func SubscriptionEnd(id []byte) []byte {
 	result := append([]byte(`{"resultType":"complete","_meta":{"`+metaSubscription+`":`), id...)
-	return Response(id, append(result, ","+serverInfo+"}}"...))
+	return Response(id, append(result, ","+OwnServerInfo+"}}"...))
 }
 
 // TaskNotification tells a subscription of a task, given as the result of tasks/get.
@@ -56,10 +56,11 @@ func ListenFor(body []byte, filter Filter) []byte {
 }
 
 func notification(method string, id, params []byte) []byte {
-	return bytes.Join([][]byte{[]byte(notificationHead(method)), id, []byte(`},`), params, []byte(`}}`)}, nil)
+	return bytes.Join([][]byte{[]byte(NotificationHead(method)), id, []byte(`},`), params, []byte(`}}`)}, nil)
 }
 
-func notificationHead(method string) string {
+// NotificationHead begins a notification on a subscription's stream, up to the raw id of the subscription.
+func NotificationHead(method string) string {
 	return `{"jsonrpc":"2.0","method":"` + method + `","params":{"_meta":{"` + metaSubscription + `":`
 }
 

@@ -33,6 +33,9 @@ const (
 	versionModern  = "2026-07-28" // the first revision of the modern era
 )
 
+// VersionCoreTasks is the one revision whose core has tasks; after it they are an extension.
+const VersionCoreTasks = "2025-11-25"
+
 // TasksExtension is the identifier of the Tasks extension.
 const TasksExtension = "io.modelcontextprotocol/tasks"
 

@@ -5,6 +5,7 @@ import (
 
 	"berth/internal/exchange"
 	"berth/internal/mcp"
+	"berth/internal/mcp/taskwire"
 	"berth/internal/sse"
 	"berth/internal/wire"
 	"berth/proxy/reply"
@@ -96,7 +97,7 @@ func (a *Answer) completed(piece *exchange.Piece) (message []byte, changed bool)
 	case mcp.MethodInitialize:
 		message, changed = mcp.AddTasksCapability(piece.Message, a.lists)
 	case mcp.MethodListTools:
-		message, changed = mcp.AddTaskSupport(piece.Message, a.announcer.supportOf)
+		message, changed = taskwire.AddSupport(piece.Message, a.announcer.supportOf)
 	}
 	return message, changed && !a.out.TooLarge(int64(len(message)))
 }

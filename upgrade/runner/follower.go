@@ -9,6 +9,7 @@ import (
 
 	"berth/internal/exchange"
 	"berth/internal/mcp"
+	"berth/internal/mcp/taskwire"
 	"berth/routing"
 	"berth/upgrade/task"
 	"berth/upgrade/transport"
@@ -38,7 +39,7 @@ type follower struct {
 }
 
 // keep polls the task until it ends, or asks for something.
-func (f *follower) keep(ctx context.Context, state mcp.FollowedTask) (again bool, err error) {
+func (f *follower) keep(ctx context.Context, state taskwire.Followed) (again bool, err error) {
 	for {
 		if over, err := f.act(ctx, state); over || err != nil {
 			return false, err
@@ -54,7 +55,7 @@ func (f *follower) keep(ctx context.Context, state mcp.FollowedTask) (again bool
 
 // act does what the state of the upstream's task means for ours. over says that nothing
 // is to be waited for.
-func (f *follower) act(ctx context.Context, state mcp.FollowedTask) (over bool, err error) {
+func (f *follower) act(ctx context.Context, state taskwire.Followed) (over bool, err error) {
 	rd := f.rd
 	switch state.Status {
 	case "completed":
@@ -108,14 +109,14 @@ func (f *follower) wait(ctx context.Context, interval time.Duration) error {
 }
 
 // poll asks for the state of the task.
-func (f *follower) poll(ctx context.Context) (mcp.FollowedTask, error) {
+func (f *follower) poll(ctx context.Context) (taskwire.Followed, error) {
 	r, err := f.ask(ctx, mcp.MethodGetTask, nil)
 	if err != nil || r.IsError {
-		return mcp.FollowedTask{}, f.refused(r, err)
+		return taskwire.Followed{}, f.refused(r, err)
 	}
-	state, err := mcp.ReadFollowed(r.Result)
+	state, err := taskwire.ReadFollowed(r.Result)
 	if err != nil || state.ID != f.id {
-		return mcp.FollowedTask{}, task.ErrGarbled
+		return taskwire.Followed{}, task.ErrGarbled
 	}
 	return state, nil
 }
@@ -204,7 +205,7 @@ func (f *follower) askOnce(ctx context.Context, method string, answers []mcp.Inp
 // aboutTheirs is a request about an upstream's task, without an envelope.
 func aboutTheirs(theirs, id, method, version string, answers []mcp.Input) *task.Call {
 	return &task.Call{
-		Body: mcp.TaskRequest(id, method, theirs, version, answers),
+		Body: taskwire.Request(id, method, theirs, version, answers),
 		Own: task.Pairs{
 			"Accept", "application/json, text/event-stream", "Content-Type", "application/json",
 			mcp.HeaderVersion, version, mcp.HeaderMethod, method, mcp.HeaderName, mcp.EncodeName(theirs),

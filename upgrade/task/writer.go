@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"berth/internal/jsonobject"
-	"berth/internal/mcp"
+	"berth/internal/mcp/taskwire"
 )
 
 // writer is a JSON object that is being written, to behind its last member.
@@ -85,7 +85,7 @@ func (w *writer) time(name string, value time.Time) {
 	}
 	to := append(w.named(name), '"')
 	if value.Location() == time.UTC && value.Nanosecond()%int(time.Millisecond) == 0 {
-		*w = append(withoutZeros(mcp.AppendMillis(to, value)), '"')
+		*w = append(withoutZeros(taskwire.AppendMillis(to, value)), '"')
 	} else {
 		*w = append(value.AppendFormat(to, time.RFC3339Nano), '"')
 	}

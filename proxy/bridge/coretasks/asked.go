@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"berth/internal/mcp"
+	"berth/internal/mcp/taskwire"
 	"berth/proxy/bridge/rounds"
 	"berth/proxy/fault"
 	"berth/proxy/outbound"
@@ -15,7 +16,7 @@ import (
 
 // show puts what the task asks into the view. A task that asks nothing that its client has not
 // answered, or can answer, is at work as far as that can tell.
-func (t *Task) show(ctx context.Context, v *mcp.TaskView) error {
+func (t *Task) show(ctx context.Context, v *taskwire.View) error {
 	notes := t.of.Notes.of(t.l, t.core)
 	known, err := notes.open(ctx)
 	if err != nil {
@@ -44,7 +45,7 @@ func (t *Task) show(ctx context.Context, v *mcp.TaskView) error {
 }
 
 // until is how long a task will live.
-func until(v *mcp.TaskView) time.Duration {
+func until(v *taskwire.View) time.Duration {
 	return max(time.Until(v.Created.Add(lifeOf(v))), time.Minute)
 }
 
@@ -110,7 +111,7 @@ func (t *Task) update(ctx context.Context) error {
 
 // answer posts an answer. The server ignores one that it has.
 func (t *Task) answer(ctx context.Context, q rounds.Question, value []byte) error {
-	err := t.l.Tell(ctx, t.who.Out, mcp.RelatedResponse(q.ID, value, t.core).Bytes())
+	err := t.l.Tell(ctx, t.who.Out, taskwire.RelatedResponse(q.ID, value, t.core).Bytes())
 	refused, ok := errors.AsType[*session.Refusal](err)
 	switch {
 	case ok && outbound.DeniesSession(refused.Status) && (t.l.ID == "" || t.l.IsDenied(ctx, t.who.Out)):

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"berth/internal/mcp"
+	"berth/internal/mcp/taskwire"
 	"berth/internal/seal"
 	"berth/internal/storage"
 	"berth/internal/wire"
@@ -19,7 +20,7 @@ import (
 
 // HandOut is the response that hands out the task that a call in a session has become, as message says. id is the request's, raw JSON.
 func (s *Server) HandOut(ctx context.Context, who *sessions.Borrower, l *sessions.Session, id, message []byte) (status int, body []byte) {
-	v, err := mcp.ReadCoreTask(mcp.HandedOut(mcp.ResultObject(message)))
+	v, err := taskwire.ReadCore(taskwire.HandedOut(mcp.ResultObject(message)))
 	if err != nil {
 		return fault.BadUpstream.Status, fault.BadUpstream.Body(id)
 	}
@@ -49,7 +50,7 @@ func (s *Server) withdraw(who *sessions.Borrower, l *sessions.Session, core stri
 const unlimited = 24 * time.Hour
 
 // lifeOf is how long a task lives from its creation.
-func lifeOf(v *mcp.TaskView) time.Duration {
+func lifeOf(v *taskwire.View) time.Duration {
 	if v.TTL == 0 {
 		return unlimited
 	}

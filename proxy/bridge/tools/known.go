@@ -8,6 +8,7 @@ import (
 
 	"berth/internal/exchange"
 	"berth/internal/mcp"
+	"berth/internal/mcp/taskwire"
 	"berth/proxy/bridge/sessions"
 )
 
@@ -122,5 +123,5 @@ func (k *Known) facts() toolFacts {
 // add adds what the result of a tools/list says.
 func (t toolFacts) add(result []byte) {
 	mcp.AddMirrors(t.mirrors, result)
-	mcp.AddTaskSupports(t.supports, result)
+	taskwire.AddSupports(t.supports, result)
 }

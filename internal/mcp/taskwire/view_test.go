@@ -1,6 +1,7 @@
-package mcp
+package taskwire
 
 import (
+	"berth/internal/mcp"
 	"bytes"
 	"encoding/json"
 	"reflect"
@@ -9,13 +10,13 @@ import (
 	"time"
 )
 
-var viewed = TaskView{
+var viewed = View{
 	ID: "t<1>", Status: "working", Created: time.Date(2026, 1, 2, 4, 4, 5, 678_900_000, time.FixedZone("", 3600)),
 	Updated: time.Date(2026, 1, 2, 3, 4, 6, 0, time.UTC), TTL: time.Hour, PollInterval: 1500 * time.Millisecond,
 }
 
 // view is viewed with a change.
-func view(change func(v *TaskView)) TaskView {
+func view(change func(v *View)) View {
 	v := viewed
 	change(&v)
 	return v
@@ -23,9 +24,9 @@ func view(change func(v *TaskView)) TaskView {
 
 func TestHandleIsACreateTaskResult(t *testing.T) {
 	const times = `"createdAt":"2026-01-02T03:04:05.678Z","lastUpdatedAt":"2026-01-02T03:04:06.000Z"`
-	for want, v := range map[string]TaskView{
-		`{"resultType":"task","taskId":"t<1>","status":"working",` + times + `,"ttlMs":3600000,"pollIntervalMs":1500,` + ownMeta + `}`: viewed,
-		`{"resultType":"task","taskId":"t<1>","status":"working","statusMessage":"a \"b\"",` + times + `,"ttlMs":null,` + ownMeta + `}`: view(func(v *TaskView) {
+	for want, v := range map[string]View{
+		`{"resultType":"task","taskId":"t<1>","status":"working",` + times + `,"ttlMs":3600000,"pollIntervalMs":1500,` + mcp.MetaOfOwn + `}`: viewed,
+		`{"resultType":"task","taskId":"t<1>","status":"working","statusMessage":"a \"b\"",` + times + `,"ttlMs":null,` + mcp.MetaOfOwn + `}`: view(func(v *View) {
 			v.Message, v.TTL, v.PollInterval, v.Result = `a "b"`, 0, 0, []byte(`{}`)
 		}),
 	} {
@@ -34,17 +35,17 @@ func TestHandleIsACreateTaskResult(t *testing.T) {
 			t.Errorf("got  %s\nwant %s", got, want)
 		}
 	}
-	a, err := PeekAnswer(viewed.Handle([]byte("1")), false)
-	if err != nil || !a.CreatesTask() || a.Dialect != DialectExtension || a.Task != (Task{ID: "t<1>", Status: "working", TTL: time.Hour}) {
+	a, err := mcp.PeekAnswer(viewed.Handle([]byte("1")), false)
+	if err != nil || !a.CreatesTask() || a.Dialect != mcp.DialectExtension || a.Task != (mcp.Task{ID: "t<1>", Status: "working", TTL: time.Hour}) {
 		t.Errorf("read back as %+v, %v", a, err)
 	}
 }
 
 func TestDetailedBearsWhatItsStatusCallsFor(t *testing.T) {
-	all := func(status string) TaskView {
-		return view(func(v *TaskView) {
+	all := func(status string) View {
+		return view(func(v *View) {
 			v.Status, v.Result, v.Error = status, []byte(`{"content":[ ]}`), []byte(`{"code": -1}`)
-			v.Inputs = Inputs([]Input{{"b", []byte(`{"method": "x"}`)}, {"a", []byte(`{}`)}})
+			v.Inputs = mcp.Inputs([]mcp.Input{{Key: "b", Value: []byte(`{"method": "x"}`)}, {Key: "a", Value: []byte(`{}`)}})
 		})
 	}
 	for status, want := range map[string]string{
@@ -56,12 +57,12 @@ func TestDetailedBearsWhatItsStatusCallsFor(t *testing.T) {
 	} {
 		got := string(detailed(all(status)))
 		if rest, ok := strings.CutPrefix(got, `{"resultType":"complete","taskId":"t<1>","status":"`+status+`","createdAt":`); !ok ||
-			!strings.HasSuffix(rest, `"pollIntervalMs":1500,`+ownMeta+want+`}`) || !json.Valid([]byte(got)) {
+			!strings.HasSuffix(rest, `"pollIntervalMs":1500,`+mcp.MetaOfOwn+want+`}`) || !json.Valid([]byte(got)) {
 			t.Errorf("%s: got %s", status, got)
 		}
 	}
 	for _, status := range []string{"completed", "failed", "input_required"} {
-		v := view(func(v *TaskView) { v.Status = status })
+		v := view(func(v *View) { v.Status = status })
 		decode(t, detailed(v))
 	}
 }
@@ -79,7 +80,7 @@ func TestCompletedResultSaysSo(t *testing.T) {
 		`{"a":1,"resultType":null}`:           `{"a":1,"resultType":null}`,
 		`{"a":1,"resultType":["odd"]}`:        `{"a":1,"resultType":["odd"]}`,
 	} {
-		v := view(func(v *TaskView) { v.Status, v.Result = "completed", []byte(result) })
+		v := view(func(v *View) { v.Status, v.Result = "completed", []byte(result) })
 		got := detailed(v)
 		if !strings.HasSuffix(string(got), `,"result":`+want+`}`) || !json.Valid(got) {
 			t.Errorf("%s: got %s", result, got)
@@ -97,16 +98,16 @@ func TestLargeOutcomeIsNotCopied(t *testing.T) {
 		"its _meta is what large": `{"content":[],"_meta":{"a":"` + half + `"},"more":"` + half + `"}`,
 	} {
 		result := []byte(outcome)
-		shown := view(func(v *TaskView) { v.Status, v.Result = "completed", result })
-		failed := view(func(v *TaskView) { v.Status, v.Error = "failed", result })
-		asks := view(func(v *TaskView) { v.Status, v.Inputs = "input_required", result })
-		for what, word := range map[string]func() Parts{
-			"response":      func() Parts { return shown.Response(id) },
-			"error":         func() Parts { return failed.Response(id) },
-			"notification":  func() Parts { return shown.Notification(id) },
-			"core response": func() Parts { return RelatedResponse(id, result, "t") },
-			"asks":          func() Parts { return asks.Response(id) },
-			"core error":    func() Parts { return ErrorParts(id, result) },
+		shown := view(func(v *View) { v.Status, v.Result = "completed", result })
+		failed := view(func(v *View) { v.Status, v.Error = "failed", result })
+		asks := view(func(v *View) { v.Status, v.Inputs = "input_required", result })
+		for what, word := range map[string]func() mcp.Parts{
+			"response":      func() mcp.Parts { return shown.Response(id) },
+			"error":         func() mcp.Parts { return failed.Response(id) },
+			"notification":  func() mcp.Parts { return shown.Notification(id) },
+			"core response": func() mcp.Parts { return RelatedResponse(id, result, "t") },
+			"asks":          func() mcp.Parts { return asks.Response(id) },
+			"core error":    func() mcp.Parts { return mcp.ErrorParts(id, result) },
 		} {
 			if got := allocated(func() { word() }); got > 64<<10 {
 				t.Errorf("%s, %s: %d bytes allocated for %d", name, what, got, len(result))
@@ -119,7 +120,7 @@ func TestLargeOutcomeIsNotCopied(t *testing.T) {
 }
 
 // detailed is the result of a tasks/get.
-func detailed(v TaskView) []byte {
+func detailed(v View) []byte {
 	response := v.Response([]byte("1")).Bytes()
 	return bytes.TrimSuffix(bytes.TrimPrefix(response, []byte(`{"jsonrpc":"2.0","id":1,"result":`)), []byte("}"))
 }
@@ -128,10 +129,10 @@ func detailed(v TaskView) []byte {
 // "Task Status Notifications").
 func TestTaskNotificationOfAViewIsTheSameTask(t *testing.T) {
 	for _, status := range []string{"working", "input_required", "completed", "failed", "cancelled"} {
-		v := view(func(v *TaskView) {
+		v := view(func(v *View) {
 			v.Status, v.Message, v.Error = status, "so far", []byte(`{"code":-32603,"message":"no"}`)
 			v.Result = []byte(`{"content":[],"_meta":{"a":1}}`)
-			v.Inputs = Inputs([]Input{{"a", []byte(`{"method":"roots/list"}`)}})
+			v.Inputs = mcp.Inputs([]mcp.Input{{Key: "a", Value: []byte(`{"method":"roots/list"}`)}})
 		})
 		result := decode(t, detailed(v)).(map[string]any)
 		if result["resultType"] != "complete" || result["status"] != status {

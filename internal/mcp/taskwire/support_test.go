@@ -1,4 +1,4 @@
-package mcp
+package taskwire
 
 import (
 	"fmt"
@@ -15,10 +15,10 @@ func supportOf(seen *[]string) func(tool, says string) string {
 		if tool == "same" {
 			return says
 		}
-		if tool == "plain" || says != "" && says != TaskForbidden {
+		if tool == "plain" || says != "" && says != Forbidden {
 			return ""
 		}
-		return TaskOptional
+		return Optional
 	}
 }
 
@@ -61,7 +61,7 @@ func TestAddTaskSupport(t *testing.T) {
 				want = around(tc.list)
 			}
 			var seen []string
-			got, changed := AddTaskSupport([]byte(around(tc.list)), supportOf(&seen))
+			got, changed := AddSupport([]byte(around(tc.list)), supportOf(&seen))
 			if string(got) != want || changed != (tc.want != "") || strings.Join(seen, " ") != tc.seen {
 				t.Errorf("got  %s, %v, %v\nwant %s, %v", got, changed, seen, want, tc.seen)
 			}
@@ -79,7 +79,7 @@ func TestAddTaskSupportLeavesOthersAlone(t *testing.T) {
 		`{"id":1,"result":{` + tools + `}`, `{"id":1,"result":{` + tools + `}}x`,
 	} {
 		var seen []string
-		if got, changed := AddTaskSupport([]byte(message), supportOf(&seen)); changed || string(got) != message || seen != nil {
+		if got, changed := AddSupport([]byte(message), supportOf(&seen)); changed || string(got) != message || seen != nil {
 			t.Errorf("%s: got %s, %v, %v", message, got, changed, seen)
 		}
 	}
@@ -96,7 +96,7 @@ func TestAddTaskSupportInALongList(t *testing.T) {
 		return []byte(b.String() + `]}}`)
 	}
 	var seen []string
-	got, changed := AddTaskSupport(list(""), supportOf(&seen))
+	got, changed := AddSupport(list(""), supportOf(&seen))
 	if want := list(`,"execution":{"taskSupport":"optional"}`); string(got) != string(want) || !changed || len(seen) != 5000 {
 		t.Errorf("%d bytes, want %d; %d tools", len(got), len(want), len(seen))
 	}
@@ -115,7 +115,7 @@ func FuzzAddTaskSupport(f *testing.F) {
 			t.Skip()
 		}
 		var given []string
-		got, changed := AddTaskSupport(message, func(tool, says string) string {
+		got, changed := AddSupport(message, func(tool, says string) string {
 			if says != "" {
 				return ""
 			}
@@ -159,6 +159,6 @@ func BenchmarkAddTaskSupport(b *testing.B) {
 	b.SetBytes(int64(len(message)))
 	b.ReportAllocs()
 	for b.Loop() {
-		AddTaskSupport(message, func(_, says string) string { return TaskOptional })
+		AddSupport(message, func(_, says string) string { return Optional })
 	}
 }

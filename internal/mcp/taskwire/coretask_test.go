@@ -1,6 +1,7 @@
-package mcp
+package taskwire
 
 import (
+	"berth/internal/mcp"
 	"bytes"
 	"encoding/json"
 	"strings"
@@ -8,7 +9,7 @@ import (
 	"time"
 )
 
-var coreTask = CoreTask{
+var coreTask = Core{
 	ID: "t<1>", Status: "working", Created: time.Date(2026, 1, 2, 4, 4, 5, 678_900_000, time.FixedZone("", 3600)),
 	Updated: time.Date(2026, 1, 2, 3, 4, 6, 0, time.UTC), TTL: time.Hour, PollInterval: 1500 * time.Millisecond,
 }
@@ -21,17 +22,17 @@ func TestCoreTaskInEachOfItsShapes(t *testing.T) {
 		`{"task":` + coreTaskText + `}`: coreTask.Handle(),
 		coreTaskText:                    coreTask.Task(),
 		`{"jsonrpc":"2.0","method":"notifications/tasks/status","params":` + coreTaskText + `}`: coreTask.StatusNotification(),
-		`{"tasks":[` + coreTaskText + `]}`: TaskList{Tasks: []ListedTask{coreTask.Listed()}}.Result(),
+		`{"tasks":[` + coreTaskText + `]}`: List{Tasks: []Listed{coreTask.Listed()}}.Result(),
 	} {
 		if string(got) != want {
 			t.Errorf("got  %s\nwant %s", got, want)
 		}
 	}
-	a, err := PeekAnswer(Response([]byte("1"), coreTask.Handle()), false)
-	if err != nil || !a.CreatesTask() || a.Dialect != DialectCore || a.Task != (Task{ID: "t<1>", Status: "working", TTL: time.Hour}) {
+	a, err := mcp.PeekAnswer(mcp.Response([]byte("1"), coreTask.Handle()), false)
+	if err != nil || !a.CreatesTask() || a.Dialect != mcp.DialectCore || a.Task != (mcp.Task{ID: "t<1>", Status: "working", TTL: time.Hour}) {
 		t.Errorf("read back as %+v, %v", a, err)
 	}
-	list, err := ReadTaskList(TaskList{Tasks: []ListedTask{coreTask.Listed()}}.Result())
+	list, err := ReadList(List{Tasks: []Listed{coreTask.Listed()}}.Result())
 	if err != nil || len(list.Tasks) != 1 || list.Tasks[0].ID != "t<1>" {
 		t.Errorf("the list is read back as %+v, %v", list, err)
 	}
@@ -67,7 +68,7 @@ func TestRelatedTaskChangesNothingElse(t *testing.T) {
 		if got := string(RelatedResponse([]byte("7"), []byte(result), `t"1`).Bytes()); got != `{"jsonrpc":"2.0","id":7,"result":`+want+`}` {
 			t.Errorf("%s:\ngot  %s\nwant %s", result, got, want)
 		}
-		large := strings.Repeat(" ", copied) // before it, so that nothing else is another
+		large := strings.Repeat(" ", mcp.Copied) // before it, so that nothing else is another
 		if got := RelatedResponse([]byte("7"), []byte(large+result), `t"1`); string(got.Bytes()) != `{"jsonrpc":"2.0","id":7,"result":`+large+want+`}` {
 			t.Errorf("a large %s:\ngot  %s\nwant %s", result, bytes.TrimLeft(got.Bytes(), " "), want)
 		}
@@ -81,20 +82,20 @@ func TestMessageSaysInItsParamsWhichTaskItBelongsTo(t *testing.T) {
 		`{"jsonrpc":"2.0", "id":7,"method":"roots/list"}`:                                   `{"jsonrpc":"2.0", "id":7,"method":"roots/list","params":{` + related + `}}`,
 		`{"method":"x","params":[1]}`:                                                       `{"method":"x","params":[1]}`,
 	} {
-		if got := string(MessageWithRelatedTask([]byte(message), "t")); got != want {
+		if got := string(RelatedMessage([]byte(message), "t")); got != want {
 			t.Errorf("got  %s\nwant %s", got, want)
 		}
 	}
 }
 
 func TestTaskProgressBearsTheTokenOfTheClient(t *testing.T) {
-	got := TaskProgress([]byte(`{"progressToken":"berth-1","progress":0.50, "total":1}`), []byte(`7`), "t")
+	got := Progress([]byte(`{"progressToken":"berth-1","progress":0.50, "total":1}`), []byte(`7`), "t")
 	want := `{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":7,"progress":0.50, "total":1,` +
 		`"_meta":{"io.modelcontextprotocol/related-task":{"taskId":"t"}}}}`
 	if string(got) != want || !json.Valid(got) {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
-	if p, ok := PeekProgress(got); !ok || string(p.Token) != "7" || p.Text() != "0.50/1" {
+	if p, ok := mcp.PeekProgress(got); !ok || string(p.Token) != "7" || p.Text() != "0.50/1" {
 		t.Errorf("read back as %+v, %v", p, ok)
 	}
 }

@@ -1,4 +1,4 @@
-package mcp
+package taskwire
 
 import (
 	"encoding/json"
@@ -8,7 +8,7 @@ import (
 
 func TestReadTaskListKeepsBytes(t *testing.T) {
 	const first, second = `{ "taskId":"a","status":"working", "x":1.0,"y":[ "Ω" ] }`, `{"taskId":"b"}`
-	list, err := ReadTaskList([]byte(`{"_meta":{},"tasks":[` + first + ` ,` + second + `],"nextCursor":"c\u0031"}`))
+	list, err := ReadList([]byte(`{"_meta":{},"tasks":[` + first + ` ,` + second + `],"nextCursor":"c\u0031"}`))
 	if err != nil || len(list.Tasks) != 2 || list.NextCursor != "c1" {
 		t.Fatalf("got %+v, %v", list, err)
 	}
@@ -18,7 +18,7 @@ func TestReadTaskListKeepsBytes(t *testing.T) {
 	if got, want := string(list.Result()), `{"tasks":[`+first+`,`+second+`],"nextCursor":"c1"}`; got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
-	if got := string(TaskList{}.Result()); got != `{"tasks":[]}` {
+	if got := string(List{}.Result()); got != `{"tasks":[]}` {
 		t.Errorf("none: got %s", got)
 	}
 }
@@ -40,12 +40,12 @@ func TestReadTaskListRefusesWhatTwoReadersCouldReadDifferently(t *testing.T) {
 		"cut off":            `{"tasks":[{"taskId":"a"}`,
 		"trailing":           `{"tasks":[]} x`,
 	} {
-		if list, err := ReadTaskList([]byte(result)); err == nil {
+		if list, err := ReadList([]byte(result)); err == nil {
 			t.Errorf("%s: got %+v, want an error", name, list)
 		}
 	}
 	for _, end := range []string{`{"tasks":[]}`, `{"tasks":[],"nextCursor":null}`, `{"tasks":[],"nextCursor":""}`} {
-		if list, err := ReadTaskList([]byte(end)); err != nil || list.NextCursor != "" {
+		if list, err := ReadList([]byte(end)); err != nil || list.NextCursor != "" {
 			t.Errorf("%s: got %+v, %v, want the end", end, list, err)
 		}
 	}
@@ -72,7 +72,7 @@ func FuzzReadTaskList(f *testing.F) {
 	f.Add(`{"tasks":[{"taskId":"a"}],"nextCursor":"b"}`)
 	f.Add(`{"tasks":[{"taskId":"a","taskId":"b"}]}`)
 	f.Fuzz(func(t *testing.T, result string) {
-		list, err := ReadTaskList([]byte(result))
+		list, err := ReadList([]byte(result))
 		if err != nil || !json.Valid([]byte(result)) || strings.ContainsRune(result, '�') {
 			return
 		}
@@ -85,7 +85,7 @@ func FuzzReadTaskList(f *testing.F) {
 				t.Errorf("got id %q, encoding/json reads %q", list.Tasks[i].ID, other.Tasks[i].TaskID)
 			}
 		}
-		if _, err := ReadTaskList(list.Result()); err != nil {
+		if _, err := ReadList(list.Result()); err != nil {
 			t.Errorf("the page that was made cannot be read: %v", err)
 		}
 	})

@@ -1,4 +1,4 @@
-package mcp
+package taskwire
 
 import (
 	"bytes"
@@ -11,18 +11,18 @@ import (
 )
 
 // What a tool says of tasks in execution.taskSupport (2025-11-25, "Tool-Level Negotiation");
-// without it TaskForbidden.
+// without it Forbidden.
 const (
-	TaskForbidden = "forbidden"
-	TaskOptional  = "optional"
-	TaskRequired  = "required"
+	Forbidden = "forbidden"
+	Optional  = "optional"
+	Required  = "required"
 )
 
-// AddTaskSupport returns the response to a tools/list with the taskSupport of its tools as support
+// AddSupport returns the response to a tools/list with the taskSupport of its tools as support
 // wants it, and reports whether that changed anything. support is called for each tool, in order,
 // with what it says itself, "" for nothing; and returns what it is to say, "" to leave it alone.
 // Every other byte stays. A tool that is ambiguous is left alone and not shown.
-func AddTaskSupport(message []byte, support func(tool, says string) string) ([]byte, bool) {
+func AddSupport(message []byte, support func(tool, says string) string) ([]byte, bool) {
 	var edits []jsonobject.Edit
 	for _, t := range toolsIn(message) {
 		to := support(t.name, t.says)

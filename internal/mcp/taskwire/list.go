@@ -1,4 +1,4 @@
-package mcp
+package taskwire
 
 import (
 	"cmp"
@@ -11,23 +11,23 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// TaskList is one page of a tasks/list (2025-11-25, "Listing Tasks").
-type TaskList struct {
-	Tasks      []ListedTask // in the upstream's order
-	NextCursor string       // "": the list ends here
+// List is one page of a tasks/list (2025-11-25, "Listing Tasks").
+type List struct {
+	Tasks      []Listed // in the upstream's order
+	NextCursor string   // "": the list ends here
 }
 
-// ListedTask is one task of a list.
-type ListedTask struct {
+// Listed is one task of a list.
+type Listed struct {
 	ID  string // taskId
 	Raw []byte // the task as its upstream wrote it
 }
 
 var errNoTaskList = errors.New("mcp: not a list of tasks")
 
-// ReadTaskList reads the result of a tasks/list, strictly: whose a task is hangs on its id.
-func ReadTaskList(result []byte) (TaskList, error) {
-	var list TaskList
+// ReadList reads the result of a tasks/list, strictly: whose a task is hangs on its id.
+func ReadList(result []byte) (List, error) {
+	var list List
 	members, err := jsonobject.Named(result, "tasks", "nextCursor")
 	if err != nil {
 		return list, err
@@ -37,12 +37,12 @@ func ReadTaskList(result []byte) (TaskList, error) {
 		return list, errNoTaskList
 	}
 	list.NextCursor, _ = jsonobject.Text(cursor)
-	list.Tasks, err = readTasks(tasks)
+	list.Tasks, err = readListed(tasks)
 	return list, err
 }
 
-func readTasks(list jsontext.Value) ([]ListedTask, error) {
-	var tasks []ListedTask
+func readListed(list jsontext.Value) ([]Listed, error) {
+	var tasks []Listed
 	s := jsonscan.New(list)
 	for s.Open('['); s.Element(); {
 		raw := s.Value()
@@ -50,7 +50,7 @@ func readTasks(list jsontext.Value) ([]ListedTask, error) {
 		if err != nil {
 			return tasks, cmp.Or(s.Err(), err)
 		}
-		tasks = append(tasks, ListedTask{ID: id, Raw: raw})
+		tasks = append(tasks, Listed{ID: id, Raw: raw})
 	}
 	return tasks, s.Err()
 }
@@ -68,7 +68,7 @@ func listedID(task jsontext.Value) (id string, err error) {
 }
 
 // Result returns the page as the result of a tasks/list. The tasks' bytes are theirs.
-func (l TaskList) Result() []byte {
+func (l List) Result() []byte {
 	out := []byte(`{"tasks":[`)
 	for i, t := range l.Tasks {
 		if i > 0 {
