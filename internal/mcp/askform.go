@@ -107,3 +107,30 @@ func isAnswer(request, value []byte) bool {
 	}
 	return says[1].Kind() == '['
 }
+
+// InputRequest is what of a server's request stands in inputRequests: its method and its params.
+func InputRequest(request []byte) []byte {
+	values, err := jsonobject.Loose(request, "method", "params")
+	if err != nil {
+		return nil
+	}
+	out := append([]byte(`{"method":`), values[0]...)
+	if values[1].Kind() == '{' {
+		method, _ := jsonobject.Text(values[0])
+		out = append(append(out, `,"params":`...), clearParams(method, values[1])...)
+	}
+	return append(out, '}')
+}
+
+// AskFor returns the result that asks a client for input.
+func AskFor(asks []Input, state string) []byte {
+	out := append([]byte(`{"resultType":"input_required","inputRequests":`), Inputs(asks)...)
+	out = append(out, `,"requestState":`...)
+	out = jsonobject.AppendString(out, state)
+	return append(out, '}')
+}
+
+// IsElicitation reports whether a server's request asks the user something.
+func IsElicitation(request []byte) bool {
+	return jsonobject.IsString(jsonobject.At(request, "method"), methodElicit)
+}

@@ -68,3 +68,30 @@ func TestWhatIsAnAnswer(t *testing.T) {
 		}
 	}
 }
+
+func TestAskFor(t *testing.T) {
+	got := string(AskFor([]Input{{`a"`, []byte(`{"method":"roots/list"}`)}, {"b", []byte(`{}`)}}, `s"`))
+	if want := `{"resultType":"input_required","inputRequests":{"a\"":{"method":"roots/list"},"b":{}},"requestState":"s\""}`; got != want {
+		t.Errorf("got %s", got)
+	}
+}
+
+func TestInputRequestIsMethodAndParams(t *testing.T) {
+	for request, want := range map[string]string{
+		`{"jsonrpc":"2.0","id":0,"method":"elicitation/create","params":{"message":"m","_meta":{"progressToken":1},"requestedSchema":{}, "x":1.0}}`: `{"method":"elicitation/create","params":{"message":"m","requestedSchema":{}, "x":1.0}}`,
+		`{"id":0,"method":"roots/list"}`:               `{"method":"roots/list"}`,
+		`{"id":0,"method":"roots/list","params":null}`: `{"method":"roots/list"}`,
+	} {
+		if got := string(InputRequest([]byte(request))); got != want {
+			t.Errorf("got %s, want %s", got, want)
+		}
+	}
+}
+
+func TestIsElicitation(t *testing.T) {
+	for request, want := range map[string]bool{`{"method":"elicitation/create"}`: true, `{"method":"sampling/createMessage"}`: false, `{"params":{"method":"elicitation/create"}}`: false} {
+		if IsElicitation([]byte(request)) != want {
+			t.Errorf("%s: not %v", request, want)
+		}
+	}
+}

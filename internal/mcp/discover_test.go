@@ -1,9 +1,8 @@
 package mcp
 
 import (
+	"strings"
 	"testing"
-
-	"berth/internal/jsonobject"
 )
 
 func TestAddTasksExtension(t *testing.T) {
@@ -79,23 +78,6 @@ func FuzzAddTasksExtension(f *testing.F) {
 	})
 }
 
-func TestDiscoverTellsOfCoreTasksAsTheExtension(t *testing.T) {
-	for _, tt := range []struct{ name, initialized, want string }{
-		{"tasks", `{"protocolVersion":"2025-11-25","capabilities":{"tasks":{"requests":{"tools":{"call":{}}}}}}`, `{"extensions":{"io.modelcontextprotocol/tasks":{}}}`},
-		{"beside others", `{"protocolVersion":"2025-11-25","capabilities":{"tools":{},"tasks":{"list":{},"requests":{"tools":{"call":{}}}},"extensions":{"a/b":{}}}}`,
-			`{"tools":{},"extensions":{"a/b":{},"io.modelcontextprotocol/tasks":{}}}`},
-		{"no calls of tools", `{"protocolVersion":"2025-11-25","capabilities":{"tasks":{"list":{}}}}`, `{}`},
-		{"another revision", `{"protocolVersion":"2025-06-18","capabilities":{"tasks":{"requests":{"tools":{"call":{}}}}}}`, `{}`},
-	} {
-		t.Run(tt.name, func(t *testing.T) {
-			got := jsonobject.At(DiscoverFrom([]byte(tt.initialized), "2026-07-28"), "capabilities")
-			if string(got) != tt.want {
-				t.Errorf("capabilities: got %s, want %s", got, tt.want)
-			}
-		})
-	}
-}
-
 // within returns the object in a member, which is made if there is none.
 func within(t *testing.T, object map[string]any, name string) map[string]any {
 	t.Helper()
@@ -107,4 +89,13 @@ func within(t *testing.T, object map[string]any, name string) map[string]any {
 		t.Fatalf("%s is no object", name)
 	}
 	return inner
+}
+
+func TestHasCapability(t *testing.T) {
+	initialized := []byte(`{"capabilities":{"tools":{"listChanged":true},"prompts":{"listChanged":false},"logging":{},"completions":null}}`)
+	for path, want := range map[string]bool{"tools": true, "tools listChanged": true, "prompts listChanged": false, "logging": true, "completions": false, "resources": false, "logging x": false} {
+		if got := HasCapability(initialized, strings.Fields(path)...); got != want {
+			t.Errorf("%s: got %v", path, got)
+		}
+	}
 }

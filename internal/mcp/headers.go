@@ -106,9 +106,9 @@ func (c *Call) CheckServed(h *wire.Header, lenient bool) (missing []string, refu
 	case c.Version != versionModern:
 		return missing, errUnsupported(c.Version)
 	case !c.hasMetaVersion:
-		return missing, errMalformed("_meta lacks " + metaVersion)
+		return missing, errMalformed("_meta lacks " + MetaVersion)
 	case !c.hasCapabilities:
-		return missing, errMalformed("_meta lacks " + metaCapabilities)
+		return missing, errMalformed("_meta lacks " + MetaCapabilities)
 	}
 	return missing, nil
 }

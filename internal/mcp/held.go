@@ -57,7 +57,7 @@ var withoutTasks = jsonobject.Patch{{Name: "extensions", Within: jsonobject.Patc
 func (r Round) patch() jsonobject.Patch {
 	params := jsonobject.Patch{{Name: "_meta", Within: jsonobject.Patch{
 		{Name: MemberProgressToken, Value: r.token()},
-		{Name: metaCapabilities, Within: withoutTasks},
+		{Name: MetaCapabilities, Within: withoutTasks},
 	}}}
 	if r.WithoutTask {
 		params = append(params, jsonobject.Change{Name: MemberTask})

@@ -115,7 +115,7 @@ func TestRoundRefusesInTheWordsOfAnError(t *testing.T) {
 
 // A held call must not be answered with a task: that is what Peek would say of it.
 func TestHeldCallIsReadBackAsAPlainOne(t *testing.T) {
-	original := request("tools/call", `"name":"x","requestState":"s","_meta":{"`+metaVersion+`":"2026-07-28",`+declared+`}`)
+	original := request("tools/call", `"name":"x","requestState":"s","_meta":{"`+MetaVersion+`":"2026-07-28",`+declared+`}`)
 	if !call(t, original).DeclaresTasks {
 		t.Fatal("the original declares nothing")
 	}

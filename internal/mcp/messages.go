@@ -49,9 +49,9 @@ func OwnInfo() map[string]any { return map[string]any{"name": "berth", "version"
 // OwnMeta returns the `_meta` of a modern request of berth's own.
 func OwnMeta(version string) map[string]any {
 	return map[string]any{
-		metaVersion:                          version,
+		MetaVersion:                          version,
 		"io.modelcontextprotocol/clientInfo": OwnInfo(),
-		metaCapabilities:                     map[string]any{"extensions": map[string]any{TasksExtension: struct{}{}}},
+		MetaCapabilities:                     map[string]any{"extensions": map[string]any{TasksExtension: struct{}{}}},
 	}
 }
 
@@ -89,4 +89,23 @@ func Param(message []byte, name string) string {
 // WithCancelledID returns a notifications/cancelled about another raw id; every other byte stays.
 func WithCancelledID(message, id []byte) []byte {
 	return jsonobject.Replace(message, id, "params", "requestId")
+}
+
+// LogLevelOf is the level of a notifications/message, "" if it has none.
+func LogLevelOf(message []byte) string {
+	level, _ := jsonobject.Text(jsonobject.At(message, "params", "level"))
+	return level
+}
+
+// levels are those of RFC 5424 as MCP spells them, the least severe first.
+var levels = []string{"debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"}
+
+// Severity orders log levels; -1 is none.
+func Severity(level string) int {
+	for i, name := range levels {
+		if name == level {
+			return i
+		}
+	}
+	return -1
 }

@@ -87,9 +87,3 @@ func (m Mirror) Check(body []byte, h *wire.Header) *Error {
 	}
 	return nil
 }
-
-// CursorIn is the nextCursor of a list's result, "" if there is none.
-func CursorIn(result []byte) string {
-	cursor, _ := jsonobject.Text(jsonobject.At(result, "nextCursor"))
-	return cursor
-}

@@ -32,7 +32,7 @@ func TestAKnownNameMayStandOnceOnly(t *testing.T) {
 	var all jsonobject.Set
 	for _, name := range []string{
 		"jsonrpc", "id", "method", "params", "result", "error", "_meta", "name", "uri", "cursor", "requestState", "arguments", "notifications",
-		"capabilities", metaVersion, metaCapabilities, metaClientInfo, "progressToken", "traceparent", "tracestate", metaNewTask,
+		"capabilities", MetaVersion, MetaCapabilities, MetaClientInfo, "progressToken", "traceparent", "tracestate", metaNewTask,
 		metaRelatedTask, metaSubscription, "extensions", TasksExtension, "elicitation", "sampling", "roots", "code", "resultType",
 		"nextCursor", "protocolVersion", "task", "taskId", "status", "statusMessage", "ttlMs", "ttl", "keepAlive",
 	} {
@@ -41,7 +41,7 @@ func TestAKnownNameMayStandOnceOnly(t *testing.T) {
 			t.Errorf("%s is %b, and %b are others", name, own, all)
 		}
 		all |= own
-		for _, object := range []string{`%s`, `"_meta":{%s}`, `"_meta":{"` + metaCapabilities + `":{%s}}`, `"_meta":{"` + metaCapabilities + `":{"extensions":{%s}}}`} {
+		for _, object := range []string{`%s`, `"_meta":{%s}`, `"_meta":{"` + MetaCapabilities + `":{%s}}`, `"_meta":{"` + MetaCapabilities + `":{"extensions":{%s}}}`} {
 			for _, again := range []string{name, fmt.Sprintf(`\u%04x%s`, name[0], name[1:])} {
 				once, twice := fmt.Sprintf(`"a":1,"%s":{}`, again), fmt.Sprintf(`"a":1,"%s":{},"b":2,"%s":{}`, name, again)
 				if _, _, refusal := peek([]byte(request("ping", strings.Replace(object, "%s", once, 1))), 1); refusal != nil {

@@ -17,7 +17,7 @@ var (
 	paramsOfURI    = jsonobject.Guard(&memberNames, "_meta", "uri")
 	paramsOfListen = jsonobject.Guard(&memberNames, "_meta", "notifications")
 
-	metaNames = jsonobject.Guard(&memberNames, metaVersion, metaCapabilities, metaNewTask, metaRelatedTask)
+	metaNames = jsonobject.Guard(&memberNames, MetaVersion, MetaCapabilities, metaNewTask, metaRelatedTask)
 	noNames   = jsonobject.Guard(&memberNames)
 )
 

@@ -123,9 +123,9 @@ func TestPeekRefuses(t *testing.T) {
 		"name twice":                    {request("tools/call", `"name":"a","name":"b"`), CodeInvalidRequest, "duplicate_key", "1"},
 		"uri twice":                     {request("resources/read", `"uri":"a","uri":"b"`), CodeInvalidRequest, "duplicate_key", "1"},
 		"_meta twice":                   {request("tools/call", `"_meta":{},"_meta":{}`), CodeInvalidRequest, "duplicate_key", "1"},
-		"the version in _meta twice":    {request("ping", `"_meta":{"`+metaVersion+`":"2026-07-28","`+metaVersion+`":"2025-11-25"}`), CodeInvalidRequest, "duplicate_key", "1"},
-		"extensions twice":              {request("ping", `"_meta":{"`+metaCapabilities+`":{"extensions":{},"extensions":{}}}`), CodeInvalidRequest, "duplicate_key", "1"},
-		"the extension twice":           {request("ping", `"_meta":{"`+metaCapabilities+`":{"extensions":{"`+TasksExtension+`":{},"`+TasksExtension+`":1}}}`), CodeInvalidRequest, "duplicate_key", "1"},
+		"the version in _meta twice":    {request("ping", `"_meta":{"`+MetaVersion+`":"2026-07-28","`+MetaVersion+`":"2025-11-25"}`), CodeInvalidRequest, "duplicate_key", "1"},
+		"extensions twice":              {request("ping", `"_meta":{"`+MetaCapabilities+`":{"extensions":{},"extensions":{}}}`), CodeInvalidRequest, "duplicate_key", "1"},
+		"the extension twice":           {request("ping", `"_meta":{"`+MetaCapabilities+`":{"extensions":{"`+TasksExtension+`":{},"`+TasksExtension+`":1}}}`), CodeInvalidRequest, "duplicate_key", "1"},
 		"notifications twice":           {request(MethodListen, `"notifications":{},"notifications":{}`), CodeInvalidRequest, "duplicate_key", "1"},
 		"taskIds twice":                 {request(MethodListen, `"notifications":{"taskIds":[],"taskIds":["a"]}`), CodeInvalidRequest, "duplicate_key", "1"},
 		"two names of lone surrogate":   {request("ping", `"\ud800":1,"\udfff":1`), CodeInvalidRequest, "duplicate_key", "1"},
@@ -201,8 +201,8 @@ func TestPeekAccepts(t *testing.T) {
 		"many members of arguments":       request("tools/call", `"name":"a","arguments":{"x":0`+members.String()+`}`),
 		"deep arguments":                  request("tools/call", `"name":"a","arguments":`+strings.Repeat("[", 9000)+strings.Repeat("]", 9000)),
 		"_meta that is no object":         request("tools/call", `"name":"a","_meta":5`),
-		"capabilities that are none":      request("tools/call", `"_meta":{"`+metaCapabilities+`":[]}`),
-		"extensions that are none":        request("tools/call", `"_meta":{"`+metaCapabilities+`":{"extensions":null}}`),
+		"capabilities that are none":      request("tools/call", `"_meta":{"`+MetaCapabilities+`":[]}`),
+		"extensions that are none":        request("tools/call", `"_meta":{"`+MetaCapabilities+`":{"extensions":null}}`),
 		"a filter that is none":           request(MethodListen, `"notifications":null`),
 		"taskIds that are none":           request(MethodListen, `"notifications":{"taskIds":null}`),
 		"params of every kind":            request("tasks/get", `"taskId":"a","task":{"ttl":1},"inputResponses":[null,true]`),
@@ -278,7 +278,7 @@ func TestPeekKeepsTheIDVerbatim(t *testing.T) {
 }
 
 func TestPeekReadsWhatRoutesACall(t *testing.T) {
-	meta := `"_meta":{"` + metaVersion + `":"2026-07-28","` + metaCapabilities + `":{"extensions":{"` + TasksExtension + `":{}}},
+	meta := `"_meta":{"` + MetaVersion + `":"2026-07-28","` + MetaCapabilities + `":{"extensions":{"` + TasksExtension + `":{}}},
 		"traceparent":"00-p","tracestate":"s","baggage":"b","traceId":7}`
 	for name, tc := range map[string]struct {
 		body string
@@ -310,10 +310,10 @@ func TestPeekReadsWhatRoutesACall(t *testing.T) {
 		"a task id of a wrong kind": {request("tasks/get", `"taskId":12`), Call{Method: "tasks/get", HasTaskID: true, badTaskID: true}},
 		"a member without a name":   {request("ping", `"":"x"`), Call{Method: "ping"}},
 		"the extension as true": {
-			request("ping", `"_meta":{"`+metaCapabilities+`":{"extensions":{"`+TasksExtension+`":true}}}`),
+			request("ping", `"_meta":{"`+MetaCapabilities+`":{"extensions":{"`+TasksExtension+`":true}}}`),
 			Call{Method: "ping", hasCapabilities: true},
 		},
-		"a version of a wrong kind": {request("ping", `"_meta":{"`+metaVersion+`":5}`), Call{Method: "ping", hasMetaVersion: true}},
+		"a version of a wrong kind": {request("ping", `"_meta":{"`+MetaVersion+`":5}`), Call{Method: "ping", hasMetaVersion: true}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			tc.want.ID = []byte("1")

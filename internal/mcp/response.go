@@ -94,3 +94,15 @@ const OwnServerInfo = `"io.modelcontextprotocol/serverInfo":{"name":"berth","ver
 
 // MetaOfOwn is the `_meta` of a result of berth's own that has nothing else in it.
 const MetaOfOwn = `"_meta":{` + OwnServerInfo + `}`
+
+// CursorIn is the nextCursor of a list's result, "" if there is none.
+func CursorIn(result []byte) string {
+	cursor, _ := jsonobject.Text(jsonobject.At(result, "nextCursor"))
+	return cursor
+}
+
+// WithNextCursor returns the response that bears a page of a list with this cursor for the next one.
+func WithNextCursor(message []byte, cursor string) []byte {
+	quoted := jsonobject.AppendString(nil, cursor)
+	return jsonobject.Replace(message, quoted, "result", "nextCursor")
+}

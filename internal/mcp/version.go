@@ -41,8 +41,9 @@ const TasksExtension = "io.modelcontextprotocol/tasks"
 
 // Names of reserved `_meta` members (2026-07-28, basic, "_meta").
 const (
-	metaVersion      = "io.modelcontextprotocol/protocolVersion"
-	metaCapabilities = "io.modelcontextprotocol/clientCapabilities"
+	MetaClientInfo   = "io.modelcontextprotocol/clientInfo"
+	MetaVersion      = "io.modelcontextprotocol/protocolVersion"
+	MetaCapabilities = "io.modelcontextprotocol/clientCapabilities"
 )
 
 // Dialect is a wire shape of tasks.

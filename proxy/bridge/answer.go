@@ -8,6 +8,7 @@ import (
 
 	"berth/internal/exchange"
 	"berth/internal/mcp"
+	"berth/internal/mcp/eras"
 	"berth/internal/wire"
 	"berth/proxy/bridge/legacy"
 	"berth/proxy/bridge/sessions"
@@ -48,7 +49,7 @@ func failed(id []byte, response *wire.Response, message []byte) *wire.Response {
 	body := (&mcp.Error{Code: mcp.CodeInternal, Reason: mcp.ReasonBadUpstream, Outcome: outbound.FateBy(response.Status),
 		Message: fmt.Sprintf("the server answered %d %s", response.Status, wire.Phrase(response.Status))}).Body(id)
 	if mcp.MayBeMessage(message) && utf8.Valid(message) && mcp.ErrorObject(message) != nil {
-		body = mcp.ModernForm(message, id, false)
+		body = eras.ModernForm(message, id, false)
 	}
 	r := wire.Whole(response.Status, body)
 	for _, name := range []string{"Www-Authenticate", "Retry-After"} {
@@ -77,7 +78,7 @@ func (c *call) conclude(ctx context.Context, l *sessions.Session, a *mcp.Answer,
 	if c.Method == mcp.MethodListTools && a.HasResult {
 		c.f.tools.Note(mcp.ResultObject(message))
 	}
-	return status, mcp.ModernForm(c.markPage(ctx, l, a, message), c.id, isCacheable(c.Method))
+	return status, eras.ModernForm(c.markPage(ctx, l, a, message), c.id, isCacheable(c.Method))
 }
 
 // forClient is what the client of a call, which id names in its session, hears of a notification; nil is nothing. token is

@@ -6,6 +6,7 @@ import (
 	"strconv"
 
 	"berth/internal/mcp"
+	"berth/internal/mcp/eras"
 	"berth/internal/wire"
 	"berth/proxy/bridge/rounds"
 	"berth/proxy/fault"
@@ -31,7 +32,7 @@ func (c *call) askFirst(ctx context.Context, message []byte) (status int, body [
 		}
 	}
 	if len(st.Asks) == 0 || !asks(c.Method) {
-		return wire.StatusOK, mcp.ModernForm(message, c.id, false)
+		return wire.StatusOK, eras.ModernForm(message, c.id, false)
 	}
 	body, err := c.asking(ctx, &st)
 	if err != nil {

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"berth/internal/mcp"
+	"berth/internal/mcp/eras"
 	"berth/internal/wire"
 	"berth/proxy/bridge/flow"
 	"berth/proxy/bridge/legacy"
@@ -30,14 +31,14 @@ const (
 const asksRoots = `{"method":"` + mcp.MethodListRoots + `"}`
 
 // letGreet lets a server ask what it asks of every new session.
-func letGreet(ctx context.Context, l *sessions.Session, client *mcp.Client) {
+func letGreet(ctx context.Context, l *sessions.Session, client *eras.Client) {
 	if l.LetsGreet() {
 		await(ctx, l, client)
 	}
 }
 
 // await gives the server time to say what it has to before a call of the client's is sent.
-func await(ctx context.Context, l *sessions.Session, client *mcp.Client) {
+func await(ctx context.Context, l *sessions.Session, client *eras.Client) {
 	d := greeting
 	if !resident.Is(l.At.URL) {
 		if !l.IsHeard() || client.Declares().Lacks([]byte(asksRoots)) != nil {

@@ -5,6 +5,7 @@ import (
 
 	"berth/internal/exchange"
 	"berth/internal/mcp"
+	"berth/internal/mcp/eras"
 	"berth/internal/wire"
 	"berth/proxy/bridge/flow"
 	"berth/proxy/bridge/legacy"
@@ -51,7 +52,7 @@ func (c *call) legacyForm(l *sessions.Session, id []byte) ([]byte, error) {
 	if c.ProgressToken != nil {
 		token = id
 	}
-	body, err := mcp.LegacyForm(c.who.Out.Body, id, token)
+	body, err := eras.LegacyForm(c.who.Out.Body, id, token)
 	if err != nil {
 		return nil, err
 	}

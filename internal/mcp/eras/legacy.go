@@ -1,16 +1,14 @@
-package mcp
+package eras
 
 import (
 	"berth/internal/jsonobject"
+	"berth/internal/mcp"
 
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// Members of `_meta` that a modern request bears for its server alone (2026-07-28, basic, "_meta").
-const (
-	metaClientInfo = "io.modelcontextprotocol/clientInfo"
-	metaLogLevel   = "io.modelcontextprotocol/logLevel"
-)
+// metaLogLevel is a member of `_meta` that a modern request bears for its server alone (2026-07-28, basic, "_meta").
+const metaLogLevel = "io.modelcontextprotocol/logLevel"
 
 // Client is what a modern request says of who sends it. What it aliases is the request's body.
 type Client struct {
@@ -19,8 +17,8 @@ type Client struct {
 	Capabilities []byte // raw JSON object; nil: it says none
 	LogLevel     string // least severe messages that it wants; "": none
 
-	asks     []byte   // as AsksClient has it; nil: nobody has asked
-	declares Declared // "": nobody has asked
+	asks     []byte       // as AsksClient has it; nil: nobody has asked
+	declares mcp.Declared // "": nobody has asked
 }
 
 // ClientOf reads who sends a single request that Peek takes.
@@ -29,7 +27,7 @@ func ClientOf(body []byte) Client {
 	if meta.Kind() != '{' {
 		return Client{}
 	}
-	values, err := jsonobject.Loose(meta, metaVersion, metaClientInfo, metaCapabilities, metaLogLevel)
+	values, err := jsonobject.Loose(meta, mcp.MetaVersion, mcp.MetaClientInfo, mcp.MetaCapabilities, metaLogLevel)
 	if err != nil {
 		return Client{}
 	}
@@ -46,9 +44,9 @@ func ClientOf(body []byte) Client {
 }
 
 // Declares is what servers may ask the client for; "": it says none.
-func (c *Client) Declares() Declared {
+func (c *Client) Declares() mcp.Declared {
 	if c.declares == "" && c.Capabilities != nil {
-		c.declares = DeclaredIn(c.Capabilities)
+		c.declares = mcp.DeclaredIn(c.Capabilities)
 	}
 	return c.declares
 }
@@ -90,14 +88,14 @@ func (c *Client) Asked() bool { return len(c.AsksClient()) > len("{}") }
 // what it says of its client, of rounds before, and of tasks, with this raw token in place of its own
 // progressToken. Every other byte stays. The error is an *Error.
 func LegacyForm(body, id, token []byte) ([]byte, error) {
-	meta := jsonobject.Patch{{Name: metaVersion}, {Name: metaClientInfo}, {Name: metaCapabilities}, {Name: metaLogLevel}}
+	meta := jsonobject.Patch{{Name: mcp.MetaVersion}, {Name: mcp.MetaClientInfo}, {Name: mcp.MetaCapabilities}, {Name: metaLogLevel}}
 	if token != nil {
-		meta = append(meta, jsonobject.Change{Name: MemberProgressToken, Value: token})
+		meta = append(meta, jsonobject.Change{Name: mcp.MemberProgressToken, Value: token})
 	}
 	p := jsonobject.Patch{{Name: "id", Value: id}, {Name: "params", Within: jsonobject.Patch{
-		{Name: "_meta", Within: meta}, {Name: MemberInputResponses}, {Name: MemberRequestState}, {Name: MemberTask},
+		{Name: "_meta", Within: meta}, {Name: mcp.MemberInputResponses}, {Name: mcp.MemberRequestState}, {Name: mcp.MemberTask},
 	}}}
-	return PatchRequest(p, body)
+	return mcp.PatchRequest(p, body)
 }
 
 // InitializeFor returns the initialize of a legacy session in a client's name.

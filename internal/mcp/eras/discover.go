@@ -1,7 +1,8 @@
-package mcp
+package eras
 
 import (
 	"berth/internal/jsonobject"
+	"berth/internal/mcp"
 
 	"github.com/go-json-experiment/json/jsontext"
 )
@@ -16,8 +17,8 @@ func DiscoverFrom(initialized []byte, version string) []byte {
 	}
 	capabilities = withoutNulls(capabilities)
 	modern := jsonobject.Patch{{Name: "tasks"}}
-	if HasCoreTasks(initialized) {
-		modern = append(modern, jsonobject.Setting([]byte("{}"), "extensions", TasksExtension)...)
+	if mcp.HasCoreTasks(initialized) {
+		modern = append(modern, jsonobject.Setting([]byte("{}"), "extensions", mcp.TasksExtension)...)
 	}
 	told, err := modern.Apply(capabilities)
 	if err != nil {

@@ -1,6 +1,7 @@
-package mcp
+package eras
 
 import (
+	"berth/internal/mcp"
 	"errors"
 	"strings"
 	"testing"
@@ -39,13 +40,13 @@ func TestLegacyFormTakesOffWhatIsOfTheModernEra(t *testing.T) {
 
 func TestLegacyFormRefusesInTheWordsOfAnError(t *testing.T) {
 	for body, code := range map[string]int{
-		`{"id":1,"params":{"task":{},"task":{}}}`: CodeInvalidRequest,
-		`{"id":1,"params":{"Task":{},"task":{}}}`: CodeInvalidRequest,
-		`{"id":1,"params":{"_meta":[]}}`:          CodeInvalidParams,
-		`{"id":1`:                                 CodeParse,
+		`{"id":1,"params":{"task":{},"task":{}}}`: mcp.CodeInvalidRequest,
+		`{"id":1,"params":{"Task":{},"task":{}}}`: mcp.CodeInvalidRequest,
+		`{"id":1,"params":{"_meta":[]}}`:          mcp.CodeInvalidParams,
+		`{"id":1`:                                 mcp.CodeParse,
 	} {
 		got, err := LegacyForm([]byte(body), []byte("2"), []byte("3"))
-		if refused, ok := errors.AsType[*Error](err); !ok || refused.Code != code {
+		if refused, ok := errors.AsType[*mcp.Error](err); !ok || refused.Code != code {
 			t.Errorf("%s: got %s, %v, want %d", body, got, err, code)
 		}
 	}
@@ -53,7 +54,7 @@ func TestLegacyFormRefusesInTheWordsOfAnError(t *testing.T) {
 
 func TestClientOfReadsWhoSends(t *testing.T) {
 	c := ClientOf([]byte(`{"params":{"_meta":{` + clientMeta + `}}}`))
-	if c.Version != "2026-07-28" || string(c.Info) != `{"name":"c"}` || string(c.Capabilities) != "{}" || c.LogLevel != "info" || c.Declares() != asksNothing {
+	if c.Version != "2026-07-28" || string(c.Info) != `{"name":"c"}` || string(c.Capabilities) != "{}" || c.LogLevel != "info" || c.Declares() != "none" {
 		t.Errorf("got %+v", c)
 	}
 	for _, body := range []string{`{}`, `{"params":{}}`, `{"params":{"_meta":[]}}`, `{"params":{"_meta":{"io.modelcontextprotocol/protocolVersion":1,"io.modelcontextprotocol/clientInfo":"x","io.modelcontextprotocol/clientCapabilities":[]}}}`} {

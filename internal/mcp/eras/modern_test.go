@@ -1,10 +1,12 @@
-package mcp
+package eras
 
 import (
 	"bytes"
 	"encoding/json"
 	"strings"
 	"testing"
+
+	"berth/internal/jsonobject"
 )
 
 func TestModernFormSaysWhatAModernResultSays(t *testing.T) {
@@ -58,52 +60,19 @@ func TestDiscoverFromTellsWhatInitializeTold(t *testing.T) {
 	}
 }
 
-func TestHasCapability(t *testing.T) {
-	initialized := []byte(`{"capabilities":{"tools":{"listChanged":true},"prompts":{"listChanged":false},"logging":{},"completions":null}}`)
-	for path, want := range map[string]bool{"tools": true, "tools listChanged": true, "prompts listChanged": false, "logging": true, "completions": false, "resources": false, "logging x": false} {
-		if got := HasCapability(initialized, strings.Fields(path)...); got != want {
-			t.Errorf("%s: got %v", path, got)
-		}
-	}
-}
-
-func TestInputRequestIsMethodAndParams(t *testing.T) {
-	for request, want := range map[string]string{
-		`{"jsonrpc":"2.0","id":0,"method":"elicitation/create","params":{"message":"m","_meta":{"progressToken":1},"requestedSchema":{}, "x":1.0}}`: `{"method":"elicitation/create","params":{"message":"m","requestedSchema":{}, "x":1.0}}`,
-		`{"id":0,"method":"roots/list"}`:               `{"method":"roots/list"}`,
-		`{"id":0,"method":"roots/list","params":null}`: `{"method":"roots/list"}`,
+func TestDiscoverTellsOfCoreTasksAsTheExtension(t *testing.T) {
+	for _, tt := range []struct{ name, initialized, want string }{
+		{"tasks", `{"protocolVersion":"2025-11-25","capabilities":{"tasks":{"requests":{"tools":{"call":{}}}}}}`, `{"extensions":{"io.modelcontextprotocol/tasks":{}}}`},
+		{"beside others", `{"protocolVersion":"2025-11-25","capabilities":{"tools":{},"tasks":{"list":{},"requests":{"tools":{"call":{}}}},"extensions":{"a/b":{}}}}`,
+			`{"tools":{},"extensions":{"a/b":{},"io.modelcontextprotocol/tasks":{}}}`},
+		{"no calls of tools", `{"protocolVersion":"2025-11-25","capabilities":{"tasks":{"list":{}}}}`, `{}`},
+		{"another revision", `{"protocolVersion":"2025-06-18","capabilities":{"tasks":{"requests":{"tools":{"call":{}}}}}}`, `{}`},
 	} {
-		if got := string(InputRequest([]byte(request))); got != want {
-			t.Errorf("got %s, want %s", got, want)
-		}
-	}
-}
-
-func TestAskFor(t *testing.T) {
-	got := string(AskFor([]Input{{`a"`, []byte(`{"method":"roots/list"}`)}, {"b", []byte(`{}`)}}, `s"`))
-	if want := `{"resultType":"input_required","inputRequests":{"a\"":{"method":"roots/list"},"b":{}},"requestState":"s\""}`; got != want {
-		t.Errorf("got %s", got)
-	}
-}
-
-func TestSeverityOrdersLevels(t *testing.T) {
-	last := -1
-	for _, level := range []string{"debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"} {
-		if s := Severity(LogLevelOf([]byte(`{"params":{"level":"` + level + `"}}`))); s <= last {
-			t.Errorf("%s is %d, after %d", level, s, last)
-		} else {
-			last = s
-		}
-	}
-	if Severity("") != -1 || Severity("Info") != -1 || LogLevelOf([]byte(`{"params":{"level":1}}`)) != "" {
-		t.Error("what is no level is one")
-	}
-}
-
-func TestIsElicitation(t *testing.T) {
-	for request, want := range map[string]bool{`{"method":"elicitation/create"}`: true, `{"method":"sampling/createMessage"}`: false, `{"params":{"method":"elicitation/create"}}`: false} {
-		if IsElicitation([]byte(request)) != want {
-			t.Errorf("%s: not %v", request, want)
-		}
+		t.Run(tt.name, func(t *testing.T) {
+			got := jsonobject.At(DiscoverFrom([]byte(tt.initialized), "2026-07-28"), "capabilities")
+			if string(got) != tt.want {
+				t.Errorf("capabilities: got %s, want %s", got, tt.want)
+			}
+		})
 	}
 }
