@@ -3,6 +3,7 @@ package eras
 import (
 	"berth/internal/jsonobject"
 	"berth/internal/mcp"
+	"berth/internal/mcp/offer"
 
 	"github.com/go-json-experiment/json/jsontext"
 )
@@ -17,7 +18,7 @@ func DiscoverFrom(initialized []byte, version string) []byte {
 	}
 	capabilities = withoutNulls(capabilities)
 	modern := jsonobject.Patch{{Name: "tasks"}}
-	if mcp.HasCoreTasks(initialized) {
+	if offer.HasCoreTasks(initialized) {
 		modern = append(modern, jsonobject.Setting([]byte("{}"), "extensions", mcp.TasksExtension)...)
 	}
 	told, err := modern.Apply(capabilities)

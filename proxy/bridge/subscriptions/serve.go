@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"berth/internal/mcp"
+	"berth/internal/mcp/offer"
 	"berth/internal/wire"
 	"berth/proxy/bridge/coretasks"
 	"berth/proxy/bridge/sessions"
@@ -59,7 +60,7 @@ var tells = map[string][]string{
 func (li *listener) offered() (offered mcp.Filter) {
 	for _, wish := range li.of.Wishes {
 		path := tells[wish.Name]
-		isTold := wish.Name == mcp.FilterTasks || path != nil && mcp.HasCapability(li.l.Result, path...)
+		isTold := wish.Name == mcp.FilterTasks || path != nil && offer.HasCapability(li.l.Result, path...)
 		if isTold && !(mcp.Filter{wish}).Empty() {
 			offered = append(offered, wish)
 		}

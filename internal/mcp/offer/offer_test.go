@@ -1,4 +1,4 @@
-package mcp
+package offer
 
 import (
 	"fmt"
@@ -13,7 +13,7 @@ func TestOfferIsWhatAServerSaysOfItself(t *testing.T) {
 		`{"protocolVersion":1,"capabilities":{}}`: `[]`,
 		``: `[]`,
 	} {
-		if got := fmt.Sprint(OfferIn([]byte(result)).Versions); got != want {
+		if got := fmt.Sprint(In([]byte(result)).Versions); got != want {
 			t.Errorf("%s: got %s, want %s", result, got, want)
 		}
 	}
@@ -28,11 +28,11 @@ func TestOfferNamesItsServer(t *testing.T) {
 		`{"serverInfo":"files"}`: "",
 		`{}`:                     "",
 	} {
-		if got := OfferIn([]byte(result)).Server; got != want {
+		if got := In([]byte(result)).Server; got != want {
 			t.Errorf("%s: got %q, want %q", result, got, want)
 		}
 	}
-	if versions := OfferIn([]byte(`{"protocolVersion":"2025-11-25","serverInfo":3}`)).Versions; len(versions) != 1 {
+	if versions := In([]byte(`{"protocolVersion":"2025-11-25","serverInfo":3}`)).Versions; len(versions) != 1 {
 		t.Errorf("got %v: who it is matters to no version", versions)
 	}
 }

@@ -1,6 +1,7 @@
-package mcp
+package offer
 
 import (
+	"berth/internal/mcp"
 	"strings"
 	"testing"
 )
@@ -80,7 +81,7 @@ func FuzzAddTasksCapability(f *testing.F) {
 		}
 		want, ok := decode(t, message).(map[string]any)
 		result, _ := want["result"].(map[string]any)
-		if !ok || result == nil || want["error"] != nil || result["protocolVersion"] != VersionCoreTasks {
+		if !ok || result == nil || want["error"] != nil || result["protocolVersion"] != mcp.VersionCoreTasks {
 			t.Fatalf("took %q", message)
 		}
 		capabilities, ok := result["capabilities"].(map[string]any)

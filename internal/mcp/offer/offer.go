@@ -1,4 +1,4 @@
-package mcp
+package offer
 
 import (
 	"encoding/json"
@@ -14,8 +14,8 @@ type Offer struct {
 	Server   string   // its name and version, as a terminal may show them; "": it gives none
 }
 
-// OfferIn reads result.
-func OfferIn(result []byte) Offer {
+// In reads result.
+func In(result []byte) Offer {
 	var named struct {
 		Negotiated string   `json:"protocolVersion"`
 		Supported  []string `json:"supportedVersions"`
