@@ -175,7 +175,8 @@ func errUnsupported(version string) *Error {
 	}{[]string{versionModern}, strings.ToValidUTF8(version[:min(len(version), longestRequested)], "")}}
 }
 
-func errMismatch(message string) *Error {
+// ErrMismatch refuses a message of which a header says something else than its body (2026-07-28, Streamable HTTP, "Server Validation").
+func ErrMismatch(message string) *Error {
 	return &Error{Status: 400, Code: CodeHeaderMismatch, Message: "Header mismatch: " + message}
 }
 

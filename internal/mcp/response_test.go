@@ -15,3 +15,11 @@ func TestWithCancelledID(t *testing.T) {
 		t.Errorf("got %s", got)
 	}
 }
+
+func TestCursorIn(t *testing.T) {
+	for result, want := range map[string]string{`{"nextCursor":"c"}`: "c", `{"nextCursor":5}`: "", `{}`: ""} {
+		if got := CursorIn([]byte(result)); got != want {
+			t.Errorf("%s: got %q", result, got)
+		}
+	}
+}

@@ -1,4 +1,4 @@
-package mcp
+package mirrored
 
 import (
 	"strconv"
@@ -6,31 +6,18 @@ import (
 	"unicode/utf8"
 
 	"berth/internal/jsonobject"
+	"berth/internal/mcp"
 
 	"github.com/go-json-experiment/json/jsontext"
 )
-
-// hasForeignBytes reports whether a header's value holds more than visible ASCII, space and tab
-// (2026-07-28, "Value Encoding").
-func hasForeignBytes(value string) bool {
-	if isPrintable(value) {
-		return false
-	}
-	for i := range len(value) {
-		if c := value[i]; c != '\t' && (c < 0x20 || c > 0x7e) {
-			return true
-		}
-	}
-	return false
-}
 
 // CheckParam holds the header that mirrors a parameter of a tools/call against the argument of that
 // name, and returns it as that has it. The schema, which berth does not read, may mean another
 // argument: where none at the top level has the name, or it has parts of its own, the server
 // judges.
-func CheckParam(body []byte, parameter, value string) (string, *Error) {
+func CheckParam(body []byte, parameter, value string) (string, *mcp.Error) {
 	if !utf8.ValidString(value) {
-		return "", errMismatch("an Mcp-Param header holds invalid characters")
+		return "", mcp.ErrMismatch("an Mcp-Param header holds invalid characters")
 	}
 	arguments := jsonobject.At(body, "params", "arguments")
 	if arguments.Kind() != '{' {
@@ -49,7 +36,7 @@ func CheckParam(body []byte, parameter, value string) (string, *Error) {
 		return nil
 	})
 	if err != nil || named && !equal {
-		return "", errMismatch("an Mcp-Param header is not the argument in the body")
+		return "", mcp.ErrMismatch("an Mcp-Param header is not the argument in the body")
 	}
 	return value, nil
 }

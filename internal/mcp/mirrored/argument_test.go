@@ -1,9 +1,10 @@
-package mcp
+package mirrored
 
 import (
 	"strings"
 	"testing"
 
+	"berth/internal/mcp"
 	"berth/internal/wire"
 )
 
@@ -16,8 +17,8 @@ const schemas = `{"tools":[{"name":"t","inputSchema":{"type":"object","propertie
 }}},{"name":"plain","inputSchema":{"type":"object"}}]}`
 
 func TestCheckTakesOnlyHeadersThatRepeatTheArgument(t *testing.T) {
-	tools := map[string][]Mirror{}
-	AddMirrors(tools, []byte(schemas))
+	tools := map[string][]Argument{}
+	Add(tools, []byte(schemas))
 	if len(tools) != 1 || len(tools["t"]) != 4 {
 		t.Fatalf("got %v", tools)
 	}
@@ -59,7 +60,7 @@ func TestCheckTakesOnlyHeadersThatRepeatTheArgument(t *testing.T) {
 		if tc.header != "" {
 			h.Set("Mcp-Param-"+tc.header, tc.value)
 		}
-		if got := checked(tools["t"], tc.arguments, h); (got != nil) != tc.refused || got != nil && (got.Code != CodeHeaderMismatch || got.Status != 400) {
+		if got := checked(tools["t"], tc.arguments, h); (got != nil) != tc.refused || got != nil && (got.Code != mcp.CodeHeaderMismatch || got.Status != 400) {
 			t.Errorf("%s with %v: got %v", tc.arguments, h, got)
 		}
 	}
@@ -70,7 +71,7 @@ func TestCheckTakesOnlyHeadersThatRepeatTheArgument(t *testing.T) {
 	}
 }
 
-func checked(mirrors []Mirror, arguments string, h *wire.Header) *Error {
+func checked(mirrors []Argument, arguments string, h *wire.Header) *mcp.Error {
 	for _, m := range mirrors {
 		if refusal := m.Check([]byte(`{"params":{"arguments":`+arguments+`}}`), h); refusal != nil {
 			return refusal
@@ -81,18 +82,18 @@ func checked(mirrors []Mirror, arguments string, h *wire.Header) *Error {
 
 // A later list is right where it speaks of a tool, and says nothing of others.
 func TestALaterListOfToolsCorrects(t *testing.T) {
-	tools := map[string][]Mirror{}
-	AddMirrors(tools, []byte(schemas))
-	AddMirrors(tools, []byte(`{"tools":[{"name":"u","inputSchema":{"properties":{"a":{"x-mcp-header":"A"}}}}]}`))
+	tools := map[string][]Argument{}
+	Add(tools, []byte(schemas))
+	Add(tools, []byte(`{"tools":[{"name":"u","inputSchema":{"properties":{"a":{"x-mcp-header":"A"}}}}]}`))
 	if len(tools["t"]) != 4 || len(tools["u"]) != 1 || tools["u"][0].Header != "Mcp-Param-A" {
 		t.Errorf("got %v", tools)
 	}
-	AddMirrors(tools, []byte(`{"tools":[{"name":"t","inputSchema":{"type":"object"}},{"name":5},{"inputSchema":{}}]}`))
+	Add(tools, []byte(`{"tools":[{"name":"t","inputSchema":{"type":"object"}},{"name":5},{"inputSchema":{}}]}`))
 	if tools["t"] != nil || len(tools) != 1 {
 		t.Errorf("got %v", tools)
 	}
 	for _, none := range []string{`{}`, `{"tools":{}}`, `{"tools":[1]}`, ``, `{"tools":[{"name":"u"`} {
-		AddMirrors(tools, []byte(none))
+		Add(tools, []byte(none))
 	}
 	if len(tools) != 1 {
 		t.Errorf("got %v", tools)
@@ -105,18 +106,10 @@ func TestSchemasAreReadToADepth(t *testing.T) {
 		return strings.Repeat(`{"properties":{"a":`, n) + `{"x-mcp-header":"A"}` + strings.Repeat(`}}`, n)
 	}
 	for n, found := range map[int]bool{1: true, maxSchemaDepth: true, 3 * maxSchemaDepth: false} {
-		tools := map[string][]Mirror{}
-		AddMirrors(tools, []byte(`{"tools":[{"name":"t","inputSchema":`+deep(n)+`}]}`))
+		tools := map[string][]Argument{}
+		Add(tools, []byte(`{"tools":[{"name":"t","inputSchema":`+deep(n)+`}]}`))
 		if (len(tools["t"]) == 1) != found {
 			t.Errorf("%d deep: got %v", n, tools)
-		}
-	}
-}
-
-func TestCursorIn(t *testing.T) {
-	for result, want := range map[string]string{`{"nextCursor":"c"}`: "c", `{"nextCursor":5}`: "", `{}`: ""} {
-		if got := CursorIn([]byte(result)); got != want {
-			t.Errorf("%s: got %q", result, got)
 		}
 	}
 }

@@ -1,6 +1,10 @@
-package mcp
+package mirrored
 
-import "testing"
+import (
+	"testing"
+
+	"berth/internal/mcp"
+)
 
 func TestParamIsTheArgument(t *testing.T) {
 	for name, tc := range map[string]struct {
@@ -31,7 +35,7 @@ func TestParamIsTheArgument(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			as, refusal := CheckParam([]byte(request("tools/call", `"name":"t","arguments":`+tc.arguments)), tc.parameter, tc.value)
-			if as != tc.as || (refusal != nil) != (tc.as == "") || refusal != nil && refusal.Code != CodeHeaderMismatch {
+			if as != tc.as || (refusal != nil) != (tc.as == "") || refusal != nil && refusal.Code != mcp.CodeHeaderMismatch {
 				t.Errorf("got %q, %v, want %q", as, refusal, tc.as)
 			}
 		})

@@ -1,8 +1,9 @@
-package mcp
+package mirrored
 
 import (
 	"testing"
 
+	"berth/internal/mcp"
 	"berth/internal/wire"
 )
 
@@ -63,11 +64,11 @@ func TestHeaderValue(t *testing.T) {
 			for _, value := range tc.values {
 				h.Add(tc.header, value)
 			}
-			value, present, refusal := HeaderValue(h, tc.header)
+			value, present, refusal := mcp.HeaderValue(h, tc.header)
 			if value != tc.value || present != tc.present || (refusal != nil) != tc.refused {
 				t.Errorf("got %q, %v, %v", value, present, refusal)
 			}
-			if refusal != nil && refusal.Code != CodeHeaderMismatch {
+			if refusal != nil && refusal.Code != mcp.CodeHeaderMismatch {
 				t.Errorf("refused with %d", refusal.Code)
 			}
 		})

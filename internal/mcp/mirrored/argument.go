@@ -1,4 +1,4 @@
-package mcp
+package mirrored
 
 import (
 	"slices"
@@ -6,14 +6,15 @@ import (
 	"berth/internal/h1/grammar"
 	"berth/internal/jsonobject"
 	"berth/internal/jsonscan"
+	"berth/internal/mcp"
 	"berth/internal/wire"
 
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// Mirror is an argument of a tool that a header repeats, by an x-mcp-header in the tool's schema
+// Argument is an argument of a tool that a header repeats, by an x-mcp-header in the tool's schema
 // (2026-07-28, Streamable HTTP, "Schema Extension").
-type Mirror struct {
+type Argument struct {
 	Header string   // in full
 	path   []string // of the property, from the arguments on
 }
@@ -21,8 +22,8 @@ type Mirror struct {
 // maxSchemaDepth bounds how deep annotations are looked for.
 const maxSchemaDepth = 16
 
-// AddMirrors notes, by tool, what the result of a tools/list says of headers.
-func AddMirrors(tools map[string][]Mirror, result []byte) {
+// Add notes, by tool, what the result of a tools/list says of headers.
+func Add(tools map[string][]Argument, result []byte) {
 	list := jsonobject.At(result, "tools")
 	if list.Kind() != '[' {
 		return
@@ -34,7 +35,7 @@ func AddMirrors(tools map[string][]Mirror, result []byte) {
 		if err != nil || !ok {
 			continue
 		}
-		if mirrors := mirrorsIn(values[1], nil); len(mirrors) > 0 {
+		if mirrors := argumentsIn(values[1], nil); len(mirrors) > 0 {
 			tools[name] = mirrors
 		} else {
 			delete(tools, name)
@@ -42,8 +43,8 @@ func AddMirrors(tools map[string][]Mirror, result []byte) {
 	}
 }
 
-// mirrorsIn is what a schema says of headers. What no header can carry, and numbers, which need not be integers, have none.
-func mirrorsIn(schema jsontext.Value, path []string) (mirrors []Mirror) {
+// argumentsIn is what a schema says of headers. What no header can carry, and numbers, which need not be integers, have none.
+func argumentsIn(schema jsontext.Value, path []string) (mirrors []Argument) {
 	if schema.Kind() != '{' || len(path) > maxSchemaDepth {
 		return nil
 	}
@@ -57,33 +58,33 @@ func mirrorsIn(schema jsontext.Value, path []string) (mirrors []Mirror) {
 			return nil
 		}
 		if header, _ := jsonobject.Text(jsonobject.At(property, "x-mcp-header")); grammar.IsToken(header) && !jsonobject.IsString(jsonobject.At(property, "type"), "number") {
-			mirrors = append(mirrors, Mirror{wire.CanonicalName(HeaderParamPrefix + header), own})
+			mirrors = append(mirrors, Argument{wire.CanonicalName(mcp.HeaderParamPrefix + header), own})
 		}
-		mirrors = append(mirrors, mirrorsIn(property, own)...)
+		mirrors = append(mirrors, argumentsIn(property, own)...)
 		return nil
 	})
 	return mirrors
 }
 
 // Check refuses a call whose header does not repeat the argument that it mirrors.
-func (m Mirror) Check(body []byte, h *wire.Header) *Error {
+func (m Argument) Check(body []byte, h *wire.Header) *mcp.Error {
 	argument := jsonobject.At(body, append([]string{"params", "arguments"}, m.path...)...)
-	raw, present, ok := single(h, m.Header)
+	raw, present, ok := mcp.SingleHeader(h, m.Header)
 	if argument == nil || argument.Kind() == 'n' {
 		if present {
-			return errMismatch(m.Header + " mirrors what is not in the body")
+			return mcp.ErrMismatch(m.Header + " mirrors what is not in the body")
 		}
 		return nil
 	}
 	if !ok || !present {
-		return errMismatch(m.Header + " is missing, or there are several")
+		return mcp.ErrMismatch(m.Header + " is missing, or there are several")
 	}
-	value, ok := decodeName(raw)
+	value, ok := mcp.DecodeName(raw)
 	if !ok {
-		return errMismatch(m.Header + " holds no valid base64")
+		return mcp.ErrMismatch(m.Header + " holds no valid base64")
 	}
 	if same, _ := mirrors(value, argument); !same {
-		return errMismatch(m.Header + " is not the argument in the body")
+		return mcp.ErrMismatch(m.Header + " is not the argument in the body")
 	}
 	return nil
 }
