@@ -148,13 +148,17 @@ func (c *Call) AsksTask() bool {
 	return c.Era == EraLegacy && c.Kind == KindRequest && c.Method == MethodCallTool && c.task.Kind() == '{'
 }
 
+// Capabilities are what the client declares with the call, raw: a modern request for itself, initialize for its session. They alias
+// the body; nil if it says nothing.
+func (c *Call) Capabilities() []byte { return c.capabilities }
+
 // AskedTTL returns how long the client wants the task to live; asked is false where it leaves that
 // to the server. The error is an *Error: -32602 if params.task.ttl is no number, -32600 if it is
 // ambiguous.
 func (c *Call) AskedTTL() (ttl time.Duration, asked bool, err error) {
 	members, err := jsonobject.Named(c.task, "ttl")
 	if err != nil {
-		return 0, false, refusal(err)
+		return 0, false, RefusalOf(err)
 	}
 	value := members[0]
 	if value == nil || value.Kind() == 'n' {
@@ -162,7 +166,7 @@ func (c *Call) AskedTTL() (ttl time.Duration, asked bool, err error) {
 	}
 	ms, err := strconv.ParseFloat(string(value), 64)
 	if value.Kind() != '0' || err != nil && !errors.Is(err, strconv.ErrRange) {
-		return 0, false, errParams("task.ttl is no number")
+		return 0, false, ErrParams("task.ttl is no number")
 	}
 	return Milliseconds(ms), true, nil
 }

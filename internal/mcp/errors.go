@@ -155,7 +155,8 @@ func errInvalid(message, reason string) *Error {
 	return &Error{Status: 400, Code: CodeInvalidRequest, Message: message, Reason: reason}
 }
 
-func errParams(message string) *Error {
+// ErrParams refuses what is wrong with the params of a request.
+func ErrParams(message string) *Error {
 	return &Error{Status: 200, Code: CodeInvalidParams, Message: "Invalid params: " + message}
 }
 
@@ -187,7 +188,7 @@ var (
 	ErrUnknownTask = &Error{Status: 200, Code: CodeInvalidParams, Message: "Task not found"}
 
 	// ErrNoTaskID answers a request about a task that names none.
-	ErrNoTaskID = errParams("taskId is missing")
+	ErrNoTaskID = ErrParams("taskId is missing")
 
 	// ErrInvalidTaskID answers a request that is to become a task of an impossible id.
 	ErrInvalidTaskID = &Error{Status: 200, Code: CodeInvalidParams, Message: "Invalid task id"}

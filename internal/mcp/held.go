@@ -19,12 +19,12 @@ type Round struct {
 	// tasks, "Creating Tasks").
 	WithoutTask bool
 
-	// Answered puts Answers and State into params, which else keeps what the client put there.
+	// Answered puts Responses and State into params, which else keeps what the client put there.
 	Answered bool
 
-	// Answers become params.inputResponses, in order and under the server's own keys.
-	Answers []Input
-	State   []byte // the raw JSON of params.requestState; nil leaves the member out
+	// Responses become params.inputResponses, under the server's own keys: a raw JSON object; nil leaves the member out.
+	Responses []byte
+	State     []byte // the raw JSON of params.requestState; nil leaves the member out
 }
 
 // Body returns the body of a single request that Peek takes as it is sent for a task: as r says,
@@ -63,11 +63,7 @@ func (r Round) patch() jsonobject.Patch {
 		params = append(params, jsonobject.Change{Name: MemberTask})
 	}
 	if r.Answered {
-		responses := jsonobject.Change{Name: MemberInputResponses}
-		if len(r.Answers) > 0 {
-			responses.Value = Inputs(r.Answers)
-		}
-		params = append(params, responses, jsonobject.Change{Name: MemberRequestState, Value: r.State})
+		params = append(params, jsonobject.Change{Name: MemberInputResponses, Value: r.Responses}, jsonobject.Change{Name: MemberRequestState, Value: r.State})
 	}
 	p := jsonobject.Patch{{Name: "params", Within: params}}
 	if r.ID != nil {

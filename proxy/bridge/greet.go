@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"berth/internal/mcp"
+	"berth/internal/mcp/asking"
 	"berth/internal/mcp/eras"
 	"berth/internal/wire"
 	"berth/proxy/bridge/flow"
@@ -28,7 +29,7 @@ const (
 )
 
 // asksRoots is what servers ask of every new session, if anything.
-const asksRoots = `{"method":"` + mcp.MethodListRoots + `"}`
+const asksRoots = `{"method":"` + asking.MethodListRoots + `"}`
 
 // letGreet lets a server ask what it asks of every new session.
 func letGreet(ctx context.Context, l *sessions.Session, client *eras.Client) {

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"berth/internal/mcp"
+	"berth/internal/mcp/asking"
 	"berth/internal/mcp/taskwire"
 	"berth/proxy/bridge/rounds"
 	"berth/proxy/fault"
@@ -32,14 +33,14 @@ func (t *Task) show(ctx context.Context, v *taskwire.View) error {
 			return err
 		}
 	}
-	var inputs []mcp.Input
+	var inputs []asking.Input
 	for _, q := range known {
-		if t.mayAsk(ctx, notes, q) && len(inputs) < mcp.MaxInputs {
-			inputs = append(inputs, mcp.Input{Key: q.Key, Value: mcp.InputRequest(q.Request)})
+		if t.mayAsk(ctx, notes, q) && len(inputs) < asking.MaxInputs {
+			inputs = append(inputs, asking.Input{Key: q.Key, Value: asking.InputRequest(q.Request)})
 		}
 	}
 	if v.Status = "working"; len(inputs) > 0 {
-		v.Status, v.Inputs = "input_required", mcp.Inputs(inputs)
+		v.Status, v.Inputs = "input_required", asking.Inputs(inputs)
 	}
 	return nil
 }
@@ -78,7 +79,7 @@ func (t *Task) tell(ctx context.Context, message []byte) {
 // update gives the server what the client answers. What answers nothing that is open is passed
 // over ("Task Update Requests").
 func (t *Task) update(ctx context.Context) error {
-	given, err := mcp.InputResponses(t.who.Out.Body)
+	given, err := asking.Responses(t.who.Out.Body)
 	if err != nil {
 		return err
 	}

@@ -1,10 +1,11 @@
-package mcp
+package asking
 
 import (
 	"unicode/utf8"
 
 	"berth/internal/jsonobject"
 	"berth/internal/jsonscan"
+	"berth/internal/mcp"
 
 	"github.com/go-json-experiment/json/jsontext"
 )
@@ -63,7 +64,7 @@ func clearParams(method string, params []byte) []byte {
 
 // RequiredElicitations are what a response with CodeElicitFirst requires, each as the request that a server would make.
 func RequiredElicitations(message []byte) (requests [][]byte) {
-	list := jsonobject.At(ErrorObject(message), "data", "elicitations")
+	list := jsonobject.At(mcp.ErrorObject(message), "data", "elicitations")
 	if list.Kind() != '[' {
 		return nil
 	}
@@ -122,8 +123,8 @@ func InputRequest(request []byte) []byte {
 	return append(out, '}')
 }
 
-// AskFor returns the result that asks a client for input.
-func AskFor(asks []Input, state string) []byte {
+// Result returns the result that asks a client for input.
+func Result(asks []Input, state string) []byte {
 	out := append([]byte(`{"resultType":"input_required","inputRequests":`), Inputs(asks)...)
 	out = append(out, `,"requestState":`...)
 	out = jsonobject.AppendString(out, state)

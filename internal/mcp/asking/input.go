@@ -1,4 +1,4 @@
-package mcp
+package asking
 
 import (
 	"errors"
@@ -7,6 +7,7 @@ import (
 	"unicode/utf8"
 
 	"berth/internal/jsonobject"
+	"berth/internal/mcp"
 
 	"github.com/go-json-experiment/json/jsontext"
 )
@@ -61,11 +62,11 @@ var (
 	errInputKind    = errors.New("mcp: a member of input_required has the wrong kind")
 )
 
-// InputRequired reads a result that asks for input: requests in order and requestState, a raw
+// Required reads a result that asks for input: requests in order and requestState, a raw
 // string; both alias result. It fails if there is neither, on a wrong kind, an ambiguous name or
 // one that cannot be sent back, and beyond MaxInputs. null is as good as no member.
-func InputRequired(result []byte) (asks []Input, state []byte, err error) {
-	members, err := jsonobject.Named(result, MemberInputRequests, MemberRequestState)
+func Required(result []byte) (asks []Input, state []byte, err error) {
+	members, err := jsonobject.Named(result, mcp.MemberInputRequests, mcp.MemberRequestState)
 	for i := range members {
 		if members[i].Kind() == 'n' {
 			members[i] = nil
@@ -77,7 +78,7 @@ func InputRequired(result []byte) (asks []Input, state []byte, err error) {
 	case requests == nil && state == nil:
 		err = errNothingAsked
 	case state != nil && jsontext.Value(state).Kind() != '"':
-		err = fmt.Errorf("%w: %s", errInputKind, MemberRequestState)
+		err = fmt.Errorf("%w: %s", errInputKind, mcp.MemberRequestState)
 	case requests != nil:
 		asks, err = ReadRequests(requests)
 	}
@@ -87,10 +88,10 @@ func InputRequired(result []byte) (asks []Input, state []byte, err error) {
 	return asks, state, nil
 }
 
-// ReadRequests reads inputRequests in order, as InputRequired does.
+// ReadRequests reads inputRequests in order, as Required does.
 func ReadRequests(object jsontext.Value) ([]Input, error) {
 	if object.Kind() != '{' {
-		return nil, fmt.Errorf("%w: %s", errInputKind, MemberInputRequests)
+		return nil, fmt.Errorf("%w: %s", errInputKind, mcp.MemberInputRequests)
 	}
 	asks, err := readInputs(object)
 	for _, ask := range asks {
@@ -106,29 +107,29 @@ func ReadRequests(object jsontext.Value) ([]Input, error) {
 	return asks, err
 }
 
-// InputResponses reads params.inputResponses of a tasks/update ("Task Update Requests"), or of a
+// Responses reads params.inputResponses of a tasks/update ("Task Update Requests"), or of a
 // call's retry, that Peek takes; the values alias it. The error is an *Error: -32602 if they are missing, no object or
 // too many, -32600 for an ambiguous name.
-func InputResponses(body []byte) ([]Input, error) {
+func Responses(body []byte) ([]Input, error) {
 	responses, err := responsesOf(body)
 	if err != nil {
-		return nil, refusal(err)
+		return nil, mcp.RefusalOf(err)
 	}
 	if responses.Kind() != '{' {
-		return nil, errParams(MemberInputResponses + " is missing or no object")
+		return nil, mcp.ErrParams(mcp.MemberInputResponses + " is missing or no object")
 	}
 	inputs, err := readInputs(responses)
 	switch {
 	case errors.Is(err, errTooManyInputs):
-		return nil, errParams("too many " + MemberInputResponses)
+		return nil, mcp.ErrParams("too many " + mcp.MemberInputResponses)
 	case err != nil:
-		return nil, refusal(err)
+		return nil, mcp.RefusalOf(err)
 	}
 	return inputs, nil
 }
 
-// HasInputResponses reports whether a message has params.inputResponses, whatever that is.
-func HasInputResponses(body []byte) bool {
+// HasResponses reports whether a message has params.inputResponses, whatever that is.
+func HasResponses(body []byte) bool {
 	responses, err := responsesOf(body)
 	return responses != nil || err != nil
 }
@@ -138,7 +139,7 @@ func (in Input) CheckResponse(request []byte) error {
 	if jsontext.Value(in.Value).Kind() == '{' && (request == nil || isAnswer(request, in.Value)) {
 		return nil
 	}
-	refused := errParams("what " + MemberInputResponses + " holds under a key is no answer to what was asked")
+	refused := mcp.ErrParams("what " + mcp.MemberInputResponses + " holds under a key is no answer to what was asked")
 	refused.Data = struct {
 		Key string `json:"key"`
 	}{in.Key}
@@ -150,6 +151,6 @@ func responsesOf(body []byte) (jsontext.Value, error) {
 	if params.Kind() != '{' {
 		return nil, nil
 	}
-	members, err := jsonobject.Named(params, MemberInputResponses)
+	members, err := jsonobject.Named(params, mcp.MemberInputResponses)
 	return members[0], err
 }

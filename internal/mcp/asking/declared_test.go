@@ -1,6 +1,7 @@
-package mcp
+package asking
 
 import (
+	"berth/internal/mcp"
 	"encoding/json"
 	"testing"
 )
@@ -23,17 +24,19 @@ func TestDeclares(t *testing.T) {
 			"a call":     `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"x","_meta":{"io.modelcontextprotocol/clientCapabilities":` + capabilities + `}}}`,
 			"initialize": `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"capabilities":` + capabilities + `}}`,
 		} {
-			m, _, refusal := peek([]byte(body), 1)
+			var m mcp.Message
+			_, refusal := m.Peek([]byte(body), 1)
 			if refusal != nil {
 				t.Fatal(refusal)
 			}
-			if got := m.Calls[0].Declares(); got != want {
+			if got := DeclaredIn(m.Calls[0].Capabilities()); got != want {
 				t.Errorf("%s with %s: got %q, want %q", name, capabilities, got, want)
 			}
 		}
 	}
-	m, _, _ := peek([]byte(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"x","capabilities":{}}}`), 1)
-	if got := m.Calls[0].Declares(); got != "" {
+	var m mcp.Message
+	_, _ = m.Peek([]byte(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"x","capabilities":{}}}`), 1)
+	if got := DeclaredIn(m.Calls[0].Capabilities()); got != "" {
 		t.Errorf("a call that says nothing: got %q", got)
 	}
 }

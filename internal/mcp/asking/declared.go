@@ -1,10 +1,11 @@
-package mcp
+package asking
 
 import (
 	"slices"
 	"strings"
 
 	"berth/internal/jsonobject"
+	"berth/internal/mcp"
 	"berth/internal/recall"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -31,10 +32,6 @@ const (
 	MethodListRoots = "roots/list"
 )
 
-// Declares returns what the client declares with the call: a modern request for itself, initialize
-// for its session. "" if it says nothing.
-func (c *Call) Declares() Declared { return DeclaredIn(c.capabilities) }
-
 // declaration is what was read of the capabilities that text is.
 type declaration struct {
 	text     string
@@ -44,6 +41,9 @@ type declaration struct {
 // declarations are those that were read last: clients declare the same with each call.
 var declarations = recall.New[declaration](1 << 6)
 
+// maxDeclared is how long capabilities are that are kept, at most.
+const maxDeclared = 1 << 10
+
 // DeclaredIn is what a client declares with these capabilities, a raw JSON object.
 func DeclaredIn(capabilities []byte) Declared {
 	place := declarations.Place(uint64(len(capabilities)), recall.WordAt(capabilities, len(capabilities)/2))
@@ -51,7 +51,7 @@ func DeclaredIn(capabilities []byte) Declared {
 		return known.declared
 	}
 	declared := readDeclared(capabilities)
-	if len(capabilities) <= maxSelf && declarations.IsFree(place) {
+	if len(capabilities) <= maxDeclared && declarations.IsFree(place) {
 		place.Store(&declaration{string(capabilities), declared})
 	}
 	return declared
@@ -150,20 +150,20 @@ func isURLMode(params jsontext.Value) bool {
 
 // Refusal returns what a legacy client answers to a request that it has not declared to answer; nil
 // if it has (2025-11-25, elicitation, "Error Handling").
-func (d Declared) Refusal(request []byte) *Error {
+func (d Declared) Refusal(request []byte) *mcp.Error {
 	for capability := range d.Lacks(request) {
 		if strings.Contains(string(d), capability) {
-			return &Error{Code: CodeInvalidParams, Message: "the client has not declared that it can be asked so"}
+			return &mcp.Error{Code: mcp.CodeInvalidParams, Message: "the client has not declared that it can be asked so"}
 		}
-		return &Error{Code: CodeMethodNotFound, Message: "the client has not declared that it has this method"}
+		return &mcp.Error{Code: mcp.CodeMethodNotFound, Message: "the client has not declared that it has this method"}
 	}
 	return nil
 }
 
 // ErrLacks refuses what needs undeclared capabilities (2026-07-28, basic, "Error Codes").
-func ErrLacks(capabilities map[string]any) *Error {
-	return &Error{
-		Status: 400, Code: CodeMissingCapability, Message: "Missing required client capability",
+func ErrLacks(capabilities map[string]any) *mcp.Error {
+	return &mcp.Error{
+		Status: 400, Code: mcp.CodeMissingCapability, Message: "Missing required client capability",
 		Data: map[string]any{"requiredCapabilities": capabilities},
 	}
 }

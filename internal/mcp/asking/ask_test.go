@@ -1,4 +1,4 @@
-package mcp
+package asking
 
 import (
 	"testing"
@@ -69,8 +69,8 @@ func TestWhatIsAnAnswer(t *testing.T) {
 	}
 }
 
-func TestAskFor(t *testing.T) {
-	got := string(AskFor([]Input{{`a"`, []byte(`{"method":"roots/list"}`)}, {"b", []byte(`{}`)}}, `s"`))
+func TestResult(t *testing.T) {
+	got := string(Result([]Input{{`a"`, []byte(`{"method":"roots/list"}`)}, {"b", []byte(`{}`)}}, `s"`))
 	if want := `{"resultType":"input_required","inputRequests":{"a\"":{"method":"roots/list"},"b":{}},"requestState":"s\""}`; got != want {
 		t.Errorf("got %s", got)
 	}

@@ -1,4 +1,4 @@
-package mcp
+package asking
 
 import (
 	"encoding/json"
@@ -10,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"berth/internal/jsonobject"
+	"berth/internal/mcp"
 )
 
 // inputs is n members of an object, without its braces.
@@ -39,13 +40,13 @@ func TestInputRequiredReadsWhatIsAsked(t *testing.T) {
 		"elsewhere":            {`{"_meta":{"inputRequests":{},"requestState":"no"},"requestState":"s"}`, nil, `"s"`},
 	} {
 		t.Run(name, func(t *testing.T) {
-			asks, state, err := InputRequired([]byte(tc.result))
+			asks, state, err := Required([]byte(tc.result))
 			if err != nil || !reflect.DeepEqual(asks, tc.asks) || string(state) != tc.state || (state == nil) != (tc.state == "") {
 				t.Errorf("got %q, %s, %v", asks, state, err)
 			}
 		})
 	}
-	if asks, _, err := InputRequired([]byte(`{"inputRequests":{` + inputs(MaxInputs) + `}}`)); err != nil || len(asks) != MaxInputs {
+	if asks, _, err := Required([]byte(`{"inputRequests":{` + inputs(MaxInputs) + `}}`)); err != nil || len(asks) != MaxInputs {
 		t.Errorf("of %d requests, %d were read: %v", MaxInputs, len(asks), err)
 	}
 }
@@ -70,23 +71,23 @@ func TestInputRequiredRefuses(t *testing.T) {
 		"no end":                    `{"requestState":"s"`,
 	} {
 		t.Run(name, func(t *testing.T) {
-			if asks, state, err := InputRequired([]byte(result)); err == nil || asks != nil || state != nil {
+			if asks, state, err := Required([]byte(result)); err == nil || asks != nil || state != nil {
 				t.Errorf("got %.200q, %s, %v", asks, state, err)
 			}
 		})
 	}
 }
 
-// FuzzInputRequired: what is taken is what encoding/json reads, and is written back as it
+// FuzzRequired: what is taken is what encoding/json reads, and is written back as it
 // was read.
-func FuzzInputRequired(f *testing.F) {
+func FuzzRequired(f *testing.F) {
 	f.Add([]byte(`{"resultType":"input_required","inputRequests":{"a":{"method":"roots/list"},"b":{}},"requestState":"s"}`))
 	f.Add([]byte(`{"inputRequests":{"\u0061":{"a":1e400}},"requestState":null}`))
 	f.Add([]byte(`{"requestState":"\ud800"}`))
 	f.Add([]byte(`{"inputRequests":{"\ud800":{},"` + "\xff" + `":{}}}`))
 	f.Add([]byte(`{"inputRequests":{"a":{},"a":[]}}`))
 	f.Fuzz(func(t *testing.T, result []byte) {
-		asks, state, err := InputRequired(result)
+		asks, state, err := Required(result)
 		if err != nil {
 			return
 		}
@@ -105,35 +106,35 @@ func FuzzInputRequired(f *testing.F) {
 	})
 }
 
-func update(params string) []byte { return []byte(request(MethodUpdateTask, params)) }
+func update(params string) []byte { return []byte(request(mcp.MethodUpdateTask, params)) }
 
 func TestInputResponsesAreReadInOrder(t *testing.T) {
-	got, err := InputResponses(update(`"taskId":"t","_meta":{"inputResponses":{}},"inputResponses":{"b": {"x": 1} ,"a":7}`))
+	got, err := Responses(update(`"taskId":"t","_meta":{"inputResponses":{}},"inputResponses":{"b": {"x": 1} ,"a":7}`))
 	want := []Input{{"b", []byte(`{"x": 1}`)}, {"a", []byte(`7`)}}
 	if err != nil || !reflect.DeepEqual(got, want) {
 		t.Errorf("got %q, %v", got, err)
 	}
-	got, err = InputResponses(update(`"inputResponses":{` + inputs(MaxInputs) + `}`))
+	got, err = Responses(update(`"inputResponses":{` + inputs(MaxInputs) + `}`))
 	if err != nil || len(got) != MaxInputs {
 		t.Errorf("of %d responses, %d were read: %v", MaxInputs, len(got), err)
 	}
-	if got, err = InputResponses(update(`"inputResponses":{}`)); err != nil || len(got) != 0 {
+	if got, err = Responses(update(`"inputResponses":{}`)); err != nil || len(got) != 0 {
 		t.Errorf("of none: got %q, %v", got, err)
 	}
 }
 
 func TestInputResponsesRefusesInTheWordsOfAnError(t *testing.T) {
-	for params, want := range map[string]Error{
-		`"taskId":"t"`:          {Status: 200, Code: CodeInvalidParams},
-		`"inputResponses":null`: {Status: 200, Code: CodeInvalidParams},
-		`"inputResponses":[]`:   {Status: 200, Code: CodeInvalidParams},
-		`"inputResponses":{` + inputs(MaxInputs+1) + `}`:         {Status: 200, Code: CodeInvalidParams},
-		`"inputResponses":{"a":1,"\u0061":2}`:                    {Status: 400, Code: CodeInvalidRequest, Reason: jsonobject.ReasonDuplicateKey},
-		`"inputResponses":{},"InputResponses":{}`:                {Status: 400, Code: CodeInvalidRequest, Reason: jsonobject.ReasonKeyCase},
-		`"inputResponses":{"a":1},"inputRespon\u0073es":{"a":2}`: {Status: 400, Code: CodeInvalidRequest, Reason: jsonobject.ReasonDuplicateKey},
+	for params, want := range map[string]mcp.Error{
+		`"taskId":"t"`:          {Status: 200, Code: mcp.CodeInvalidParams},
+		`"inputResponses":null`: {Status: 200, Code: mcp.CodeInvalidParams},
+		`"inputResponses":[]`:   {Status: 200, Code: mcp.CodeInvalidParams},
+		`"inputResponses":{` + inputs(MaxInputs+1) + `}`:         {Status: 200, Code: mcp.CodeInvalidParams},
+		`"inputResponses":{"a":1,"\u0061":2}`:                    {Status: 400, Code: mcp.CodeInvalidRequest, Reason: jsonobject.ReasonDuplicateKey},
+		`"inputResponses":{},"InputResponses":{}`:                {Status: 400, Code: mcp.CodeInvalidRequest, Reason: jsonobject.ReasonKeyCase},
+		`"inputResponses":{"a":1},"inputRespon\u0073es":{"a":2}`: {Status: 400, Code: mcp.CodeInvalidRequest, Reason: jsonobject.ReasonDuplicateKey},
 	} {
-		got, err := InputResponses(update(params))
-		var refused *Error
+		got, err := Responses(update(params))
+		var refused *mcp.Error
 		if !errors.As(err, &refused) || got != nil {
 			t.Errorf("%.100s: got %q, %v", params, got, err)
 			continue
@@ -141,11 +142,11 @@ func TestInputResponsesRefusesInTheWordsOfAnError(t *testing.T) {
 		if refused.Status != want.Status || refused.Code != want.Code || refused.Reason != want.Reason {
 			t.Errorf("%.100s: got %+v, want %+v", params, refused, want)
 		}
-		if want.Code == CodeInvalidParams && !strings.HasPrefix(refused.Message, "Invalid params: ") {
+		if want.Code == mcp.CodeInvalidParams && !strings.HasPrefix(refused.Message, "Invalid params: ") {
 			t.Errorf("%.100s: worded %q", params, refused.Message)
 		}
 	}
-	if _, err := InputResponses([]byte(`{"jsonrpc":"2.0","id":1,"method":"tasks/update"}`)); err == nil {
+	if _, err := Responses([]byte(`{"jsonrpc":"2.0","id":1,"method":"tasks/update"}`)); err == nil {
 		t.Error("no params at all were taken")
 	}
 }
@@ -167,8 +168,8 @@ func TestResponsesAreObjects(t *testing.T) {
 		t.Error(err)
 	}
 	for _, value := range []string{`null`, `"{}"`, `7`, `[{}]`, `true`} {
-		var refused *Error
-		if err := (Input{"k", []byte(value)}).CheckResponse(nil); !errors.As(err, &refused) || refused.Code != CodeInvalidParams {
+		var refused *mcp.Error
+		if err := (Input{"k", []byte(value)}).CheckResponse(nil); !errors.As(err, &refused) || refused.Code != mcp.CodeInvalidParams {
 			t.Errorf("%s: got %v", value, err)
 		}
 	}
