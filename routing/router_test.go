@@ -10,6 +10,7 @@ import (
 	"testing/synctest"
 
 	"berth/internal/mcp"
+	"berth/internal/mcp/listen"
 	"berth/internal/storage"
 	"berth/routing"
 	"berth/sticky"
@@ -252,7 +253,7 @@ func TestIssuerOfACursorOrStateIsPreferred(t *testing.T) {
 
 // listen is a subscription to these tasks.
 func listen(ids ...string) mcp.Call {
-	return mcp.Call{Method: mcp.MethodListen, Era: mcp.EraModern, Listen: mcp.Filter(nil).WithTasks(ids)}
+	return mcp.Call{Method: mcp.MethodListen, Era: mcp.EraModern, Listen: listen.Filter(nil).WithTasks(ids)}
 }
 
 // A subscription's tasks may have several owners. Who declares the extension has the

@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"berth/internal/jsonobject"
+	"berth/internal/mcp/listen"
 
 	"github.com/go-json-experiment/json/jsontext"
 )
@@ -44,15 +45,15 @@ type Call struct {
 	Method  string // "" in a response
 	Version string // protocol version that the client claims, "" if none; set by Classify
 
-	Name          string // params.name or params.uri, whichever the method mirrors in Mcp-Name
-	TaskID        string // params.taskId
-	Cursor        string // params.cursor
-	RequestState  string // params.requestState of a multi round-trip retry
-	Trace         Trace  // trace context in params._meta
-	Listen        Filter // params.notifications of subscriptions/listen
-	ProgressToken []byte // raw JSON of params._meta.progressToken; nil if it is absent or no token
-	NewTaskID     string // the id that the client gives the task which the request is to become (see MakesTask)
-	RelatedTaskID string // the task that a message of the first draft belongs to (SEP-1686, 4.7)
+	Name          string        // params.name or params.uri, whichever the method mirrors in Mcp-Name
+	TaskID        string        // params.taskId
+	Cursor        string        // params.cursor
+	RequestState  string        // params.requestState of a multi round-trip retry
+	Trace         Trace         // trace context in params._meta
+	Listen        listen.Filter // params.notifications of subscriptions/listen
+	ProgressToken []byte        // raw JSON of params._meta.progressToken; nil if it is absent or no token
+	NewTaskID     string        // the id that the client gives the task which the request is to become (see MakesTask)
+	RelatedTaskID string        // the task that a message of the first draft belongs to (SEP-1686, 4.7)
 
 	metaVersion string // params._meta's protocol version, if it is a string
 

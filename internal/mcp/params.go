@@ -5,6 +5,7 @@ import (
 	"unicode/utf8"
 
 	"berth/internal/jsonobject"
+	"berth/internal/mcp/listen"
 
 	"github.com/go-json-experiment/json/jsontext"
 )
@@ -169,12 +170,12 @@ func (c *Call) readListen(r *messageReader) error {
 	if r.Err() != nil {
 		return nil
 	}
-	asked, err := ParseFilter(filter)
+	asked, err := listen.Parse(filter)
 	if err != nil {
 		return err
 	}
 	// Of what is something else, an upstream could read names that berth does not see.
-	if tasks, ok := asked.Find(FilterTasks); ok && tasks.List == nil && tasks.Raw.Kind() != 'n' {
+	if tasks, ok := asked.Find(listen.Tasks); ok && tasks.List == nil && tasks.Raw.Kind() != 'n' {
 		return errInvalid("taskIds is no list of strings", "")
 	}
 	c.Listen = asked

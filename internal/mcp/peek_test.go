@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"berth/internal/jsonobject"
+	"berth/internal/mcp/listen"
 )
 
 const testBatch = 100
@@ -305,7 +306,7 @@ func TestPeekReadsWhatRoutesACall(t *testing.T) {
 		"a list's cursor":               {request("tools/list", `"cursor":"c","name":"no"`), Call{Method: "tools/list", Cursor: "c"}},
 		"a subscription": {
 			request(MethodListen, `"notifications":{"taskIds":["a","b"],"toolsListChanged":true}`),
-			Call{Method: MethodListen, Listen: Filter{{Name: "taskIds", List: []string{"a", "b"}}, {Name: "toolsListChanged", Raw: []byte("true")}}},
+			Call{Method: MethodListen, Listen: listen.Filter{{Name: "taskIds", List: []string{"a", "b"}}, {Name: "toolsListChanged", Raw: []byte("true")}}},
 		},
 		"a task id of a wrong kind": {request("tasks/get", `"taskId":12`), Call{Method: "tasks/get", HasTaskID: true, badTaskID: true}},
 		"a member without a name":   {request("ping", `"":"x"`), Call{Method: "ping"}},

@@ -2,10 +2,9 @@ package mcp
 
 import (
 	"bytes"
-	"slices"
-	"strings"
 
 	"berth/internal/jsonobject"
+	"berth/internal/mcp/listen"
 )
 
 // Messages on a subscription's stream (2026-07-28; Tasks extension, "Task Status Notifications").
@@ -17,12 +16,12 @@ const (
 )
 
 // Agreed returns what an acknowledgement agrees to.
-func Agreed(message []byte) (Filter, error) {
-	return ParseFilter(jsonobject.At(message, "params", "notifications"))
+func Agreed(message []byte) (listen.Filter, error) {
+	return listen.Parse(jsonobject.At(message, "params", "notifications"))
 }
 
 // Acknowledgement returns the first message of the subscription that this request opened.
-func Acknowledgement(id []byte, agreed Filter) []byte {
+func Acknowledgement(id []byte, agreed listen.Filter) []byte {
 	return notification(NotificationAcknowledged, id, append([]byte(`"notifications":`), agreed.Encode()...))
 }
 
@@ -51,7 +50,7 @@ func ForSubscription(message, id []byte) []byte {
 }
 
 // ListenFor returns a subscriptions/listen with another filter; every other byte stays.
-func ListenFor(body []byte, filter Filter) []byte {
+func ListenFor(body []byte, filter listen.Filter) []byte {
 	return jsonobject.Replace(body, filter.Encode(), "params", "notifications")
 }
 
@@ -75,52 +74,6 @@ type Subscribed struct {
 func PeekSubscribed(data []byte, cut bool) (s Subscribed, err error) {
 	err = s.peek(data, cut, &s, "")
 	return s, err
-}
-
-// Members of a filter that the revision names (2026-07-28, subscriptions, "Notification Filter").
-const (
-	filterTools     = "toolsListChanged"
-	filterPrompts   = "promptsListChanged"
-	filterResources = "resourcesListChanged"
-	filterUpdates   = "resourceSubscriptions"
-)
-
-var askedBy = map[string]string{
-	"notifications/tools/list_changed":     filterTools,
-	"notifications/prompts/list_changed":   filterPrompts,
-	"notifications/resources/list_changed": filterResources,
-	MethodUpdated:                          filterUpdates,
-	NotificationTask:                       FilterTasks,
-}
-
-// Grants reports whether a subscription may be told this whose server agreed to f. What berth does
-// not know may come where a member that it does not know was agreed to.
-func (f Filter) Grants(s *Subscribed) bool {
-	name, known := askedBy[s.Method]
-	if !known {
-		return slices.ContainsFunc(f, func(w Wish) bool { return w.wants() && !isKnownFilter(w.Name) })
-	}
-	wish, ok := f.Find(name)
-	switch {
-	case !ok || !wish.wants():
-		return false
-	case name == FilterTasks:
-		return s.Task.ID != "" && slices.Contains(wish.List, s.Task.ID)
-	case name == filterUpdates:
-		return slices.ContainsFunc(wish.List, func(uri string) bool { return isOrIsWithin(s.URI, uri) })
-	}
-	return true
-}
-
-func isKnownFilter(name string) bool {
-	return slices.Contains([]string{filterTools, filterPrompts, filterResources, filterUpdates, FilterTasks}, name)
-}
-
-// isOrIsWithin reports whether uri is the resource's or a sub-resource's, which a server may name
-// in its place (2026-07-28, ResourceUpdatedNotificationParams).
-func isOrIsWithin(uri, resource string) bool {
-	rest, ok := strings.CutPrefix(uri, resource)
-	return ok && (rest == "" || strings.HasSuffix(resource, "/") || strings.ContainsAny(rest[:1], "/?#"))
 }
 
 // ResourceURI returns params.uri of a message, "" if there is none.

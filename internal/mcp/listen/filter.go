@@ -1,4 +1,4 @@
-package mcp
+package listen
 
 import (
 	"encoding/json"
@@ -22,16 +22,16 @@ type Wish struct {
 	Raw  jsontext.Value // of any other
 }
 
-// FilterTasks is the member that names tasks (Tasks extension, "Task Status Notifications").
-const FilterTasks = "taskIds"
+// Tasks is the member that names tasks (Tasks extension, "Task Status Notifications").
+const Tasks = "taskIds"
 
-// ParseFilter reads a filter. What is no object asks for nothing.
-func ParseFilter(raw []byte) (Filter, error) {
+// Parse reads a filter. What is no object asks for nothing.
+func Parse(raw []byte) (Filter, error) {
 	if jsontext.Value(raw).Kind() != '{' {
 		return nil, nil
 	}
 	var f Filter
-	err := jsonobject.Each(raw, []string{FilterTasks}, func(name []byte, value jsontext.Value) error {
+	err := jsonobject.Each(raw, []string{Tasks}, func(name []byte, value jsontext.Value) error {
 		if list, ok := textList(value); ok {
 			f = append(f, Wish{Name: string(name), List: list})
 		} else {
@@ -62,9 +62,9 @@ func (f Filter) IsClear() bool {
 	return !slices.ContainsFunc(f, func(w Wish) bool {
 		kind := w.Raw.Kind()
 		switch {
-		case !isKnownFilter(w.Name) || w.List == nil && kind == 'n':
+		case !isKnown(w.Name) || w.List == nil && kind == 'n':
 			return false
-		case w.Name == filterUpdates || w.Name == FilterTasks:
+		case w.Name == filterUpdates || w.Name == Tasks:
 			return w.List == nil
 		}
 		return kind != 't' && kind != 'f'
@@ -95,17 +95,17 @@ func (f Filter) index(name string) int {
 
 // TaskIDs returns the tasks that the filter names.
 func (f Filter) TaskIDs() []string {
-	tasks, _ := f.Find(FilterTasks)
+	tasks, _ := f.Find(Tasks)
 	return tasks.List
 }
 
 // WithTasks returns the filter for these tasks; nil leaves the member out.
 func (f Filter) WithTasks(ids []string) Filter {
-	out := slices.DeleteFunc(slices.Clone(f), func(w Wish) bool { return w.Name == FilterTasks })
+	out := slices.DeleteFunc(slices.Clone(f), func(w Wish) bool { return w.Name == Tasks })
 	if ids == nil {
 		return out
 	}
-	return append(out, Wish{Name: FilterTasks, List: ids})
+	return append(out, Wish{Name: Tasks, List: ids})
 }
 
 // Within returns what of f was asked for, in the order of asked.
