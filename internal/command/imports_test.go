@@ -135,7 +135,7 @@ var layers = [][]string{
 	{"internal/admin", "internal/connlimit", "internal/framing", "internal/greet", "internal/h1/body", "internal/h1/buffer", "internal/heap", "internal/journal", "internal/jsonobject", "internal/limit", "internal/mcptest", "internal/page", "internal/reload", "internal/storage/boltcheck", "internal/storage/engine", "internal/telemetry", "internal/trouble", "internal/wire/nethttp", "sticky/near"},
 	{"internal/mcp/listen", "internal/recall", "internal/storage/health", "internal/storage/memory"},
 	{"internal/mcp"},
-	{"internal/mcp/asking"},
+	{"internal/mcp/inquiry"},
 	{"internal/mcp/idtag", "internal/mcp/mirrored", "internal/mcp/offer", "internal/mcp/taskwire"},
 	{"internal/mcp/eras", "routing/profile"},
 	{"internal/storage/breaker", "internal/storage/file", "internal/storage/redis"},

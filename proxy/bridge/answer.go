@@ -8,8 +8,8 @@ import (
 
 	"berth/internal/exchange"
 	"berth/internal/mcp"
-	"berth/internal/mcp/asking"
 	"berth/internal/mcp/eras"
+	"berth/internal/mcp/inquiry"
 	"berth/internal/wire"
 	"berth/proxy/bridge/legacy"
 	"berth/proxy/bridge/sessions"
@@ -67,7 +67,7 @@ func (c *call) conclude(ctx context.Context, l *sessions.Session, a *mcp.Answer,
 	case c.tasks != nil && a.CreatesTask():
 		return c.f.tasks.HandOut(ctx, &c.who, c.tasks, c.id, message)
 	case len(c.lacks) > 0 && (a.IsError || a.ToolFailed):
-		refusal := asking.ErrLacks(c.lacks)
+		refusal := inquiry.ErrLacks(c.lacks)
 		return refusal.Status, refusal.Body(c.id)
 	case a.IsError && a.ErrorCode == mcp.CodeElicitFirst:
 		return c.askFirst(ctx, message)

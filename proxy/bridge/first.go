@@ -5,8 +5,8 @@ import (
 	"crypto/rand"
 	"strconv"
 
-	"berth/internal/mcp/asking"
 	"berth/internal/mcp/eras"
+	"berth/internal/mcp/inquiry"
 	"berth/internal/wire"
 	"berth/proxy/bridge/rounds"
 	"berth/proxy/fault"
@@ -21,13 +21,13 @@ func (c *call) askFirst(ctx context.Context, message []byte) (status int, body [
 		Upstream: c.f.u.Name, Call: rounds.Digest(c.who.Out.Body, false), Means: rounds.Digest(c.who.Out.Body, true),
 		Nonce: rand.Text(), By: c.f.b.name, First: true,
 	}
-	for i, request := range asking.RequiredElicitations(message) {
+	for i, request := range inquiry.RequiredElicitations(message) {
 		if lacks := c.who.Client.Declares().Lacks(request); lacks != nil {
 			c.f.b.metrics.questions.Add(rounds.WasUndeclared, 1)
-			refusal := asking.ErrLacks(lacks)
+			refusal := inquiry.ErrLacks(lacks)
 			return refusal.Status, refusal.Body(c.id)
 		}
-		if len(st.Asks) < asking.MaxInputs {
+		if len(st.Asks) < inquiry.MaxInputs {
 			st.Asks = append(st.Asks, rounds.Question{Key: "first-" + strconv.Itoa(i), Request: request})
 		}
 	}
@@ -54,7 +54,7 @@ func (c *call) beginAgain(ctx context.Context, st *rounds.State) (*wire.Response
 		switch value := rounds.Find(given, q.Key); {
 		case value == nil:
 			open = append(open, q)
-		case !asking.Accepts(value):
+		case !inquiry.Accepts(value):
 			return nil, errNotThere
 		}
 	}

@@ -5,8 +5,8 @@ import (
 	"time"
 
 	"berth/internal/mcp"
-	"berth/internal/mcp/asking"
 	"berth/internal/mcp/eras"
+	"berth/internal/mcp/inquiry"
 	"berth/internal/wire"
 	"berth/proxy/bridge/flow"
 	"berth/proxy/bridge/legacy"
@@ -29,7 +29,7 @@ const (
 )
 
 // asksRoots is what servers ask of every new session, if anything.
-const asksRoots = `{"method":"` + asking.MethodListRoots + `"}`
+const asksRoots = `{"method":"` + inquiry.MethodListRoots + `"}`
 
 // letGreet lets a server ask what it asks of every new session.
 func letGreet(ctx context.Context, l *sessions.Session, client *eras.Client) {

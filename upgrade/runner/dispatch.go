@@ -7,7 +7,7 @@ import (
 
 	"berth/internal/exchange"
 	"berth/internal/mcp"
-	"berth/internal/mcp/asking"
+	"berth/internal/mcp/inquiry"
 	"berth/internal/wire"
 	"berth/routing"
 	"berth/upgrade/task"
@@ -112,7 +112,7 @@ func (rd *round) body(t *task.Task) ([]byte, error) {
 	if t.Answered {
 		r.State = t.RequestState
 		if answers := t.Answers(); len(answers) > 0 {
-			r.Responses = asking.Inputs(answers)
+			r.Responses = inquiry.Inputs(answers)
 		}
 	}
 	return r.Body(rd.call.Body)

@@ -9,7 +9,7 @@ import (
 
 	"berth/internal/exchange"
 	"berth/internal/mcp"
-	"berth/internal/mcp/asking"
+	"berth/internal/mcp/inquiry"
 	"berth/internal/mcp/taskwire"
 	"berth/routing"
 	"berth/upgrade/task"
@@ -81,9 +81,9 @@ func (f *follower) act(ctx context.Context, state taskwire.Followed) (over bool,
 
 // open are the asks that were not answered yet: an upstream may show those for a moment
 // after it has acknowledged the answers.
-func (f *follower) open(asks []asking.Input) []asking.Input {
+func (f *follower) open(asks []inquiry.Input) []inquiry.Input {
 	t := f.rd.record()
-	return slices.DeleteFunc(slices.Clone(asks), func(in asking.Input) bool {
+	return slices.DeleteFunc(slices.Clone(asks), func(in inquiry.Input) bool {
 		return slices.ContainsFunc(t.Asks, func(a task.Ask) bool { return a.Upstream == in.Key && a.Answer != nil })
 	})
 }
@@ -137,7 +137,7 @@ func (f *follower) refused(r *reply, err error) error {
 
 // ask makes a request about the task, and repeats it until that is answered: none of them
 // does anything twice.
-func (f *follower) ask(ctx context.Context, method string, answers []asking.Input) (*reply, error) {
+func (f *follower) ask(ctx context.Context, method string, answers []inquiry.Input) (*reply, error) {
 	interval := followLeast
 	for odd := 0; ; interval *= 2 {
 		r, err := f.askOnce(ctx, method, answers)
@@ -188,7 +188,7 @@ func isFinal(code int) bool {
 	return code == mcp.CodeInvalidParams || code == mcp.CodeMethodNotFound || code == mcp.CodeMissingCapability
 }
 
-func (f *follower) askOnce(ctx context.Context, method string, answers []asking.Input) (*reply, error) {
+func (f *follower) askOnce(ctx context.Context, method string, answers []inquiry.Input) (*reply, error) {
 	t := f.rd.record()
 	f.sent++
 	id := f.rd.token + "-f" + strconv.Itoa(f.sent)
@@ -204,7 +204,7 @@ func (f *follower) askOnce(ctx context.Context, method string, answers []asking.
 }
 
 // aboutTheirs is a request about an upstream's task, without an envelope.
-func aboutTheirs(theirs, id, method, version string, answers []asking.Input) *task.Call {
+func aboutTheirs(theirs, id, method, version string, answers []inquiry.Input) *task.Call {
 	return &task.Call{
 		Body: taskwire.Request(id, method, theirs, version, answers),
 		Own: task.Pairs{

@@ -3,7 +3,7 @@ package eras
 import (
 	"berth/internal/jsonobject"
 	"berth/internal/mcp"
-	"berth/internal/mcp/asking"
+	"berth/internal/mcp/inquiry"
 
 	"github.com/go-json-experiment/json/jsontext"
 )
@@ -18,8 +18,8 @@ type Client struct {
 	Capabilities []byte // raw JSON object; nil: it says none
 	LogLevel     string // least severe messages that it wants; "": none
 
-	asks     []byte          // as AsksClient has it; nil: nobody has asked
-	declares asking.Declared // "": nobody has asked
+	asks     []byte           // as AsksClient has it; nil: nobody has asked
+	declares inquiry.Declared // "": nobody has asked
 }
 
 // ClientOf reads who sends a single request that Peek takes.
@@ -45,9 +45,9 @@ func ClientOf(body []byte) Client {
 }
 
 // Declares is what servers may ask the client for; "": it says none.
-func (c *Client) Declares() asking.Declared {
+func (c *Client) Declares() inquiry.Declared {
 	if c.declares == "" && c.Capabilities != nil {
-		c.declares = asking.DeclaredIn(c.Capabilities)
+		c.declares = inquiry.DeclaredIn(c.Capabilities)
 	}
 	return c.declares
 }

@@ -9,7 +9,7 @@ import (
 
 	"berth/internal/jsonobject"
 	"berth/internal/mcp"
-	"berth/internal/mcp/asking"
+	"berth/internal/mcp/inquiry"
 
 	"github.com/go-json-experiment/json/jsontext"
 )
@@ -19,11 +19,11 @@ import (
 type Followed struct {
 	ID           string
 	Status       string
-	Message      string         // statusMessage, on one line; the upstream's, unverified; "" if it is not UTF-8
-	PollInterval time.Duration  // 0: not said
-	Asks         []asking.Input // inputRequests, in order
-	Result       []byte         // raw JSON object; nil if there is none
-	Error        []byte         // raw JSON object; nil if there is none
+	Message      string          // statusMessage, on one line; the upstream's, unverified; "" if it is not UTF-8
+	PollInterval time.Duration   // 0: not said
+	Asks         []inquiry.Input // inputRequests, in order
+	Result       []byte          // raw JSON object; nil if there is none
+	Error        []byte          // raw JSON object; nil if there is none
 }
 
 var (
@@ -63,7 +63,7 @@ func (t *Followed) set(name []byte, value jsontext.Value) (err error) {
 	case string(name) == mcp.MemberInputRequests && !utf8.Valid(value):
 		err = errNotUTF8
 	case string(name) == mcp.MemberInputRequests && isObject:
-		t.Asks, err = asking.ReadRequests(value)
+		t.Asks, err = inquiry.ReadRequests(value)
 	case string(name) == "result" && isObject:
 		t.Result = value
 	case string(name) == "error" && isObject:
@@ -74,10 +74,10 @@ func (t *Followed) set(name []byte, value jsontext.Value) (err error) {
 
 // Request returns a request of berth's own about a task, for a tasks/update with the client's
 // answers under the upstream's keys.
-func Request(id, method, taskID, version string, answers []asking.Input) []byte {
+func Request(id, method, taskID, version string, answers []inquiry.Input) []byte {
 	params := map[string]any{"taskId": taskID, "_meta": mcp.OwnMeta(version)}
 	if answers != nil {
-		params[mcp.MemberInputResponses] = json.RawMessage(asking.Inputs(answers))
+		params[mcp.MemberInputResponses] = json.RawMessage(inquiry.Inputs(answers))
 	}
 	// What it holds always marshals: answers were parsed before.
 	body, _ := json.Marshal(struct {

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"berth/internal/mcp"
-	"berth/internal/mcp/asking"
+	"berth/internal/mcp/inquiry"
 	"berth/internal/wire"
 )
 
@@ -17,7 +17,7 @@ func TestReadFollowed(t *testing.T) {
 		`"inputRequests":{"k": {"method":"x"}},"result":{"a": 1},"error":{"code":1},"ttlMs":null}`))
 	want := Followed{
 		ID: "t1", Status: "input_required", Message: "a b", PollInterval: 1500 * time.Millisecond,
-		Asks: []asking.Input{{Key: "k", Value: []byte(`{"method":"x"}`)}}, Result: []byte(`{"a": 1}`), Error: []byte(`{"code":1}`),
+		Asks: []inquiry.Input{{Key: "k", Value: []byte(`{"method":"x"}`)}}, Result: []byte(`{"a": 1}`), Error: []byte(`{"code":1}`),
 	}
 	if err != nil || !reflect.DeepEqual(got, want) {
 		t.Errorf("got %+v, %v", got, err)
@@ -45,7 +45,7 @@ func TestReadFollowedRefuses(t *testing.T) {
 }
 
 func TestTaskRequest(t *testing.T) {
-	body := Request(`id"1`, mcp.MethodUpdateTask, `t"1`, "2026-07-28", []asking.Input{{Key: `k"`, Value: []byte(`{"a": 1}`)}})
+	body := Request(`id"1`, mcp.MethodUpdateTask, `t"1`, "2026-07-28", []inquiry.Input{{Key: `k"`, Value: []byte(`{"a": 1}`)}})
 	var m mcp.Message
 	_, refused := m.Peek(body, 1)
 	if refused == nil {
@@ -54,7 +54,7 @@ func TestTaskRequest(t *testing.T) {
 	if refused != nil || m.Calls[0].TaskID != `t"1` || m.Calls[0].Method != mcp.MethodUpdateTask || !m.Calls[0].DeclaresTasks {
 		t.Fatalf("%s is read as %+v, %v", body, m, refused)
 	}
-	if answers, err := asking.Responses(body); err != nil || len(answers) != 1 || answers[0].Key != `k"` || !json.Valid(answers[0].Value) {
+	if answers, err := inquiry.Responses(body); err != nil || len(answers) != 1 || answers[0].Key != `k"` || !json.Valid(answers[0].Value) {
 		t.Errorf("answers %q, %v", answers, err)
 	}
 	if body := Request("1", mcp.MethodGetTask, "t", "2026-07-28", nil); strings.Contains(string(body), mcp.MemberInputResponses) {

@@ -2,7 +2,7 @@ package taskwire
 
 import (
 	"berth/internal/mcp"
-	"berth/internal/mcp/asking"
+	"berth/internal/mcp/inquiry"
 	"bytes"
 	"encoding/json"
 	"reflect"
@@ -46,7 +46,7 @@ func TestDetailedBearsWhatItsStatusCallsFor(t *testing.T) {
 	all := func(status string) View {
 		return view(func(v *View) {
 			v.Status, v.Result, v.Error = status, []byte(`{"content":[ ]}`), []byte(`{"code": -1}`)
-			v.Inputs = asking.Inputs([]asking.Input{{Key: "b", Value: []byte(`{"method": "x"}`)}, {Key: "a", Value: []byte(`{}`)}})
+			v.Inputs = inquiry.Inputs([]inquiry.Input{{Key: "b", Value: []byte(`{"method": "x"}`)}, {Key: "a", Value: []byte(`{}`)}})
 		})
 	}
 	for status, want := range map[string]string{
@@ -133,7 +133,7 @@ func TestTaskNotificationOfAViewIsTheSameTask(t *testing.T) {
 		v := view(func(v *View) {
 			v.Status, v.Message, v.Error = status, "so far", []byte(`{"code":-32603,"message":"no"}`)
 			v.Result = []byte(`{"content":[],"_meta":{"a":1}}`)
-			v.Inputs = asking.Inputs([]asking.Input{{Key: "a", Value: []byte(`{"method":"roots/list"}`)}})
+			v.Inputs = inquiry.Inputs([]inquiry.Input{{Key: "a", Value: []byte(`{"method":"roots/list"}`)}})
 		})
 		result := decode(t, detailed(v)).(map[string]any)
 		if result["resultType"] != "complete" || result["status"] != status {

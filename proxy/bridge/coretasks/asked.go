@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"berth/internal/mcp"
-	"berth/internal/mcp/asking"
+	"berth/internal/mcp/inquiry"
 	"berth/internal/mcp/taskwire"
 	"berth/proxy/bridge/rounds"
 	"berth/proxy/fault"
@@ -33,14 +33,14 @@ func (t *Task) show(ctx context.Context, v *taskwire.View) error {
 			return err
 		}
 	}
-	var inputs []asking.Input
+	var inputs []inquiry.Input
 	for _, q := range known {
-		if t.mayAsk(ctx, notes, q) && len(inputs) < asking.MaxInputs {
-			inputs = append(inputs, asking.Input{Key: q.Key, Value: asking.InputRequest(q.Request)})
+		if t.mayAsk(ctx, notes, q) && len(inputs) < inquiry.MaxInputs {
+			inputs = append(inputs, inquiry.Input{Key: q.Key, Value: inquiry.InputRequest(q.Request)})
 		}
 	}
 	if v.Status = "working"; len(inputs) > 0 {
-		v.Status, v.Inputs = "input_required", asking.Inputs(inputs)
+		v.Status, v.Inputs = "input_required", inquiry.Inputs(inputs)
 	}
 	return nil
 }
@@ -79,7 +79,7 @@ func (t *Task) tell(ctx context.Context, message []byte) {
 // update gives the server what the client answers. What answers nothing that is open is passed
 // over ("Task Update Requests").
 func (t *Task) update(ctx context.Context) error {
-	given, err := asking.Responses(t.who.Out.Body)
+	given, err := inquiry.Responses(t.who.Out.Body)
 	if err != nil {
 		return err
 	}

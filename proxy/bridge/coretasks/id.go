@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"berth/internal/mcp"
-	"berth/internal/mcp/asking"
+	"berth/internal/mcp/inquiry"
 	"berth/internal/mcp/taskwire"
 	"berth/internal/seal"
 	"berth/internal/storage"
@@ -163,5 +163,5 @@ func (s *Server) Open(ctx context.Context, who *sessions.Borrower, id string) (*
 	}
 	declared = unpacked(declared)
 	l := s.Sessions.Of(s.At, string(session), who.PlacedAs(s.At, string(declared), int(place)))
-	return &Task{of: s, who: who, l: l, id: id, core: string(core), declares: asking.DeclaredIn(declared), until: until}, nil
+	return &Task{of: s, who: who, l: l, id: id, core: string(core), declares: inquiry.DeclaredIn(declared), until: until}, nil
 }

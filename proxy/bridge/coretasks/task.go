@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"berth/internal/mcp"
-	"berth/internal/mcp/asking"
+	"berth/internal/mcp/inquiry"
 	"berth/internal/mcp/taskwire"
 	"berth/internal/wire"
 	"berth/proxy/bridge/sessions"
@@ -24,8 +24,8 @@ type Task struct {
 	id   string            // as the client knows it
 	core string            // as the server does
 
-	declares asking.Declared // what the client of the session lets the server ask
-	until    time.Time       // when the id expires
+	declares inquiry.Declared // what the client of the session lets the server ask
+	until    time.Time        // when the id expires
 }
 
 // Answer answers tasks/get, tasks/update and tasks/cancel of the caller's; id is the request's, raw JSON.

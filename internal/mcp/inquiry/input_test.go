@@ -1,4 +1,4 @@
-package asking
+package inquiry
 
 import (
 	"encoding/json"
