@@ -3,6 +3,7 @@ package proxy
 import (
 	"berth/internal/exchange"
 	"berth/internal/mcp"
+	"berth/internal/mcp/offer"
 	"berth/proxy/audit"
 	"berth/proxy/failover"
 	"berth/proxy/fault"
@@ -93,7 +94,7 @@ func (x *request) record(u *routing.Upstream, a *mcp.Answer) (instead []byte, er
 	}
 	x.recorder.Affinities(u, c, a, x.left)
 	if c != nil && a.Result != nil && (c.Method == mcp.MethodInitialize || c.Method == mcp.MethodDiscover) {
-		u.Declares(c.Era, mcp.OfferIn(a.Result))
+		u.Declares(c.Era, offer.In(a.Result))
 	}
 	switch {
 	case c != nil && c.IsTask() && c.Method == mcp.MethodDeleteTask:

@@ -37,11 +37,11 @@ func TestListenIsNarrowedToOwnTasks(t *testing.T) {
 	f.bind(t, f.TaskKey("alice", "1"), "b")
 	f.bind(t, f.TaskKey("bob", "2"), "a")
 	f.bind(t, f.TaskKey("alice", "3"), "c")
-	a := audience(t, f, as("alice", f.query(listen("2", "1", "3", "4", "1"))))
+	a := audience(t, f, as("alice", f.query(listenFor("2", "1", "3", "4", "1"))))
 	if got := ids(a); !slices.Equal(got, []string{"1@b", "3@c"}) || a.Unjudged != nil {
 		t.Errorf("got %v, unjudged %v, want 1@b and 3@c", got, a.Unjudged)
 	}
-	a = audience(t, f, as("mallory", f.query(listen("1", "2"))))
+	a = audience(t, f, as("mallory", f.query(listenFor("1", "2"))))
 	if len(a.Tasks) != 0 || a.Unjudged != nil {
 		t.Errorf("mallory: got %v, unjudged %v, want none", ids(a), a.Unjudged)
 	}

@@ -8,15 +8,16 @@ import (
 	"time"
 
 	"berth/internal/mcp"
+	"berth/internal/mcp/offer"
 	"berth/routing"
 )
 
 func TestProfileIsWhatWasSaidLast(t *testing.T) {
 	u := poolOf("a").Find("a")
 	before := u.Profile()
-	u.Declares(mcp.EraLegacy, mcp.Offer{Versions: []string{"2025-06-18"}})
-	u.Declares(mcp.EraLegacy, mcp.Offer{Versions: []string{"2025-11-25"}})
-	u.Declares(mcp.EraModern, mcp.Offer{Versions: make([]string, 1000)})
+	u.Declares(mcp.EraLegacy, offer.Offer{Versions: []string{"2025-06-18"}})
+	u.Declares(mcp.EraLegacy, offer.Offer{Versions: []string{"2025-11-25"}})
+	u.Declares(mcp.EraModern, offer.Offer{Versions: make([]string, 1000)})
 	if len(before.Versions[mcp.EraLegacy]) != 0 {
 		t.Error("a profile changes")
 	}
@@ -33,7 +34,7 @@ func TestProfileIsWhatWasSaidLast(t *testing.T) {
 func TestAServersNameStaysWhereNoOtherIsGiven(t *testing.T) {
 	u := poolOf("a").Find("a")
 	for _, server := range []string{"files 1", "files 2", "", strings.Repeat("x", 1000)} {
-		u.Declares(mcp.EraModern, mcp.Offer{Server: server})
+		u.Declares(mcp.EraModern, offer.Offer{Server: server})
 	}
 	if got := u.Profile().Server; got != "files 2" {
 		t.Errorf("got %q, want what was given last", got)
@@ -49,7 +50,7 @@ func TestProfileEndsWithASilence(t *testing.T) {
 		go p.Run(ctx)
 		a, b := p.Find("a"), p.Find("b")
 		p.Speaks(a, mcp.EraModern, nil)
-		a.Declares(mcp.EraModern, mcp.Offer{Versions: []string{"2026-07-28"}})
+		a.Declares(mcp.EraModern, offer.Offer{Versions: []string{"2026-07-28"}})
 		p.FellSilent(a, errBroken)
 		time.Sleep(time.Minute)
 		if !p.SpokenElsewhere(b, mcp.EraModern) {
@@ -66,10 +67,10 @@ func TestWhatIsKnownAlreadyCostsNothing(t *testing.T) {
 	p := poolOf("a", "b")
 	a := p.Find("a")
 	p.Speaks(a, mcp.EraModern, nil)
-	a.Declares(mcp.EraModern, mcp.Offer{Versions: []string{"2026-07-28"}})
+	a.Declares(mcp.EraModern, offer.Offer{Versions: []string{"2026-07-28"}})
 	if n := testing.AllocsPerRun(100, func() {
 		p.Speaks(a, mcp.EraModern, nil)
-		a.Declares(mcp.EraModern, mcp.Offer{Versions: []string{"2026-07-28"}})
+		a.Declares(mcp.EraModern, offer.Offer{Versions: []string{"2026-07-28"}})
 	}); n != 0 {
 		t.Errorf("got %v allocations", n)
 	}

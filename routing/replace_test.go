@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"berth/internal/mcp"
+	"berth/internal/mcp/offer"
 	"berth/routing"
 )
 
@@ -27,7 +28,7 @@ func TestReplaceKeepsLiveStateByName(t *testing.T) {
 	eject(t, p, a)
 	p.FellSilent(b, errBroken)
 	p.Answered(c)
-	c.Declares(mcp.EraLegacy, mcp.Offer{Versions: []string{"2025-11-25"}})
+	c.Declares(mcp.EraLegacy, offer.Offer{Versions: []string{"2025-11-25"}})
 	lease := p.Own(c)
 	p.Replace(moved("new", "c", "b", "a", "d"))
 	for _, u := range p.Upstreams() {
@@ -142,7 +143,7 @@ func churn(t *testing.T, p *routing.Pool) {
 	defer lease.Release()
 	p.Succeeded(lease.Upstream)
 	p.Speaks(lease.Upstream, mcp.EraModern, nil)
-	lease.Upstream.Declares(mcp.EraModern, mcp.Offer{Versions: []string{"2026-07-28"}})
+	lease.Upstream.Declares(mcp.EraModern, offer.Offer{Versions: []string{"2026-07-28"}})
 	if stays := p.Find("stays"); stays == nil || stays.InFlight() < 1 || len(p.Upstreams()) != 3 {
 		t.Errorf("the one that stays: got %v among %v", stays, p.Names())
 	}

@@ -10,6 +10,7 @@ import (
 	"testing/synctest"
 
 	"berth/internal/mcp"
+	"berth/internal/mcp/listen"
 	"berth/internal/storage"
 	"berth/routing"
 	"berth/sticky"
@@ -190,7 +191,7 @@ func TestNothingIsUnknownWhileTheStoreIsAway(t *testing.T) {
 			t.Errorf("%s: got %v, want ErrUnavailable", name, err)
 		}
 	}
-	if _, err := f.Audience(t.Context(), f.query(listen("1", "2"))); !errors.Is(err, storage.ErrUnavailable) {
+	if _, err := f.Audience(t.Context(), f.query(listenFor("1", "2"))); !errors.Is(err, storage.ErrUnavailable) {
 		t.Errorf("listen: got %v, want ErrUnavailable", err)
 	}
 	f.give("2", "b")
@@ -250,9 +251,9 @@ func TestIssuerOfACursorOrStateIsPreferred(t *testing.T) {
 	unbound(t, newFleet(t, nobody(t)).Router, f.query(hinted("tools/list", "page2")))
 }
 
-// listen is a subscription to these tasks.
-func listen(ids ...string) mcp.Call {
-	return mcp.Call{Method: mcp.MethodListen, Era: mcp.EraModern, Listen: mcp.Filter(nil).WithTasks(ids)}
+// listenFor is a subscription to these tasks.
+func listenFor(ids ...string) mcp.Call {
+	return mcp.Call{Method: mcp.MethodListen, Era: mcp.EraModern, Listen: listen.Filter(nil).WithTasks(ids)}
 }
 
 // A subscription's tasks may have several owners. Who declares the extension has the
@@ -262,14 +263,14 @@ func TestAudienceOfSeveralOwners(t *testing.T) {
 	f.bind(t, f.TaskKey("", "2"), "b")
 	f.bind(t, f.TaskKey("", "3"), "a")
 	f.give("lost", "c")
-	a := audience(t, f, f.query(listen("1", "2", "3", "lost")))
+	a := audience(t, f, f.query(listenFor("1", "2", "3", "lost")))
 	if got := ids(a); !slices.Equal(got, []string{"2@b", "3@a"}) || !slices.Equal(a.Unjudged, []string{"1", "lost"}) {
 		t.Errorf("got %v, unjudged %v", got, a.Unjudged)
 	}
 	if f.questions() != 0 {
 		t.Errorf("asked: %v", f.asked)
 	}
-	declared := listen("1", "2", "3", "lost")
+	declared := listenFor("1", "2", "3", "lost")
 	declared.DeclaresTasks = true
 	a = audience(t, f, f.query(declared))
 	if got := ids(a); !slices.Equal(got, []string{"2@b", "3@a", "lost@c"}) || a.Unjudged != nil {
@@ -281,7 +282,7 @@ func TestAudienceOfSeveralOwners(t *testing.T) {
 func TestAudienceOfImpossibleIDs(t *testing.T) {
 	f := newFleet(t, "memory:")
 	f.bind(t, f.TaskKey("", "1"), "b")
-	q := f.query(listen("1", "", "a\nb", "\ufffd", "12345"))
+	q := f.query(listenFor("1", "", "a\nb", "\ufffd", "12345"))
 	q.LongestID = 4
 	if a := audience(t, f, q); !slices.Equal(ids(a), []string{"1@b"}) || a.Unjudged != nil {
 		t.Errorf("got %v, unjudged %q", ids(a), a.Unjudged)

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"berth/internal/mcp"
+	"berth/internal/mcp/offer"
 	"berth/routing/health"
 	"berth/routing/profile"
 )
@@ -104,7 +105,7 @@ func (u *Upstream) Ejected() bool { return u.health.Ejected() }
 func (u *Upstream) Profile() *profile.Profile { return u.profile.Profile() }
 
 // Declares notes what the upstream says of itself to a client of an era.
-func (u *Upstream) Declares(era mcp.Era, says mcp.Offer) { u.profile.Declares(era, says) }
+func (u *Upstream) Declares(era mcp.Era, says offer.Offer) { u.profile.Declares(era, says) }
 
 // SpeaksModern reports whether the upstream takes requests of the modern era itself, as far as
 // that is known.

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"berth/internal/mcp"
+	"berth/internal/mcp/inquiry"
 	"berth/internal/seal"
 	"berth/internal/storage"
 	"berth/internal/trouble"
@@ -248,10 +249,10 @@ func (v View) wasLostUnsent() bool {
 }
 
 // inputs are answers in order: key, value, key, value.
-func inputs(pairs ...string) []mcp.Input {
-	var all []mcp.Input
+func inputs(pairs ...string) []inquiry.Input {
+	var all []inquiry.Input
 	for pair := range slices.Chunk(pairs, 2) {
-		all = append(all, mcp.Input{Key: pair[0], Value: []byte(pair[1])})
+		all = append(all, inquiry.Input{Key: pair[0], Value: []byte(pair[1])})
 	}
 	return all
 }

@@ -9,7 +9,7 @@ import (
 	"testing"
 	"testing/synctest"
 
-	"berth/internal/mcp"
+	"berth/internal/mcp/inquiry"
 	"berth/routing"
 	"berth/upgrade/ledger"
 )
@@ -70,7 +70,7 @@ func TestAFailedTaskGivesUpTheCallThatWaits(t *testing.T) {
 					},
 				}, up)[0]
 				made := creation(rule(nil), c.argument)
-				made.Declares = mcp.Declared("roots")
+				made.Declares = inquiry.Declared("roots")
 				h, err := b.Maker.Create(t.Context(), made)
 				if err != nil {
 					t.Fatal(err)

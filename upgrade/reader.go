@@ -6,7 +6,7 @@ import (
 	"errors"
 	"time"
 
-	"berth/internal/mcp"
+	"berth/internal/mcp/inquiry"
 	"berth/upgrade/ledger"
 	"berth/upgrade/lending"
 	"berth/upgrade/metrics"
@@ -93,13 +93,13 @@ func (r *Reader) showOutcome(ctx context.Context, v *View) (err error) {
 func (r *Reader) showAsks(ctx context.Context, v *View) (err error) {
 	asks := v.Outstanding()
 	if v.Recorded() <= unlent {
-		v.Inputs = mcp.Inputs(asks)
+		v.Inputs = inquiry.Inputs(asks)
 		return nil
 	}
 	step := v.Ops[len(v.Ops)-1] // no two records of the task have the same
 	v.Task = v.Brief()
 	v.Inputs, err = r.lend(ctx, v, ledger.TaskKey(v.ID)+":asks:"+step, task.SizeOf(asks), func() ([]byte, error) {
-		return mcp.Inputs(asks), nil
+		return inquiry.Inputs(asks), nil
 	})
 	return err
 }

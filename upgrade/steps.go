@@ -4,7 +4,7 @@ import (
 	"context"
 	"errors"
 
-	"berth/internal/mcp"
+	"berth/internal/mcp/inquiry"
 	"berth/internal/storage"
 	"berth/upgrade/ledger"
 	"berth/upgrade/quota"
@@ -68,7 +68,7 @@ func (s *Steps) Renew(id string, with *task.Envelope) { s.runner.Renew(id, with)
 // had around its body: it goes with the next round. Answers that nobody waits for are
 // ignored. Errors: ErrUnknown, ErrDraining, a *Refusal, or one that wraps storage.ErrUnavailable: then
 // nobody knows whether the answers were taken, and they may be given again.
-func (s *Steps) Update(ctx context.Context, id string, who task.Asker, answers []mcp.Input, with *task.Envelope) error {
+func (s *Steps) Update(ctx context.Context, id string, who task.Asker, answers []inquiry.Input, with *task.Envelope) error {
 	e, err := s.records.find(ctx, id, who)
 	if err != nil || e.State != task.InputRequired && !s.ledger.Pending.Has(id) {
 		return err

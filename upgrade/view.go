@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"berth/internal/mcp"
+	"berth/internal/mcp/taskwire"
 	"berth/upgrade/lending"
 	"berth/upgrade/task"
 )
@@ -28,8 +29,8 @@ var errNoOutcome = &mcp.Error{Code: mcp.CodeInternal, Message: "the task was can
 
 // Core returns the task in the dialect of 2025-11-25. A tool that failed has failed its
 // task there ("Task Status").
-func (v *View) Core() mcp.CoreTask {
-	shown := mcp.CoreTask{
+func (v *View) Core() taskwire.Core {
+	shown := taskwire.Core{
 		ID: v.ID, Status: v.Status(), Message: v.shownMessage(), Created: v.Created, Updated: v.Updated,
 		TTL: v.Terms.TTL, PollInterval: v.Terms.PollInterval,
 	}
@@ -45,7 +46,7 @@ func (v *View) Core() mcp.CoreTask {
 func (v *View) CoreResponse(id []byte) mcp.Parts {
 	switch v.State {
 	case task.Completed:
-		return mcp.RelatedResponse(id, v.Outcome, v.ID)
+		return taskwire.RelatedResponse(id, v.Outcome, v.ID)
 	case task.Failed:
 		return mcp.ErrorParts(id, v.Outcome)
 	}
@@ -73,8 +74,8 @@ func (v *View) Notification(id []byte) mcp.Parts {
 	return shown.Notification(id)
 }
 
-func (v *View) shown() mcp.TaskView {
-	shown := mcp.TaskView{
+func (v *View) shown() taskwire.View {
+	shown := taskwire.View{
 		ID: v.ID, Status: v.ExtensionStatus(), Message: v.shownMessage(), Created: v.Created, Updated: v.Updated,
 		TTL: v.Terms.TTL, PollInterval: v.Terms.PollInterval, Inputs: v.Inputs,
 	}

@@ -10,7 +10,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"berth/internal/mcp"
+	"berth/internal/mcp/inquiry"
 	"berth/internal/realtest"
 	"berth/internal/storage"
 
@@ -399,10 +399,10 @@ func (w *world) ask(b *berth, k *known, a act) {
 		k.mu.Lock()
 		keys := slices.Clone(k.asked)
 		k.mu.Unlock()
-		var answers []mcp.Input
+		var answers []inquiry.Input
 		for i, key := range append(keys, "unknown") {
 			if a.N>>i&1 == 0 {
-				answers = append(answers, mcp.Input{Key: key, Value: fmt.Appendf(nil, "%d", a.N)})
+				answers = append(answers, inquiry.Input{Key: key, Value: fmt.Appendf(nil, "%d", a.N)})
 			}
 		}
 		if err := b.Steps.Update(context.Background(), k.id, somebody, answers, &Envelope{}); err == nil {

@@ -16,6 +16,7 @@ import (
 	"berth/internal/drain"
 	"berth/internal/journal"
 	"berth/internal/mcp"
+	"berth/internal/mcp/offer"
 	"berth/internal/seal"
 	"berth/internal/storage"
 	"berth/internal/trouble"
@@ -87,7 +88,7 @@ func TestUpstreamsAreToldAsEachBerthSeesThem(t *testing.T) {
 	r := newRig(t)
 	r.say(t, "other", "silent")
 	r.pool.FellSilent(r.pool.Find("b"), errors.New("connection refused"))
-	r.pool.Find("a").Declares(mcp.EraLegacy, mcp.Offer{Server: "files 1.2"})
+	r.pool.Find("a").Declares(mcp.EraLegacy, offer.Offer{Server: "files 1.2"})
 	var told api.Upstreams
 	if err := r.ask("GET", "/v1/upstreams", "", &told); err != nil {
 		t.Fatal(err)

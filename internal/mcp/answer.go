@@ -16,6 +16,11 @@ import (
 // task's handle is far smaller.
 const MaxPeek = 256 << 10
 
+const (
+	ResultInputRequired = "input_required" // the resultType of a result that asks for input
+	ResultTask          = "task"           // that of a result which hands out a task of the Tasks extension
+)
+
 // Answer is what berth reads in one JSON-RPC message from an upstream. ID and Result alias what was
 // read.
 type Answer struct {

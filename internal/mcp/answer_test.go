@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"berth/internal/jsonobject"
 	"berth/internal/jsonscan"
 )
 
@@ -35,8 +36,8 @@ func TestPeekAnswerRefuses(t *testing.T) {
 		"task twice":               `{"id":1,"result":{"task":{"taskId":"a"},"task":{"taskId":"b"}}}`,
 		"taskId of task twice":     `{"id":1,"result":{"task":{"taskId":"a","taskId":"b"}}}`,
 		"taskId of params twice":   `{"method":"notifications/tasks","params":{"taskId":"a","taskId":"b"}}`,
-		"taskId far apart":         `{"id":1,"result":{"resultType":"task","taskId":"a"` + filler(2*maxMembers) + `,"taskId":"b"}}`,
-		"taskId twice at the end":  `{"id":1,"result":{"resultType":"task"` + filler(2*maxMembers) + `,"taskId":"a","taskId":"b"}}`,
+		"taskId far apart":         `{"id":1,"result":{"resultType":"task","taskId":"a"` + filler(2*jsonobject.MaxMembers) + `,"taskId":"b"}}`,
+		"taskId twice at the end":  `{"id":1,"result":{"resultType":"task"` + filler(2*jsonobject.MaxMembers) + `,"taskId":"a","taskId":"b"}}`,
 		"deep nesting":             `{"id":1,"result":{"x":` + strings.Repeat("[", 100_000) + strings.Repeat("]", 100_000) + `}}`,
 		"deep nesting without end": `{"id":1,"result":{"x":` + strings.Repeat(`{"x":`, 100_000),
 	} {
@@ -64,7 +65,7 @@ func TestPeekAnswerIsLenientWhereItDoesNotRead(t *testing.T) {
 		"an unknown member twice":  `{"id":1,"x":1,"x":2,"result":{` + task + `,"y":1,"y":2}}`,
 		"duplicates further below": `{"id":1,"result":{` + task + `,"_meta":{"x":1,"x":2,"taskId":"c","taskId":"d"}}}`,
 		"invalid UTF-8":            "{\"id\":1,\"result\":{\"x\xff\":\"\xff\",\"x\xfe\":1," + task + "}}",
-		"many members":             `{"id":1,"result":{` + task + filler(10*maxMembers) + `}}`,
+		"many members":             `{"id":1,"result":{` + task + filler(10*jsonobject.MaxMembers) + `}}`,
 		"no jsonrpc":               `{"id":1,"result":{` + task + `}}`,
 		"a byte order mark":        "\ufeff" + `{"id":1,"result":{` + task + `}}`,
 		"other cases":              `{"id":1,"result":{` + task + `,"TaskID":"b"}}`,

@@ -5,26 +5,24 @@ import (
 	"sync/atomic"
 
 	"berth/internal/jsonscan"
+	"berth/internal/recall"
 )
 
 // answerForm is the form of results. Its gaps are the id, what a tool has said, the task that is told of, when that was made and
 // has changed, and what is said beside.
 type answerForm struct {
-	form
-	from, to   spot // of the result
+	recall.Form
+	from, to   recall.Spot // of the result
 	toolFailed bool
 	resultType string
 	told, core Task // by the result, and by the task in it
 }
 
-// spot is a place in a run of a form.
-type spot struct{ run, at int }
-
 // answerForms are those that were read last.
-var answerForms = newMemory[alike[answerForm]](1 << 6)
+var answerForms = recall.New[recall.Alike[answerForm]](1 << 6)
 
-func placeOfAnswerForm(data []byte) *atomic.Pointer[alike[answerForm]] {
-	return answerForms.place(wordsBehind(resultMark, data))
+func placeOfAnswerForm(data []byte) *atomic.Pointer[recall.Alike[answerForm]] {
+	return answerForms.Place(recall.WordsBehind(resultMark, data))
 }
 
 var resultMark = []byte(`"result":{"`)
@@ -37,11 +35,11 @@ func (r *answerReader) recall(a *Answer) bool {
 	if r.cut || r.subscribed != nil {
 		return false
 	}
-	var found gaps
+	var found recall.Gaps
 	if place := placeOfNoticeForm(r.Text()); place != nil {
 		return r.recallNotice(a, place)
 	}
-	for _, f := range those(placeOfAnswerForm(r.Text())) {
+	for _, f := range recall.Those(placeOfAnswerForm(r.Text())) {
 		if r.take(a, f, &found) {
 			return true
 		}
@@ -50,25 +48,25 @@ func (r *answerReader) recall(a *Answer) bool {
 }
 
 // take reads the message, if it has the form f, and finds its gaps.
-func (r *answerReader) take(a *Answer, f *answerForm, found *gaps) bool {
+func (r *answerReader) take(a *Answer, f *answerForm, found *recall.Gaps) bool {
 	s := jsonscan.New(r.Text())
-	found.count = 0
-	return f.fits(&s, found) && r.fill(a, f, found)
+	found.Count = 0
+	return f.Fits(&s, found) && r.fill(a, f, found)
 }
 
 // fill has a be what stands in the message, which has the form f. A task's id that is not plain is not f's to read.
-func (r *answerReader) fill(a *Answer, f *answerForm, found *gaps) (ok bool) {
+func (r *answerReader) fill(a *Answer, f *answerForm, found *recall.Gaps) (ok bool) {
 	data, result, core, id := r.Text(), f.told, f.core, []byte(nil)
-	for i := range found.count {
-		g := &found.of[i]
-		value := g.value(data)
+	for i := range found.Count {
+		g := &found.Of[i]
+		value := g.Value(data)
 		switch {
-		case g.isID():
+		case isID(g):
 			id = value
-		case g.member != memberTaskID:
-		case !g.plain || !isText(value):
+		case g.Member != memberTaskID:
+		case !g.Plain || !isText(value):
 			return false
-		case g.depth == 2:
+		case g.Depth == 2:
 			result.ID = known(value[1:len(value)-1], r.asked)
 		default:
 			core.ID = known(value[1:len(value)-1], r.asked)
@@ -76,29 +74,13 @@ func (r *answerReader) fill(a *Answer, f *answerForm, found *gaps) (ok bool) {
 	}
 	r.result, r.core = result, core
 	a.ID, a.HasResult, a.ToolFailed, a.ResultType = id, true, f.toolFailed, f.resultType
-	r.from = f.from.in(found)
-	a.Result = data[r.from:f.to.in(found)]
+	r.from = f.from.In(found)
+	a.Result = data[r.from:f.to.In(found)]
 	return true
 }
 
-// isID reports whether it is that of the id of a message.
-func (g *gap) isID() bool { return g.member == memberID && g.depth == 1 }
-
-// in is where the spot is in a text with these gaps.
-func (s spot) in(found *gaps) int {
-	if s.run == 0 {
-		return s.at
-	}
-	return int(found.of[s.run-1].to) + s.at
-}
-
-// spotOf is where a place in a text with these gaps is.
-func spotOf(at int, g *gaps) (s spot) {
-	for s.at = at; s.run < g.count && int(g.of[s.run].to) <= at; s.run++ {
-		s.at = at - int(g.of[s.run].to)
-	}
-	return s
-}
+// isID reports whether a gap is that of the id of a message.
+func isID(g *recall.Gap) bool { return g.Member == memberID && g.Depth == 1 }
 
 // remember has messages like the one that was read be known, if it is a result in which nothing stands but what most have.
 func (r *answerReader) remember(a *Answer) {
@@ -111,9 +93,9 @@ func (r *answerReader) remember(a *Answer) {
 	if r.cut || r.Err() != nil || r.seen != memberID|memberResult || a.Result == nil || r.strange || r.inside&^usual != 0 {
 		return
 	}
-	if place := placeOfAnswerForm(r.Text()); hasRoom(&answerForms, place) {
+	if place := placeOfAnswerForm(r.Text()); recall.HasRoom(&answerForms, place) {
 		if f := r.form(a); f != nil {
-			remember(place, f)
+			recall.Remember(place, f)
 		}
 	}
 }
@@ -121,12 +103,12 @@ func (r *answerReader) remember(a *Answer) {
 // form is that of the message, which was read; nil: none is kept.
 func (r *answerReader) form(a *Answer) *answerForm {
 	g := &r.gaps
-	text, ok := formOf(r.Text(), g)
+	text, ok := recall.FormOf(r.Text(), g)
 	if !ok {
 		return nil
 	}
 	return &answerForm{
-		form: text, from: spotOf(r.from, g), to: spotOf(r.from+len(a.Result), g),
+		Form: text, from: recall.SpotOf(r.from, g), to: recall.SpotOf(r.from+len(a.Result), g),
 		toolFailed: a.ToolFailed, resultType: strings.Clone(a.ResultType), told: r.result.withoutID(), core: r.core.withoutID(),
 	}
 }

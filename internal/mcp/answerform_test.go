@@ -1,6 +1,7 @@
 package mcp
 
 import (
+	"berth/internal/recall"
 	"cmp"
 	"fmt"
 	"reflect"
@@ -60,12 +61,12 @@ func TestAnOddAnswerIsReadAlikeEachTime(t *testing.T) {
 			forgetForms()
 			for _, message := range []string{messages[0], messages[0], cmp.Or(messages[1], messages[0])} {
 				got, err := peekedTo(asked, before+message, false)
-				forms := answerForms.places
+				forms := answerForms.Places
 				forgetForms()
 				if want, wantErr := peekedTo(asked, before+message, false); !reflect.DeepEqual(got, want) || !reflect.DeepEqual(err, wantErr) {
 					t.Errorf("%s\ngot %+v, %v\nwant %+v, %v", message, got, err, want, wantErr)
 				}
-				answerForms.places = forms
+				answerForms.Places = forms
 			}
 		}
 	}
@@ -105,7 +106,7 @@ func TestOnlyWhatMostAnswersHaveIsKept(t *testing.T) {
 		"an error beside":    `{"taskId":"t"},"error":null}`,
 		"a request":          `{"taskId":"t"},"method":"m"}`,
 		"what is not ASCII":  `{"taskId":"t","status":"é"}}`,
-		"what is long":       `{"taskId":"t","status":"` + strings.Repeat("x", maxForm) + `"}}`,
+		"what is long":       `{"taskId":"t","status":"` + strings.Repeat("x", recall.MaxForm) + `"}}`,
 		"a faulty result":    `{"taskId":"t","ttl":1,"ttl":1}}`,
 		"no object":          `1}`,
 		"a result cut short": `{"taskId":"t",`,

@@ -6,7 +6,9 @@ import (
 	"strconv"
 	"time"
 
+	"berth/internal/jsonobject"
 	"berth/internal/jsonscan"
+	"berth/internal/recall"
 )
 
 // answerReader keeps what stands before the cut of a message that was cut off.
@@ -18,32 +20,32 @@ type answerReader struct {
 	params Task   // params.taskId …
 	core   Task   // result.task.taskId …
 
-	number  memberSet // of the last name, wherever that stands
-	seen    memberSet // of the message
-	inside  memberSet // of the objects in it
-	strange bool      // they have others, or the message has
-	from    int       // where the result begins
-	gaps    gaps      // what differs between messages like this one
+	number  jsonobject.Set // of the last name, wherever that stands
+	seen    jsonobject.Set // of the message
+	inside  jsonobject.Set // of the objects in it
+	strange bool           // they have others, or the message has
+	from    int            // where the result begins
+	gaps    recall.Gaps    // what differs between messages like this one
 
 	subscribed *Subscribed // nil: it is no message on a subscription's stream
 }
 
 // answerObject is one that an answerReader is in.
 type answerObject struct {
-	known  memberSet // that are read, and may not stand there twice, but for memberToolFailed
-	seen   memberSet
-	member memberSet // the one whose value comes next; 0: none of known
+	known  jsonobject.Set // that are read, and may not stand there twice, but for memberToolFailed
+	seen   jsonobject.Set
+	member jsonobject.Set // the one whose value comes next; 0: none of known
 }
 
-func (r *answerReader) open(known memberSet) answerObject {
+func (r *answerReader) open(known jsonobject.Set) answerObject {
 	switch r.Kind() {
 	case '{':
 		r.Open('{')
 	case '[':
-		r.Fail(errNotObject)
+		r.Fail(jsonobject.ErrNotObject)
 	default:
 		if r.Value(); r.Err() == nil {
-			r.Fail(errNotObject)
+			r.Fail(jsonobject.ErrNotObject)
 		}
 	}
 	return answerObject{known: known}
@@ -56,10 +58,10 @@ func (r *answerReader) next(o *answerObject) bool {
 		return false
 	}
 	if number == 0 {
-		name, _ := nameOf(&r.Scanner)
+		name, _ := jsonobject.NameOf(&r.Scanner)
 		number = memberNames.Of(name)
 	}
-	r.number = memberSet(number)
+	r.number = jsonobject.Set(number)
 	if r.Depth() > 1 {
 		r.inside |= r.number
 		r.strange = r.strange || number == 0
@@ -68,8 +70,8 @@ func (r *answerReader) next(o *answerObject) bool {
 	}
 	o.member = r.number & o.known
 	if o.seen&o.member&^memberToolFailed != 0 {
-		name, _ := nameOf(&r.Scanner)
-		r.Fail(ambiguousError{reasonDuplicateKey, string(name)})
+		name, _ := jsonobject.NameOf(&r.Scanner)
+		r.Fail(jsonobject.AmbiguousError{Reason: jsonobject.ReasonDuplicateKey, Name: string(name)})
 		return false
 	}
 	o.seen |= o.member
@@ -179,7 +181,7 @@ func (r *answerReader) readOwnTask() {
 }
 
 // readTask reads the value of one of taskMembers, or passes over any other.
-func (r *answerReader) readTask(into *Task, member memberSet) {
+func (r *answerReader) readTask(into *Task, member jsonobject.Set) {
 	switch member {
 	case memberTaskID:
 		r.text(&into.ID)
@@ -229,14 +231,14 @@ func (r *answerReader) duration(d *time.Duration) {
 		return
 	}
 	if ms, err := strconv.Atoi(string(value)); err == nil { // as nearly all are
-		*d = milliseconds(float64(ms))
+		*d = Milliseconds(float64(ms))
 	} else if ms, err := strconv.ParseFloat(string(value), 64); err == nil {
-		*d = milliseconds(ms)
+		*d = Milliseconds(ms)
 	}
 }
 
-// milliseconds converts without overflow; a century is for ever.
-func milliseconds(ms float64) time.Duration {
+// Milliseconds converts without overflow; a century is for ever.
+func Milliseconds(ms float64) time.Duration {
 	const century = 100 * 365 * 24 * time.Hour
 	if ms <= 0 {
 		return 0
@@ -255,7 +257,7 @@ func (r *answerReader) value() []byte {
 		return nil
 	}
 	if r.number&differing != 0 {
-		r.gaps.add(&r.Scanner, r.number, value)
+		r.gaps.Add(&r.Scanner, r.number, value)
 	}
 	return value
 }
@@ -263,7 +265,7 @@ func (r *answerReader) value() []byte {
 // gap passes over a value that is not looked at, and differs between messages.
 func (r *answerReader) gap() {
 	if value := r.value(); value != nil && r.number&differing == 0 {
-		r.gaps.add(&r.Scanner, 0, value)
+		r.gaps.Add(&r.Scanner, 0, value)
 	}
 }
 

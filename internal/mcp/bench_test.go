@@ -122,7 +122,7 @@ func BenchmarkSizes(b *testing.B) {
 func sizedCall(method, params string, size int) []byte {
 	switch {
 	case size < 400:
-		params += `,"_meta":{"` + metaVersion + `":"2026-07-28","` + metaCapabilities + `":{}}`
+		params += `,"_meta":{"` + MetaVersion + `":"2026-07-28","` + MetaCapabilities + `":{}}`
 	case method == "tools/call":
 		params += `,"arguments":{"query":"how to rotate","limit":20,"rows":[` + rows(size-560) + `]},` + usualMeta
 	default:

@@ -8,6 +8,9 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"berth/internal/jsonobject"
+	"berth/internal/mcp/listen"
+
 	"github.com/go-json-experiment/json/jsontext"
 )
 
@@ -42,15 +45,15 @@ type Call struct {
 	Method  string // "" in a response
 	Version string // protocol version that the client claims, "" if none; set by Classify
 
-	Name          string // params.name or params.uri, whichever the method mirrors in Mcp-Name
-	TaskID        string // params.taskId
-	Cursor        string // params.cursor
-	RequestState  string // params.requestState of a multi round-trip retry
-	Trace         Trace  // trace context in params._meta
-	Listen        Filter // params.notifications of subscriptions/listen
-	ProgressToken []byte // raw JSON of params._meta.progressToken; nil if it is absent or no token
-	NewTaskID     string // the id that the client gives the task which the request is to become (see MakesTask)
-	RelatedTaskID string // the task that a message of the first draft belongs to (SEP-1686, 4.7)
+	Name          string        // params.name or params.uri, whichever the method mirrors in Mcp-Name
+	TaskID        string        // params.taskId
+	Cursor        string        // params.cursor
+	RequestState  string        // params.requestState of a multi round-trip retry
+	Trace         Trace         // trace context in params._meta
+	Listen        listen.Filter // params.notifications of subscriptions/listen
+	ProgressToken []byte        // raw JSON of params._meta.progressToken; nil if it is absent or no token
+	NewTaskID     string        // the id that the client gives the task which the request is to become (see MakesTask)
+	RelatedTaskID string        // the task that a message of the first draft belongs to (SEP-1686, 4.7)
 
 	metaVersion string // params._meta's protocol version, if it is a string
 
@@ -140,21 +143,23 @@ func IsUnfit(r rune) bool {
 	return unicode.IsControl(r) || unicode.In(r, unicode.Zl, unicode.Zp) || r == unicode.ReplacementChar
 }
 
-const memberTask = "task"
-
 // AsksTask reports whether the call of a tool asks to be made a task (2025-11-25, tasks, "Creating
 // Tasks"). In the modern era params.task means nothing.
 func (c *Call) AsksTask() bool {
 	return c.Era == EraLegacy && c.Kind == KindRequest && c.Method == MethodCallTool && c.task.Kind() == '{'
 }
 
+// Capabilities are what the client declares with the call, raw: a modern request for itself, initialize for its session. They alias
+// the body; nil if it says nothing.
+func (c *Call) Capabilities() []byte { return c.capabilities }
+
 // AskedTTL returns how long the client wants the task to live; asked is false where it leaves that
 // to the server. The error is an *Error: -32602 if params.task.ttl is no number, -32600 if it is
 // ambiguous.
 func (c *Call) AskedTTL() (ttl time.Duration, asked bool, err error) {
-	members, err := named(c.task, "ttl")
+	members, err := jsonobject.Named(c.task, "ttl")
 	if err != nil {
-		return 0, false, refusal(err)
+		return 0, false, RefusalOf(err)
 	}
 	value := members[0]
 	if value == nil || value.Kind() == 'n' {
@@ -162,7 +167,7 @@ func (c *Call) AskedTTL() (ttl time.Duration, asked bool, err error) {
 	}
 	ms, err := strconv.ParseFloat(string(value), 64)
 	if value.Kind() != '0' || err != nil && !errors.Is(err, strconv.ErrRange) {
-		return 0, false, errParams("task.ttl is no number")
+		return 0, false, ErrParams("task.ttl is no number")
 	}
-	return milliseconds(ms), true, nil
+	return Milliseconds(ms), true, nil
 }

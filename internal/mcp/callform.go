@@ -5,30 +5,31 @@ import (
 	"sync/atomic"
 
 	"berth/internal/jsonscan"
+	"berth/internal/recall"
 )
 
 // callForm is the form of requests. Its gaps are the id, the token of the progress, the id of the task, and the name and the
 // arguments of the tool.
 type callForm struct {
-	form
+	recall.Form
 	call  Call                      // what was read, but for the gaps; it aliases no message
 	round atomic.Pointer[roundForm] // what becomes of it in a first round; nil: nobody has asked for that
 }
 
 // callForms are those that were read last.
-var callForms = newMemory[alike[callForm]](1 << 6)
+var callForms = recall.New[recall.Alike[callForm]](1 << 6)
 
-func placeOfCallForm(data []byte) *atomic.Pointer[alike[callForm]] {
-	return callForms.place(wordsBehind(methodMark, data))
+func placeOfCallForm(data []byte) *atomic.Pointer[recall.Alike[callForm]] {
+	return callForms.Place(recall.WordsBehind(methodMark, data))
 }
 
 var methodMark = []byte(`"method":"`)
 
 // recallForm is peek of a message whose form is known; false of any other.
 func (c *Call) recallForm(data []byte) (ascii, known bool) {
-	for _, f := range those(placeOfCallForm(data)) {
-		s, found := jsonscan.New(data), gaps{}
-		if f.fits(&s, &found) && f.fill(c, data, &found) {
+	for _, f := range recall.Those(placeOfCallForm(data)) {
+		s, found := jsonscan.New(data), recall.Gaps{}
+		if f.Fits(&s, &found) && f.fill(c, data, &found) {
 			return s.IsASCII(), true
 		}
 	}
@@ -36,18 +37,18 @@ func (c *Call) recallForm(data []byte) (ascii, known bool) {
 }
 
 // fill has c be what stands in data, which has the form f. What it says in a gap may be a fault, which is not f's to tell.
-func (f *callForm) fill(c *Call, data []byte, found *gaps) (ok bool) {
+func (f *callForm) fill(c *Call, data []byte, found *recall.Gaps) (ok bool) {
 	*c = f.call
-	for i := range found.count {
-		switch g := &found.of[i]; g.member {
+	for i := range found.Count {
+		switch g := &found.Of[i]; g.Member {
 		case memberID:
-			c.ID = g.value(data)
+			c.ID = g.Value(data)
 		case memberName:
-			c.raw.name, c.plain.name = g.value(data), g.plain
+			c.raw.name, c.plain.name = g.Value(data), g.Plain
 		case memberTaskID:
-			c.raw.taskID, c.plain.taskID = g.value(data), g.plain
+			c.raw.taskID, c.plain.taskID = g.Value(data), g.Plain
 		case memberToken:
-			c.setToken(g.value(data))
+			c.setToken(g.Value(data))
 		}
 	}
 	if ok = isToken(c.ID); !ok {
@@ -60,15 +61,15 @@ func (f *callForm) fill(c *Call, data []byte, found *gaps) (ok bool) {
 func (c *Call) rememberForm(r *callReader) {
 	const usual = memberMeta | memberName | memberTaskID | memberArguments |
 		memberMetaVersion | memberMetaClient | memberMetaCapabilities | memberToken
-	if c.Kind != KindRequest || !r.passed || r.strange || r.inside&^usual != 0 {
+	if c.Kind != KindRequest || !r.passed || r.IsStrange() || r.inside&^usual != 0 {
 		return
 	}
 	place := placeOfCallForm(r.Text())
-	if !hasRoom(&callForms, place) {
+	if !recall.HasRoom(&callForms, place) {
 		return
 	}
-	if f, ok := formOf(r.Text(), &r.gaps); ok {
-		remember(place, &callForm{form: f, call: c.withoutGaps()})
+	if f, ok := recall.FormOf(r.Text(), &r.gaps); ok {
+		recall.Remember(place, &callForm{Form: f, call: c.withoutGaps()})
 	}
 }
 

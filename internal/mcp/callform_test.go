@@ -1,6 +1,7 @@
 package mcp
 
 import (
+	"berth/internal/recall"
 	"bytes"
 	"fmt"
 	"reflect"
@@ -10,7 +11,7 @@ import (
 
 // formBodies are requests whose form is kept, in the orders that clients write them in.
 func formBodies() []string {
-	const capable = `"` + metaVersion + `":"2026-07-28","` + metaCapabilities + `":{"extensions":{"` + TasksExtension + `":{}}}`
+	const capable = `"` + MetaVersion + `":"2026-07-28","` + MetaCapabilities + `":{"extensions":{"` + TasksExtension + `":{}}}`
 	return []string{
 		string(usualPoll),
 		`{"jsonrpc":"2.0","id":"a","method":"tasks/get","params":{"taskId":"t","_meta":{` + capable + `}}}`,
@@ -86,10 +87,10 @@ func TestOnlyWhatMostRequestsHaveIsKept(t *testing.T) {
 		"a URI":                  `"params":{"uri":"u"}`,
 		"a task of its own":      `"params":{"task":{}}`,
 		"no object":              `"params":1`,
-		"beyond ASCII":           `"params":{"_meta":{"` + metaClientInfo + `":{"name":"é"}}}`,
-		"the same, before more":  `"params":{"_meta":{"` + metaClientInfo + `":{"name":"é"}},"arguments":{}}`,
+		"beyond ASCII":           `"params":{"_meta":{"` + MetaClientInfo + `":{"name":"é"}}}`,
+		"the same, before more":  `"params":{"_meta":{"` + MetaClientInfo + `":{"name":"é"}},"arguments":{}}`,
 		"a name in two readings": `"params":{"name":"n","Name":"n"}`,
-		"large":                  `"params":{"_meta":{"` + metaClientInfo + `":"` + strings.Repeat("x", maxForm) + `"}}`,
+		"large":                  `"params":{"_meta":{"` + MetaClientInfo + `":"` + strings.Repeat("x", recall.MaxForm) + `"}}`,
 	} {
 		forgetClients()
 		_, _, _ = peeked([]byte(before + rest + after))
@@ -103,12 +104,12 @@ func TestOnlyWhatMostRequestsHaveIsKept(t *testing.T) {
 func TestFormsOfOneMethodStandBesideEachOther(t *testing.T) {
 	forgetClients()
 	for range 2 {
-		for name := range len(alike[callForm]{}) {
-			_, _, _ = peeked(fmt.Appendf(nil, `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"_meta":{"%s":{"name":"%d"}}}}`, metaClientInfo, name))
+		for name := range len(recall.Alike[callForm]{}) {
+			_, _, _ = peeked(fmt.Appendf(nil, `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"_meta":{"%s":{"name":"%d"}}}}`, MetaClientInfo, name))
 		}
 	}
-	if kept := keptIn(&callForms); len(kept) != len(alike[callForm]{}) {
-		t.Errorf("kept %d, want %d", len(kept), len(alike[callForm]{}))
+	if kept := keptIn(&callForms); len(kept) != len(recall.Alike[callForm]{}) {
+		t.Errorf("kept %d, want %d", len(kept), len(recall.Alike[callForm]{}))
 	}
 }
 

@@ -21,7 +21,7 @@ func ClassifyStrictly(msg *Message, h *wire.Header) *Error {
 	said := routingOf(h)
 	modern, refusal := holdAgainst(msg, &said)
 	if refusal == nil && modern && said.hasForeignBytes(h) {
-		refusal = errMismatch("a header that mirrors the body holds invalid characters")
+		refusal = ErrMismatch("a header that mirrors the body holds invalid characters")
 	}
 	return refusal
 }
@@ -33,7 +33,7 @@ func holdAgainst(msg *Message, said *routing) (modern bool, refusal *Error) {
 		msg.Calls[i].decode(version, said.name.value)
 	}
 	if said.version.differs {
-		return false, errMismatch("several MCP-Protocol-Version values")
+		return false, ErrMismatch("several MCP-Protocol-Version values")
 	}
 	modern = setEras(msg, said)
 	if msg.Batch && (modern || !AllowsBatches(version)) {
@@ -45,7 +45,7 @@ func holdAgainst(msg *Message, said *routing) (modern bool, refusal *Error) {
 			return modern, err
 		}
 		if hasVersion && c.hasMetaVersion && version != c.metaVersion {
-			return modern, errMismatch("MCP-Protocol-Version is not the version in _meta")
+			return modern, ErrMismatch("MCP-Protocol-Version is not the version in _meta")
 		}
 		if c.Era == EraLegacy {
 			continue
@@ -99,21 +99,21 @@ func checkForm(c *Call) *Error {
 
 func checkNames(c *Call, said *routing) *Error {
 	if said.method.differs || said.method.present && said.method.value != c.Method {
-		return errMismatch("Mcp-Method is not the method in the body")
+		return ErrMismatch("Mcp-Method is not the method in the body")
 	}
 	if said.name.differs {
-		return errMismatch("several Mcp-Name values")
+		return ErrMismatch("several Mcp-Name values")
 	}
 	field := nameField(c.Method)
 	if !said.name.present || field == "" {
 		return nil
 	}
-	name, ok := decodeName(said.name.value)
+	name, ok := DecodeName(said.name.value)
 	if !ok {
-		return errMismatch("Mcp-Name holds no valid base64")
+		return ErrMismatch("Mcp-Name holds no valid base64")
 	}
 	if c.contradicts(field, name) {
-		return errMismatch("Mcp-Name is not the " + field + " in the body")
+		return ErrMismatch("Mcp-Name is not the " + field + " in the body")
 	}
 	return nil
 }

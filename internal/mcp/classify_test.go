@@ -19,7 +19,7 @@ func header(pairs ...string) *wire.Header {
 const (
 	modern = versionModern
 	legacy = "2025-11-25"
-	meta   = `"_meta":{"` + metaVersion + `":"` + modern + `"}`
+	meta   = `"_meta":{"` + MetaVersion + `":"` + modern + `"}`
 )
 
 func classify(t *testing.T, body string, h *wire.Header) (*Message, *Error) {
@@ -32,7 +32,7 @@ func classify(t *testing.T, body string, h *wire.Header) (*Message, *Error) {
 }
 
 func TestClassifyDecidesTheEra(t *testing.T) {
-	versioned := func(v string) string { return request("ping", `"_meta":{"`+metaVersion+`":"`+v+`"}`) }
+	versioned := func(v string) string { return request("ping", `"_meta":{"`+MetaVersion+`":"`+v+`"}`) }
 	plain := request("ping", "")
 	for name, tc := range map[string]struct {
 		body    string
@@ -56,7 +56,7 @@ func TestClassifyDecidesTheEra(t *testing.T) {
 		"a draft's name in _meta":              {versioned("DRAFT-2026-v1"), nil, EraModern, "DRAFT-2026-v1"},
 		"nearly a revision":                    {plain, header("MCP-Protocol-Version", "2026-7-28"), EraLegacy, "2026-7-28"},
 		"a date and more":                      {plain, header("MCP-Protocol-Version", "2026-07-28-rc"), EraLegacy, "2026-07-28-rc"},
-		"a version in _meta that is no text":   {request("ping", `"_meta":{"`+metaVersion+`":5}`), nil, EraModern, ""},
+		"a version in _meta that is no text":   {request("ping", `"_meta":{"`+MetaVersion+`":5}`), nil, EraModern, ""},
 		"the same header twice":                {plain, header("MCP-Protocol-Version", modern, "Mcp-Protocol-Version", modern+" "), EraModern, modern},
 		"a response under an old header":       {`{"jsonrpc":"2.0","id":1,"result":{}}`, header("MCP-Protocol-Version", legacy), EraLegacy, legacy},
 		"a notification under a modern header": {`{"jsonrpc":"2.0","method":"notifications/cancelled"}`, header("MCP-Protocol-Version", modern), EraModern, modern},
@@ -146,10 +146,10 @@ func TestHeadersAreHeldAgainstTheBody(t *testing.T) {
 
 		"an old header, a modern _meta":       {tool, header("MCP-Protocol-Version", legacy), CodeHeaderMismatch},
 		"two modern versions":                 {tool, header("MCP-Protocol-Version", "2027-01-01"), CodeHeaderMismatch},
-		"a modern header, an old _meta":       {request("ping", `"_meta":{"`+metaVersion+`":"2025-06-18"}`), version(), CodeHeaderMismatch},
-		"two old versions":                    {request("ping", `"_meta":{"`+metaVersion+`":"2025-06-18"}`), header("MCP-Protocol-Version", legacy), CodeHeaderMismatch},
-		"a version in _meta that is no text":  {request("ping", `"_meta":{"`+metaVersion+`":5}`), version(), CodeHeaderMismatch},
-		"an empty version in _meta":           {request("ping", `"_meta":{"`+metaVersion+`":""}`), version(), CodeHeaderMismatch},
+		"a modern header, an old _meta":       {request("ping", `"_meta":{"`+MetaVersion+`":"2025-06-18"}`), version(), CodeHeaderMismatch},
+		"two old versions":                    {request("ping", `"_meta":{"`+MetaVersion+`":"2025-06-18"}`), header("MCP-Protocol-Version", legacy), CodeHeaderMismatch},
+		"a version in _meta that is no text":  {request("ping", `"_meta":{"`+MetaVersion+`":5}`), version(), CodeHeaderMismatch},
+		"an empty version in _meta":           {request("ping", `"_meta":{"`+MetaVersion+`":""}`), version(), CodeHeaderMismatch},
 		"two version headers":                 {request("ping", ""), version("MCP-Protocol-Version", legacy), CodeHeaderMismatch},
 		"an old version ignores names":        {request("tasks/get", `"taskId":"B"`), header("MCP-Protocol-Version", legacy, "Mcp-Name", "A", "Mcp-Method", "x"), 0},
 		"no version ignores names":            {request("tasks/get", `"taskId":"B"`), header("Mcp-Name", "A", "Mcp-Name", "C", "Mcp-Method", "x"), 0},

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 	"unicode/utf8"
+
+	"berth/internal/jsonobject"
 )
 
 // tree is a JSON object as encoding/json's tokens tell it: every member, in order,
@@ -76,7 +78,7 @@ func (o tree) repeats(names []string) bool {
 func (o tree) clean(known ...string) bool {
 	seen := map[string]bool{}
 	for _, m := range o {
-		if seen[m.name] || len(seen) == maxMembers {
+		if seen[m.name] || len(seen) == jsonobject.MaxMembers {
 			return false
 		}
 		seen[m.name] = true
@@ -180,12 +182,12 @@ func (v *verdict) judgeListen(value any) bool {
 
 func (v *verdict) judgeMeta(value any) bool {
 	meta, _ := value.(tree)
-	v.version, _ = meta.get(metaVersion).(string)
-	capabilities, _ := meta.get(metaCapabilities).(tree)
+	v.version, _ = meta.get(MetaVersion).(string)
+	capabilities, _ := meta.get(MetaCapabilities).(tree)
 	extensions, _ := capabilities.get("extensions").(tree)
 	made, _ := meta.get(metaNewTask).(tree)
 	related, _ := meta.get(metaRelatedTask).(tree)
-	return meta.clean(metaVersion, metaCapabilities, metaNewTask, metaRelatedTask) && capabilities.clean() && extensions.clean() &&
+	return meta.clean(MetaVersion, MetaCapabilities, metaNewTask, metaRelatedTask) && capabilities.clean() && extensions.clean() &&
 		made.clean("taskId") && related.clean("taskId")
 }
 
@@ -226,12 +228,12 @@ func FuzzPeek(f *testing.F) {
 		request("tasks/get", `"taskId":"a","tas`+"\u212a"+`Id":"b","ta`+"\u017f"+`kId":"c"`), request("resources/read", `"uri":"u","Uri":"v"`),
 		request(MethodListen, `"notifications":{"taskIds":["a","\ud800"]}`), request(MethodListen, `"notifications":{"taskIds":[null]}`),
 		`{"jsonrpc":"2.0","id":1e400,"\u006dethod":"ping"}`, `{"jsonrpc":"2.0","id":null,"error":{}}`, `{"jsonrpc":"2.0","error":{}}`,
-		`{"jsonrpc":"2.0","id":"\ud800","result":null}`, `[` + request("ping", "") + `,` + request("tools/call", `"_meta":{"`+metaCapabilities+`":{"extensions":{"a":1,"a":2}}}`) + `]`,
+		`{"jsonrpc":"2.0","id":"\ud800","result":null}`, `[` + request("ping", "") + `,` + request("tools/call", `"_meta":{"`+MetaCapabilities+`":{"extensions":{"a":1,"a":2}}}`) + `]`,
 		// What the second parser once judged otherwise.
 		request(MethodListen, ""), request(MethodListen, `"notifications":7`), request(MethodListen, `"notifications":{"toolsListChanged":true}`),
 		request(MethodListen, `"notifications":{"taskIds":7}`), request("ping", `"_meta":{"`+strings.ToUpper(metaNewTask)+`":1}`),
 		request("ping", `"_meta":{"`+metaRelatedTask+`":{"taskId":"a","TaskId":"b"}}`),
-		`{"params":{"taskId":"a","Taskid":"b"},"id":1,"method":"tasks/get","jsonrpc":"2.0"}`, request("ping", `"_meta":{"`+metaCapabilities+`":{"a":{},"A":1},"a\u0062":1,"ab":2}`),
+		`{"params":{"taskId":"a","Taskid":"b"},"id":1,"method":"tasks/get","jsonrpc":"2.0"}`, request("ping", `"_meta":{"`+MetaCapabilities+`":{"a":{},"A":1},"a\u0062":1,"ab":2}`),
 		`[]`, `[[]]`, ``, `{`, "\ufeff{}", `{"jsonrpc":"2.0","id":1,"method":"ping"} x`, `{"jsonrpc":"2.0","id":true,"method":"ping"}`,
 		`{"jsonrpc":"2.0","method":"a","method":"b","id":1}`, `{"":1,"jsonrpc":"2.0","method":"ping","params":{"":"x"}}`,
 	} {
@@ -326,7 +328,7 @@ func checkCareless(t *testing.T, body []byte, c *Call) {
 		same(params.URI, c.Name)
 	}
 	if meta, isObject := params.Meta.(map[string]any); isObject {
-		same(meta[metaVersion], c.metaVersion)
+		same(meta[MetaVersion], c.metaVersion)
 	}
 }
 

@@ -4,7 +4,7 @@
 // error.
 //
 // It reads; it never re-encodes. What it is given is forwarded by others byte
-// for byte, but for single members that berth has to set (object.go, patch.go). It
+// for byte, but for single members that berth has to set (internal/jsonobject). It
 // is strict where two readers could disagree about a message (duplicate names,
 // names that differ only in case, invalid UTF-8), because a router that reads one
 // value while the server acts on another is a smuggling tool, and lenient
@@ -15,8 +15,6 @@
 // berth goes by and no header says as well. An answer is walked once, and only its first MaxPeek bytes.
 // What clients and servers repeat byte for byte is compared, and not walked again: all of a request but its id, its task's and
 // its arguments, what becomes of it in its first round (roundform.go), all of an answer but its id, its task and its content
-// (form.go), all of a notification but what its params say (noticeform.go), and what a client says of itself (self.go).
+// (answerform.go), all of a notification but what its params say (noticeform.go), and what a client says of itself (self.go).
 // At most 4 MiB are kept of these.
-// The answer to a held call is read whole, and its result copied once for each time that
-// it is shown.
 package mcp

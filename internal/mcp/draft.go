@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"slices"
 
+	"berth/internal/jsonobject"
+
 	"github.com/go-json-experiment/json/jsontext"
 )
 
@@ -12,6 +14,10 @@ const (
 	metaNewTask     = "modelcontextprotocol.io/task"
 	metaRelatedTask = "modelcontextprotocol.io/related-task"
 )
+
+// MetaCoreRelatedTask is the member of `_meta` that says whose a message is (2025-11-25, "Related Task
+// Metadata").
+const MetaCoreRelatedTask = "io.modelcontextprotocol/related-task"
 
 // MakesTask reports whether the call is to become a task whose id the client made, as that draft
 // lets any request. In a modern revision the member means nothing.
@@ -32,34 +38,34 @@ func (c *Call) CheckNewTaskID(limit int) error {
 	return nil
 }
 
-var draftTaskNames = guard("taskId")
+var draftTaskNames = jsonobject.Guard(&memberNames, "taskId")
 
-func (c *Call) readNewTask(r *reader) error {
+func (c *Call) readNewTask(r *messageReader) error {
 	id, err := readDraftTask(r)
 	c.NewTaskID, c.badNewTaskID = rawText{value: id}.decoded("")
 	c.hasNewTaskID = id != nil
 	return err
 }
 
-func (c *Call) readRelatedTask(r *reader) error {
+func (c *Call) readRelatedTask(r *messageReader) error {
 	id, err := readDraftTask(r)
 	c.RelatedTaskID, _ = rawText{value: id}.decoded("")
 	return err
 }
 
 // readDraftTask reads the id of the task that a member of `_meta` names. No server acts on what is no object, or names none.
-func readDraftTask(r *reader) (id jsontext.Value, err error) {
+func readDraftTask(r *messageReader) (id jsontext.Value, err error) {
 	if r.Kind() != '{' {
 		r.Value()
 		return nil, nil
 	}
-	o := r.open(&draftTaskNames)
-	for r.next(&o) {
-		if value := r.Value(); o.member == memberTaskID {
+	o := r.Enter(&draftTaskNames)
+	for r.Next(&o) {
+		if value := r.Value(); o.Member == memberTaskID {
 			id = value
 		}
 	}
-	return id, o.fault
+	return id, o.Fault
 }
 
 // RelatedTask returns the task that an upstream's message says that it belongs to, in `_meta` of its
@@ -69,13 +75,13 @@ func RelatedTask(message []byte) string {
 		return ""
 	}
 	meta := inside(inside(message, "params", "result"), "_meta")
-	id, _ := text(inside(inside(meta, metaRelatedTask, coreRelatedTask), "taskId"))
+	id, _ := jsonobject.Text(inside(inside(meta, metaRelatedTask, MetaCoreRelatedTask), "taskId"))
 	return id
 }
 
 // inside returns the last of an object's members that has one of these names; nil if there is none.
 func inside(object jsontext.Value, names ...string) (found jsontext.Value) {
-	err := members(object, nil, func(name []byte, value jsontext.Value) error {
+	err := jsonobject.Each(object, nil, func(name []byte, value jsontext.Value) error {
 		if slices.Contains(names, string(name)) {
 			found = value
 		}

@@ -4,20 +4,21 @@ import (
 	"errors"
 	"strings"
 
-	"berth/internal/jsonscan"
+	"berth/internal/jsonobject"
+	"berth/internal/recall"
 )
 
 // envelope is what a message is besides its method and params.
 type envelope struct {
 	id     []byte
 	params []byte // that were not read where they stood
-	seen   memberSet
+	seen   jsonobject.Set
 	versed bool // jsonrpc says what it has to
 }
 
 var envelopeNames = []string{"jsonrpc", "id", "method", "params", "result", "error"}
 
-var guardedEnvelope = guard(envelopeNames...)
+var guardedEnvelope = jsonobject.Guard(&memberNames, envelopeNames...)
 
 // kind: an error response may lack an id, for what it answers could not be read.
 func (e *envelope) kind() (kind Kind, ok bool) {
@@ -33,7 +34,7 @@ func (e *envelope) kind() (kind Kind, ok bool) {
 	return KindRequest, e.has(memberMethod)
 }
 
-func (e *envelope) has(member memberSet) bool { return e.seen&member != 0 }
+func (e *envelope) has(member jsonobject.Set) bool { return e.seen&member != 0 }
 
 func (e *envelope) usableID() []byte {
 	if isToken(e.id) {
@@ -56,8 +57,15 @@ func (e *envelope) check(id []byte) (kind Kind, err error) {
 	return kind, nil
 }
 
+// messageReader reads messages and their params, and notes what their forms are made of.
+type messageReader struct {
+	jsonobject.Reader
+	gaps   recall.Gaps    // what differs between messages like this one
+	inside jsonobject.Set // the known members of params and _meta
+}
+
 type callReader struct {
-	reader
+	messageReader
 	env     envelope
 	call    *Call
 	passed  bool  // params were read where they stood
@@ -75,22 +83,22 @@ func (c *Call) peek(data []byte) (ascii bool, err error) {
 	if r.Kind() != '{' {
 		return false, r.notObject()
 	}
-	o := r.open(&guardedEnvelope)
-	for r.next(&o) {
-		r.member(o.member)
+	o := r.Enter(&guardedEnvelope)
+	for r.Next(&o) {
+		r.member(o.Member)
 	}
-	err = o.fault
+	err = o.Fault
 	if !r.End() {
 		err = r.Err()
 	}
 	c.ID = r.env.usableID()
 	if err != nil {
-		if ambiguous, ok := errors.AsType[ambiguousError](err); ok && strings.EqualFold(ambiguous.name, "id") {
+		if ambiguous, ok := errors.AsType[jsonobject.AmbiguousError](err); ok && strings.EqualFold(ambiguous.Name, "id") {
 			c.ID = nil // which of the two is meant?
 		}
 		return false, err
 	}
-	r.env.seen = o.seen
+	r.env.seen = o.Seen
 	if c.Kind, err = r.env.check(c.ID); err != nil {
 		return false, err
 	}
@@ -109,19 +117,19 @@ func (r *callReader) notObject() error {
 }
 
 // member reads params in passing where the method, on which their meaning depends, stands before them.
-func (r *callReader) member(member memberSet) {
+func (r *callReader) member(member jsonobject.Set) {
 	switch member {
 	case memberJSONRPC:
 		value := r.Value()
-		r.env.versed = string(value) == `"2.0"` || isString(value, "2.0")
+		r.env.versed = string(value) == `"2.0"` || jsonobject.IsString(value, "2.0")
 	case memberID:
 		r.env.id = r.Value()
-		r.gaps.add(&r.Scanner, member, r.env.id)
+		r.gaps.Add(&r.Scanner, member, r.env.id)
 	case memberMethod:
 		r.call.Method, _ = textOf(&r.Scanner, r.Value(), "")
 	case memberParams:
 		if r.passed = r.call.Method != "" && r.Kind() == '{'; r.passed {
-			r.refused = r.call.readParams(&r.reader)
+			r.refused = r.call.readParams(&r.messageReader)
 		} else {
 			r.env.params = r.Value()
 		}
@@ -141,6 +149,7 @@ func (r *callReader) fill() error {
 	case !isObject(r.env.params):
 		return nil
 	}
-	params := reader{Scanner: jsonscan.New(r.env.params)}
+	var params messageReader
+	params.Over(r.env.params)
 	return r.call.readParams(&params)
 }

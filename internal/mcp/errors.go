@@ -17,6 +17,8 @@ const (
 	CodeInvalidParams      = -32602
 	CodeInternal           = -32603
 	CodeBadRequest         = -32000 // of servers' own making: SDKs refuse with it what has no session, or no place in one
+	codeNoSession          = -32001 // SDKs, which have it for a time-out as well
+	CodeNoResource         = -32002 // 2025-11-25, resources, "Error Handling"
 	CodeHeaderMismatch     = -32020 // 2026-07-28, Streamable HTTP, "Server Validation"
 	CodeMissingCapability  = -32021 // 2026-07-28, basic, "Error Codes"
 	CodeUnsupportedVersion = -32022 // 2026-07-28, basic, "Error Codes"
@@ -28,7 +30,7 @@ const (
 
 // IsUsual reports whether a code of JSON-RPC is one that it, a published revision, an SDK or berth itself has: servers may have any others.
 func IsUsual(code int) bool {
-	return JudgesRequest(code) || slices.Contains([]int{CodeInternal, CodeBadRequest, codeNoSession, codeNoResource, CodeElicitFirst, CodeRateLimited, CodeUnavailable, CodeTimeout}, code)
+	return JudgesRequest(code) || slices.Contains([]int{CodeInternal, CodeBadRequest, codeNoSession, CodeNoResource, CodeElicitFirst, CodeRateLimited, CodeUnavailable, CodeTimeout}, code)
 }
 
 // JudgesRequest reports whether an error with this code is about the request as such, so that what
@@ -153,7 +155,8 @@ func errInvalid(message, reason string) *Error {
 	return &Error{Status: 400, Code: CodeInvalidRequest, Message: message, Reason: reason}
 }
 
-func errParams(message string) *Error {
+// ErrParams refuses what is wrong with the params of a request.
+func ErrParams(message string) *Error {
 	return &Error{Status: 200, Code: CodeInvalidParams, Message: "Invalid params: " + message}
 }
 
@@ -173,7 +176,8 @@ func errUnsupported(version string) *Error {
 	}{[]string{versionModern}, strings.ToValidUTF8(version[:min(len(version), longestRequested)], "")}}
 }
 
-func errMismatch(message string) *Error {
+// ErrMismatch refuses a message of which a header says something else than its body (2026-07-28, Streamable HTTP, "Server Validation").
+func ErrMismatch(message string) *Error {
 	return &Error{Status: 400, Code: CodeHeaderMismatch, Message: "Header mismatch: " + message}
 }
 
@@ -184,7 +188,7 @@ var (
 	ErrUnknownTask = &Error{Status: 200, Code: CodeInvalidParams, Message: "Task not found"}
 
 	// ErrNoTaskID answers a request about a task that names none.
-	ErrNoTaskID = errParams("taskId is missing")
+	ErrNoTaskID = ErrParams("taskId is missing")
 
 	// ErrInvalidTaskID answers a request that is to become a task of an impossible id.
 	ErrInvalidTaskID = &Error{Status: 200, Code: CodeInvalidParams, Message: "Invalid task id"}

@@ -23,10 +23,10 @@ const (
 	sentinelSuffix = "?="
 )
 
-// decodeName returns what an Mcp-Name or Mcp-Param-* header stands for; ok is false if its sentinel
+// DecodeName returns what an Mcp-Name or Mcp-Param-* header stands for; ok is false if its sentinel
 // holds no valid base64. What does not match the sentinel is meant literally (2026-07-28, "Value
 // Encoding").
-func decodeName(value string) (name string, ok bool) {
+func DecodeName(value string) (name string, ok bool) {
 	value = wire.Trim(value)
 	inner, found := strings.CutPrefix(value, sentinelPrefix)
 	if !found {
@@ -46,20 +46,34 @@ func decodeName(value string) (name string, ok bool) {
 // HeaderValue returns the value of a header that stands for something in the body, decoded if it
 // mirrors a parameter. What is ambiguous is refused as Classify refuses it.
 func HeaderValue(h *wire.Header, name string) (value string, present bool, refusal *Error) {
-	value, present, ok := single(h, name)
+	value, present, ok := SingleHeader(h, name)
 	if !ok {
-		return "", false, errMismatch("several values of a header that routes")
+		return "", false, ErrMismatch("several values of a header that routes")
 	}
 	if !strings.HasPrefix(name, HeaderParamPrefix) {
 		return value, present, nil
 	}
 	if hasForeignBytes(value) {
-		return "", false, errMismatch("an Mcp-Param header holds invalid characters")
+		return "", false, ErrMismatch("an Mcp-Param header holds invalid characters")
 	}
-	if value, ok = decodeName(value); !ok {
-		return "", false, errMismatch("an Mcp-Param header holds no valid base64")
+	if value, ok = DecodeName(value); !ok {
+		return "", false, ErrMismatch("an Mcp-Param header holds no valid base64")
 	}
 	return value, present, nil
+}
+
+// hasForeignBytes reports whether a header's value holds more than visible ASCII, space and tab
+// (2026-07-28, "Value Encoding").
+func hasForeignBytes(value string) bool {
+	if isPrintable(value) {
+		return false
+	}
+	for i := range len(value) {
+		if c := value[i]; c != '\t' && (c < 0x20 || c > 0x7e) {
+			return true
+		}
+	}
+	return false
 }
 
 // EncodeName returns value as an Mcp-Name header may carry it.
@@ -76,8 +90,8 @@ func isPlainHeader(value string) bool {
 		!strings.ContainsFunc(value, func(c rune) bool { return c < 0x20 || c > 0x7e })
 }
 
-// single returns the one value of a header; ok is false if several differ.
-func single(h *wire.Header, name string) (value string, present, ok bool) {
+// SingleHeader returns the one value of a header; ok is false if several differ.
+func SingleHeader(h *wire.Header, name string) (value string, present, ok bool) {
 	value, n := h.First(name)
 	value = wire.Trim(value)
 	if n > 1 {
@@ -102,13 +116,13 @@ func (c *Call) CheckServed(h *wire.Header, lenient bool) (missing []string, refu
 	}
 	switch {
 	case len(missing) > 0 && !lenient:
-		return missing, errMismatch(missing[0] + " is missing")
+		return missing, ErrMismatch(missing[0] + " is missing")
 	case c.Version != versionModern:
 		return missing, errUnsupported(c.Version)
 	case !c.hasMetaVersion:
-		return missing, errMalformed("_meta lacks " + metaVersion)
+		return missing, errMalformed("_meta lacks " + MetaVersion)
 	case !c.hasCapabilities:
-		return missing, errMalformed("_meta lacks " + metaCapabilities)
+		return missing, errMalformed("_meta lacks " + MetaCapabilities)
 	}
 	return missing, nil
 }

@@ -26,7 +26,7 @@ func TestDecodeName(t *testing.T) {
 		"\u00a0not OWS\u00a0":                 "\u00a0not OWS\u00a0",
 		"=?base64?PT9iYXNlNjQ/UVE9PT89?=":     "=?base64?QQ==?=", // decoded once only
 	} {
-		if got, ok := decodeName(value); !ok || got != want {
+		if got, ok := DecodeName(value); !ok || got != want {
 			t.Errorf("decodeName(%q) = %q, %v, want %q", value, got, ok, want)
 		}
 	}
@@ -34,7 +34,7 @@ func TestDecodeName(t *testing.T) {
 
 func TestDecodeNameRefusesBadBase64(t *testing.T) {
 	for _, inner := range []string{"!", "QQ", "QQ=", "QQ===", "QR==", "Q Q=", "Pz8_", "=", "QQ==QQ==", "Q\nQ==", "QQ==\r", "\u00e9"} {
-		if got, ok := decodeName(sentinelPrefix + inner + sentinelSuffix); ok {
+		if got, ok := DecodeName(sentinelPrefix + inner + sentinelSuffix); ok {
 			t.Errorf("%q is taken for %q", inner, got)
 		}
 	}
@@ -57,12 +57,12 @@ func FuzzNameCodec(f *testing.F) {
 		f.Add(value)
 	}
 	f.Fuzz(func(t *testing.T, value string) {
-		decodeName(value) // whatever it is, it does not panic
+		DecodeName(value) // whatever it is, it does not panic
 		encoded := EncodeName(value)
 		if i := strings.IndexFunc(encoded, func(r rune) bool { return r < 0x20 || r > 0x7e }); i >= 0 {
 			t.Fatalf("EncodeName(%q) = %q, no header value at %d", value, encoded, i)
 		}
-		if got, ok := decodeName(" " + encoded + "\t"); !ok || got != value {
+		if got, ok := DecodeName(" " + encoded + "\t"); !ok || got != value {
 			t.Fatalf("%q became %q (%v) by way of %q", value, got, ok, encoded)
 		}
 	})

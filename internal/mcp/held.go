@@ -3,10 +3,10 @@ package mcp
 import (
 	"encoding/binary"
 
+	"berth/internal/jsonobject"
+
 	"github.com/go-json-experiment/json/jsontext"
 )
-
-const memberProgressToken = "progressToken"
 
 // Round is one sending of a held call, which is sent once more for each time that it was answered.
 type Round struct {
@@ -19,12 +19,12 @@ type Round struct {
 	// tasks, "Creating Tasks").
 	WithoutTask bool
 
-	// Answered puts Answers and State into params, which else keeps what the client put there.
+	// Answered puts Responses and State into params, which else keeps what the client put there.
 	Answered bool
 
-	// Answers become params.inputResponses, in order and under the server's own keys.
-	Answers []Input
-	State   []byte // the raw JSON of params.requestState; nil leaves the member out
+	// Responses become params.inputResponses, under the server's own keys: a raw JSON object; nil leaves the member out.
+	Responses []byte
+	State     []byte // the raw JSON of params.requestState; nil leaves the member out
 }
 
 // Body returns the body of a single request that Peek takes as it is sent for a task: as r says,
@@ -36,7 +36,7 @@ func (r Round) Body(original []byte) ([]byte, error) {
 		return body, nil
 	}
 	p := r.patch()
-	body, err := p.request(original)
+	body, err := PatchRequest(p, original)
 	if err == nil && form != nil {
 		form.rememberRound(original, r.token(), p)
 	}
@@ -48,30 +48,26 @@ func (r *Round) token() []byte {
 	if r.ProgressToken == "" {
 		return nil
 	}
-	return AppendString(nil, r.ProgressToken)
+	return jsonobject.AppendString(nil, r.ProgressToken)
 }
 
 // withoutTasks takes a declaration of the Tasks extension out of a client's capabilities.
-var withoutTasks = patch{{name: "extensions", within: patch{{name: TasksExtension}}}}
+var withoutTasks = jsonobject.Patch{{Name: "extensions", Within: jsonobject.Patch{{Name: TasksExtension}}}}
 
-func (r Round) patch() patch {
-	params := patch{{name: "_meta", within: patch{
-		{name: memberProgressToken, value: r.token()},
-		{name: metaCapabilities, within: withoutTasks},
+func (r Round) patch() jsonobject.Patch {
+	params := jsonobject.Patch{{Name: "_meta", Within: jsonobject.Patch{
+		{Name: MemberProgressToken, Value: r.token()},
+		{Name: MetaCapabilities, Within: withoutTasks},
 	}}}
 	if r.WithoutTask {
-		params = append(params, change{name: memberTask})
+		params = append(params, jsonobject.Change{Name: MemberTask})
 	}
 	if r.Answered {
-		responses := change{name: memberInputResponses}
-		if len(r.Answers) > 0 {
-			responses.value = Inputs(r.Answers)
-		}
-		params = append(params, responses, change{name: memberRequestState, value: r.State})
+		params = append(params, jsonobject.Change{Name: MemberInputResponses, Value: r.Responses}, jsonobject.Change{Name: MemberRequestState, Value: r.State})
 	}
-	p := patch{{name: "params", within: params}}
+	p := jsonobject.Patch{{Name: "params", Within: params}}
 	if r.ID != nil {
-		p = append(p, change{name: "id", value: r.ID})
+		p = append(p, jsonobject.Change{Name: "id", Value: r.ID})
 	}
 	return p
 }
@@ -92,10 +88,10 @@ func AppendQuestion(question, body []byte) []byte {
 	}
 	meta := visit("_meta", func(name []byte, _ jsontext.Value) bool { return !ownOfRequest[string(name)] })
 	params := visit("params", func(name []byte, value jsontext.Value) bool {
-		return string(name) != "_meta" || members(value, nil, meta) != nil
+		return string(name) != "_meta" || jsonobject.Each(value, nil, meta) != nil
 	})
-	_ = members(body, nil, visit("", func(name []byte, value jsontext.Value) bool {
-		return string(name) != "id" && (string(name) != "params" || members(value, nil, params) != nil)
+	_ = jsonobject.Each(body, nil, visit("", func(name []byte, value jsontext.Value) bool {
+		return string(name) != "id" && (string(name) != "params" || jsonobject.Each(value, nil, params) != nil)
 	}))
 	return question
 }

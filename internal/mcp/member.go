@@ -1,12 +1,26 @@
 package mcp
 
-import "berth/internal/jsonscan"
+import (
+	"berth/internal/jsonobject"
+	"berth/internal/jsonscan"
+)
 
-// memberSet is a member that is known by its name, wherever that stands, or a set of them.
-type memberSet uint64
-
+// Names of members that others put in, and take out.
 const (
-	memberJSONRPC memberSet = 1 << iota // of a message
+	MemberProgressToken = "progressToken" // of _meta, and of a notifications/progress
+	MemberTask          = "task"          // of the params of a call that asks to be made a task (2025-11-25, tasks, "Creating Tasks")
+)
+
+// Members of multi round-trip requests (2026-07-28, "Core Types").
+const (
+	MemberInputRequests  = "inputRequests"
+	MemberInputResponses = "inputResponses"
+	MemberRequestState   = "requestState"
+)
+
+// Members that are known by their names, wherever these stand.
+const (
+	memberJSONRPC jsonobject.Set = 1 << iota // of a message
 	memberID
 	memberMethod
 	memberParams
@@ -80,14 +94,14 @@ var memberNames = namesOf([]namedMember{
 	{"name", memberName},
 	{"uri", memberURI},
 	{"cursor", memberCursor},
-	{memberRequestState, memberState},
+	{MemberRequestState, memberState},
 	{"arguments", memberArguments},
 	{"notifications", memberNotifications},
 	{"capabilities", memberCapabilities},
-	{metaVersion, memberMetaVersion},
-	{metaCapabilities, memberMetaCapabilities},
-	{metaClientInfo, memberMetaClient},
-	{memberProgressToken, memberToken},
+	{MetaVersion, memberMetaVersion},
+	{MetaCapabilities, memberMetaCapabilities},
+	{MetaClientInfo, memberMetaClient},
+	{MemberProgressToken, memberToken},
 	{"traceparent", memberTraceParent},
 	{"tracestate", memberTraceState},
 	{metaNewTask, memberNewTask},
@@ -102,7 +116,7 @@ var memberNames = namesOf([]namedMember{
 	{"resultType", memberResultType},
 	{"nextCursor", memberNextCursor},
 	{"protocolVersion", memberVersion},
-	{memberTask, memberOwnTask},
+	{MemberTask, memberOwnTask},
 	{"taskId", memberTaskID},
 	{"status", memberStatus},
 	{"statusMessage", memberStatusMessage},
@@ -119,7 +133,7 @@ var memberNames = namesOf([]namedMember{
 
 type namedMember struct {
 	name   string
-	member memberSet
+	member jsonobject.Set
 }
 
 func namesOf(members []namedMember) (names jsonscan.Names) {
@@ -130,4 +144,4 @@ func namesOf(members []namedMember) (names jsonscan.Names) {
 }
 
 // memberOf is the one of that name, 0 for any other. No two names are the same one.
-func memberOf(name []byte) memberSet { return memberSet(memberNames.Of(name)) }
+func memberOf(name []byte) jsonobject.Set { return jsonobject.Set(memberNames.Of(name)) }

@@ -7,6 +7,7 @@ import (
 	"iter"
 
 	"berth/internal/build"
+	"berth/internal/jsonobject"
 	"berth/internal/jsonscan"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -48,9 +49,9 @@ func OwnInfo() map[string]any { return map[string]any{"name": "berth", "version"
 // OwnMeta returns the `_meta` of a modern request of berth's own.
 func OwnMeta(version string) map[string]any {
 	return map[string]any{
-		metaVersion:                          version,
+		MetaVersion:                          version,
 		"io.modelcontextprotocol/clientInfo": OwnInfo(),
-		metaCapabilities:                     map[string]any{"extensions": map[string]any{TasksExtension: struct{}{}}},
+		MetaCapabilities:                     map[string]any{"extensions": map[string]any{TasksExtension: struct{}{}}},
 	}
 }
 
@@ -77,13 +78,34 @@ func IsMoot(state []byte) []byte {
 
 // CancelledID returns the raw id that a notifications/cancelled is about, which aliases message;
 // nil for none.
-func CancelledID(message []byte) []byte { return memberAt(message, "params", "requestId") }
+func CancelledID(message []byte) []byte { return jsonobject.At(message, "params", "requestId") }
 
 // Param returns a string among a message's params, "" if there is none of this name.
 func Param(message []byte, name string) string {
-	s, _ := text(memberAt(message, "params", name))
+	s, _ := jsonobject.Text(jsonobject.At(message, "params", name))
 	return s
 }
 
 // WithCancelledID returns a notifications/cancelled about another raw id; every other byte stays.
-func WithCancelledID(message, id []byte) []byte { return replace(message, id, "params", "requestId") }
+func WithCancelledID(message, id []byte) []byte {
+	return jsonobject.Replace(message, id, "params", "requestId")
+}
+
+// LogLevelOf is the level of a notifications/message, "" if it has none.
+func LogLevelOf(message []byte) string {
+	level, _ := jsonobject.Text(jsonobject.At(message, "params", "level"))
+	return level
+}
+
+// levels are those of RFC 5424 as MCP spells them, the least severe first.
+var levels = []string{"debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"}
+
+// Severity orders log levels; -1 is none.
+func Severity(level string) int {
+	for i, name := range levels {
+		if name == level {
+			return i
+		}
+	}
+	return -1
+}

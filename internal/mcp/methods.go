@@ -37,6 +37,10 @@ const (
 	MethodUnsubscribe = "resources/unsubscribe"
 )
 
+// MethodTaskStatus is the core dialect's notification of a change (2025-11-25, "Task Status
+// Notification").
+const MethodTaskStatus = "notifications/tasks/status"
+
 const taskPrefix = "tasks/"
 
 func isTaskMethod(method string) bool { return strings.HasPrefix(method, taskPrefix) }

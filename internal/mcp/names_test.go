@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+
+	"berth/internal/jsonobject"
 )
 
 // Names of all objects that are open lie on one stack: a repetition is found wherever they came to lie there.
@@ -25,30 +27,12 @@ func TestANameIsFoundAmongManyWhereverItStands(t *testing.T) {
 	}
 }
 
-func TestNamesForgetThoseOfAnObjectThatWasLeft(t *testing.T) {
-	var n names
-	for i := range 2 * len(n.few) {
-		first := n.count
-		for j := range i {
-			n.add(fmt.Appendf(nil, "inner%d", j))
-		}
-		if i > 0 && !n.haveSince(first, fmt.Appendf(nil, "inner%d", i-1)) {
-			t.Fatalf("%d outside, %d inside: the last is not found", first, i)
-		}
-		n.count = first
-		n.add(fmt.Appendf(nil, "outer%d", i))
-		if n.haveSince(0, []byte("inner0")) || !n.haveSince(0, []byte("outer0")) || n.haveSince(1, []byte("outer0")) {
-			t.Fatalf("after %d: names of another object are found, or its own are not", i)
-		}
-	}
-}
-
 // What is known by its name is noted by a bit, and not by that name.
 func TestAKnownNameMayStandOnceOnly(t *testing.T) {
-	var all memberSet
+	var all jsonobject.Set
 	for _, name := range []string{
 		"jsonrpc", "id", "method", "params", "result", "error", "_meta", "name", "uri", "cursor", "requestState", "arguments", "notifications",
-		"capabilities", metaVersion, metaCapabilities, metaClientInfo, "progressToken", "traceparent", "tracestate", metaNewTask,
+		"capabilities", MetaVersion, MetaCapabilities, MetaClientInfo, "progressToken", "traceparent", "tracestate", metaNewTask,
 		metaRelatedTask, metaSubscription, "extensions", TasksExtension, "elicitation", "sampling", "roots", "code", "resultType",
 		"nextCursor", "protocolVersion", "task", "taskId", "status", "statusMessage", "ttlMs", "ttl", "keepAlive",
 	} {
@@ -57,13 +41,13 @@ func TestAKnownNameMayStandOnceOnly(t *testing.T) {
 			t.Errorf("%s is %b, and %b are others", name, own, all)
 		}
 		all |= own
-		for _, object := range []string{`%s`, `"_meta":{%s}`, `"_meta":{"` + metaCapabilities + `":{%s}}`, `"_meta":{"` + metaCapabilities + `":{"extensions":{%s}}}`} {
+		for _, object := range []string{`%s`, `"_meta":{%s}`, `"_meta":{"` + MetaCapabilities + `":{%s}}`, `"_meta":{"` + MetaCapabilities + `":{"extensions":{%s}}}`} {
 			for _, again := range []string{name, fmt.Sprintf(`\u%04x%s`, name[0], name[1:])} {
 				once, twice := fmt.Sprintf(`"a":1,"%s":{}`, again), fmt.Sprintf(`"a":1,"%s":{},"b":2,"%s":{}`, name, again)
 				if _, _, refusal := peek([]byte(request("ping", strings.Replace(object, "%s", once, 1))), 1); refusal != nil {
 					t.Errorf("%s once in %s: %v", again, object, refusal)
 				}
-				if _, _, refusal := peek([]byte(request("ping", strings.Replace(object, "%s", twice, 1))), 1); refusal == nil || refusal.Reason != reasonDuplicateKey {
+				if _, _, refusal := peek([]byte(request("ping", strings.Replace(object, "%s", twice, 1))), 1); refusal == nil || refusal.Reason != jsonobject.ReasonDuplicateKey {
 					t.Errorf("%s twice in %s: %v", again, object, refusal)
 				}
 			}

@@ -6,17 +6,18 @@ import (
 	"sync/atomic"
 
 	"berth/internal/jsonscan"
+	"berth/internal/recall"
 )
 
 // noticeForm is the form of notifications whose params say nothing of a task. Its gaps are the params' values: what a server logs, how far
 // it is, and for which token.
 type noticeForm struct {
-	form
+	recall.Form
 	method string
 }
 
 // noticeForms are those that were read last.
-var noticeForms = newMemory[alike[noticeForm]](1 << 5)
+var noticeForms = recall.New[recall.Alike[noticeForm]](1 << 5)
 
 // How notifications begin, before what they are about.
 var (
@@ -25,7 +26,7 @@ var (
 )
 
 // placeOfNoticeForm is where the form of a notification is to be; nil: data is none, or begins as few do.
-func placeOfNoticeForm(data []byte) *atomic.Pointer[alike[noticeForm]] {
+func placeOfNoticeForm(data []byte) *atomic.Pointer[recall.Alike[noticeForm]] {
 	about, is := bytes.CutPrefix(data, noticeBegins)
 	if !is {
 		about, is = bytes.CutPrefix(data, noticeBeginsBare)
@@ -33,14 +34,14 @@ func placeOfNoticeForm(data []byte) *atomic.Pointer[alike[noticeForm]] {
 	if !is {
 		return nil
 	}
-	return noticeForms.place(wordAt(about, 0), wordAt(about, 8))
+	return noticeForms.Place(recall.WordAt(about, 0), recall.WordAt(about, 8))
 }
 
 // recallNotice reads the notification, if its form is known.
-func (r *answerReader) recallNotice(a *Answer, place *atomic.Pointer[alike[noticeForm]]) bool {
-	for _, f := range those(place) {
-		s, found := jsonscan.New(r.Text()), gaps{}
-		if f.fits(&s, &found) {
+func (r *answerReader) recallNotice(a *Answer, place *atomic.Pointer[recall.Alike[noticeForm]]) bool {
+	for _, f := range recall.Those(place) {
+		s, found := jsonscan.New(r.Text()), recall.Gaps{}
+		if f.Fits(&s, &found) {
 			a.Method = f.method
 			return true
 		}
@@ -54,10 +55,10 @@ func (r *answerReader) rememberNotice(a *Answer) {
 		return
 	}
 	place := placeOfNoticeForm(r.Text())
-	if place == nil || !hasRoom(&noticeForms, place) {
+	if place == nil || !recall.HasRoom(&noticeForms, place) {
 		return
 	}
-	if text, ok := formOf(r.Text(), &r.gaps); ok {
-		remember(place, &noticeForm{form: text, method: strings.Clone(a.Method)})
+	if text, ok := recall.FormOf(r.Text(), &r.gaps); ok {
+		recall.Remember(place, &noticeForm{Form: text, method: strings.Clone(a.Method)})
 	}
 }

@@ -4,23 +4,26 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"berth/internal/jsonobject"
+	"berth/internal/mcp/listen"
+
 	"github.com/go-json-experiment/json/jsontext"
 )
 
 // The members of params on which the route of a call, or the permission for it, rests.
 var (
-	paramsOfAny    = guard("_meta")
-	paramsOfTask   = guard("_meta", "taskId")
-	paramsOfNamed  = guard("_meta", "name")
-	paramsOfURI    = guard("_meta", "uri")
-	paramsOfListen = guard("_meta", "notifications")
+	paramsOfAny    = jsonobject.Guard(&memberNames, "_meta")
+	paramsOfTask   = jsonobject.Guard(&memberNames, "_meta", "taskId")
+	paramsOfNamed  = jsonobject.Guard(&memberNames, "_meta", "name")
+	paramsOfURI    = jsonobject.Guard(&memberNames, "_meta", "uri")
+	paramsOfListen = jsonobject.Guard(&memberNames, "_meta", "notifications")
 
-	metaNames = guard(metaVersion, metaCapabilities, metaNewTask, metaRelatedTask)
-	noNames   = guard()
+	metaNames = jsonobject.Guard(&memberNames, MetaVersion, MetaCapabilities, metaNewTask, metaRelatedTask)
+	noNames   = jsonobject.Guard(&memberNames)
 )
 
 // paramsOf are those of a method, and the one of them that is the call's name, if that is no task's.
-func paramsOf(method string) (names *guarded, name memberSet) {
+func paramsOf(method string) (names *jsonobject.Guarded, name jsonobject.Set) {
 	switch nameField(method) {
 	case "taskId":
 		return &paramsOfTask, 0
@@ -44,42 +47,36 @@ type rawCall struct {
 // plainRaw says of which of them it is known that they are ASCII without a backslash, if they are strings.
 type plainRaw struct{ name, taskID, version bool }
 
-// rawText is one of such strings.
-type rawText struct {
-	value jsontext.Value
-	plain bool
-}
-
 // readParams reads the object that comes next.
-func (c *Call) readParams(r *reader) error {
+func (c *Call) readParams(r *messageReader) error {
 	names, name := paramsOf(c.Method)
-	o := r.open(names)
-	for r.next(&o) {
+	o := r.Enter(names)
+	for r.Next(&o) {
 		switch {
-		case o.member == memberMeta:
-			o.note(c.readMeta(r))
-		case o.member == memberNotifications && c.Method == MethodListen:
-			o.note(c.readListen(r))
-		case o.member&name != 0:
+		case o.Member == memberMeta:
+			o.Note(c.readMeta(r))
+		case o.Member == memberNotifications && c.Method == MethodListen:
+			o.Note(c.readListen(r))
+		case o.Member&name != 0:
 			c.raw.name, c.plain.name = r.Value(), r.IsPlain()
-			r.gaps.add(&r.Scanner, o.member, c.raw.name)
+			r.gaps.Add(&r.Scanner, o.Member, c.raw.name)
 		default:
-			c.setParam(r, o.member)
+			c.setParam(r, o.Member)
 		}
 	}
-	r.inside |= o.seen
-	return o.fault
+	r.inside |= o.Seen
+	return o.Fault
 }
 
 // setParam reads the value of a member that has no parts which matter.
-func (c *Call) setParam(r *reader, member memberSet) {
+func (c *Call) setParam(r *messageReader, member jsonobject.Set) {
 	value := r.Value()
 	switch member {
 	case memberTaskID:
 		c.raw.taskID, c.plain.taskID, c.HasTaskID = value, r.IsPlain(), true
-		r.gaps.add(&r.Scanner, member, value)
+		r.gaps.Add(&r.Scanner, member, value)
 	case memberArguments:
-		r.gaps.add(&r.Scanner, member, value)
+		r.gaps.Add(&r.Scanner, member, value)
 	case memberCursor:
 		c.Cursor, c.badCursor = textOf(&r.Scanner, value, "")
 	case memberState:
@@ -94,23 +91,23 @@ func (c *Call) setParam(r *reader, member memberSet) {
 	}
 }
 
-func (c *Call) readMeta(r *reader) error {
+func (c *Call) readMeta(r *messageReader) error {
 	if r.Kind() != '{' {
 		r.Value()
 		return nil
 	}
-	o := r.open(&metaNames)
+	o := r.Enter(&metaNames)
 	from := r.At()
 	c.recall(r, &o)
-	for r.next(&o) {
-		switch o.member {
+	for r.Next(&o) {
+		switch o.Member {
 		case memberMetaCapabilities:
-			o.note(c.readCapabilities(r))
+			o.Note(c.readCapabilities(r))
 			c.remember(r, &o, from)
 		case memberNewTask:
-			o.note(c.readNewTask(r))
+			o.Note(c.readNewTask(r))
 		case memberRelatedTask:
-			o.note(c.readRelatedTask(r))
+			o.Note(c.readRelatedTask(r))
 		case memberMetaVersion:
 			c.raw.version, c.plain.version, c.hasMetaVersion = r.Value(), r.IsPlain(), true
 		case memberTraceParent:
@@ -120,13 +117,13 @@ func (c *Call) readMeta(r *reader) error {
 		case memberToken:
 			token := r.Value()
 			c.setToken(token)
-			r.gaps.add(&r.Scanner, memberToken, token)
+			r.gaps.Add(&r.Scanner, memberToken, token)
 		default:
 			r.Value()
 		}
 	}
-	r.inside |= o.seen
-	return o.fault
+	r.inside |= o.Seen
+	return o.Fault
 }
 
 func (c *Call) setToken(token []byte) {
@@ -136,17 +133,17 @@ func (c *Call) setToken(token []byte) {
 }
 
 // readCapabilities looks among what the client declares for the Tasks extension.
-func (c *Call) readCapabilities(r *reader) error {
+func (c *Call) readCapabilities(r *messageReader) error {
 	if r.Kind() != '{' {
 		c.capabilities = r.Value()
 		return nil
 	}
 	c.hasCapabilities = true
 	from := r.At()
-	o := r.open(&noNames)
-	for r.next(&o) {
-		if o.member == memberExtensions && r.Kind() == '{' {
-			o.note(c.readExtensions(r))
+	o := r.Enter(&noNames)
+	for r.Next(&o) {
+		if o.Member == memberExtensions && r.Kind() == '{' {
+			o.Note(c.readExtensions(r))
 		} else {
 			r.Value()
 		}
@@ -154,32 +151,32 @@ func (c *Call) readCapabilities(r *reader) error {
 	if r.Err() == nil {
 		c.capabilities = r.Text()[from:r.At():r.At()]
 	}
-	return o.fault
+	return o.Fault
 }
 
-func (c *Call) readExtensions(r *reader) error {
-	o := r.open(&noNames)
-	for r.next(&o) {
+func (c *Call) readExtensions(r *messageReader) error {
+	o := r.Enter(&noNames)
+	for r.Next(&o) {
 		kind := r.Kind()
-		if r.Value(); o.member == memberTasksExtension && kind == '{' {
+		if r.Value(); o.Member == memberTasksExtension && kind == '{' {
 			c.DeclaresTasks = true
 		}
 	}
-	return o.fault
+	return o.Fault
 }
 
 // readListen reads what a subscription asks for.
-func (c *Call) readListen(r *reader) error {
+func (c *Call) readListen(r *messageReader) error {
 	filter := r.Value()
 	if r.Err() != nil {
 		return nil
 	}
-	asked, err := ParseFilter(filter)
+	asked, err := listen.Parse(filter)
 	if err != nil {
 		return err
 	}
 	// Of what is something else, an upstream could read names that berth does not see.
-	if tasks, ok := asked.Find(FilterTasks); ok && tasks.List == nil && tasks.Raw.Kind() != 'n' {
+	if tasks, ok := asked.Find(listen.Tasks); ok && tasks.List == nil && tasks.Raw.Kind() != 'n' {
 		return errInvalid("taskIds is no list of strings", "")
 	}
 	c.Listen = asked
@@ -202,16 +199,4 @@ func isAmbiguous(value jsontext.Value, read string) bool {
 	}
 	_, err := jsontext.AppendUnquote(nil, value)
 	return err != nil
-}
-
-// decoded returns the string, or like where that is the same; bad is another kind.
-func (t rawText) decoded(like string) (s string, bad bool) {
-	switch {
-	case !isText(t.value):
-		return "", t.value != nil
-	case t.plain:
-		return known(t.value[1:len(t.value)-1], like), false
-	}
-	b, _ := unquote(t.value)
-	return known(b, like), false
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"unicode/utf8"
 
+	"berth/internal/jsonobject"
 	"berth/internal/jsonscan"
 )
 
@@ -38,7 +39,7 @@ func (m *Message) peekSingle(body []byte) (id []byte, ascii bool, refused *Error
 	call := &m.single[0]
 	ascii, err := call.peek(body)
 	if err != nil {
-		refused = refusal(err)
+		refused = RefusalOf(err)
 		if refused.Code == CodeParse {
 			return nil, false, refused
 		}
@@ -64,9 +65,9 @@ func (m *Message) peekBatch(body []byte, limit int) (id []byte, ascii bool, refu
 		if _, err := call.peek(value); err != nil {
 			if len(calls) == 0 && !more && s.Err() == nil {
 				m.Batch = true
-				return call.ID, false, refusal(err)
+				return call.ID, false, RefusalOf(err)
 			}
-			return nil, false, refusal(err)
+			return nil, false, RefusalOf(err)
 		}
 		calls = append(calls, call)
 	}
@@ -80,16 +81,29 @@ func (m *Message) peekBatch(body []byte, limit int) (id []byte, ascii bool, refu
 	return nil, s.IsASCII(), nil
 }
 
-func refusal(err error) *Error {
-	var ambiguous ambiguousError
+// RefusalOf is the refusal of a message for what came of reading it.
+func RefusalOf(err error) *Error {
+	var ambiguous jsonobject.AmbiguousError
 	var refused *Error
 	switch {
 	case errors.As(err, &refused):
 		return refused
 	case errors.As(err, &ambiguous):
-		return errInvalid("two readers could understand this message differently", ambiguous.reason)
-	case errors.Is(err, errTooManyMembers):
+		return errInvalid("two readers could understand this message differently", ambiguous.Reason)
+	case errors.Is(err, jsonobject.ErrTooManyMembers):
 		return errInvalid("an object has too many members", "too_many_members")
 	}
 	return errParse()
+}
+
+// PatchRequest patches a request that Peek takes. The error is an *Error.
+func PatchRequest(p jsonobject.Patch, request []byte) ([]byte, error) {
+	out, err := p.Apply(request)
+	switch {
+	case errors.Is(err, jsonobject.ErrNotObject):
+		return nil, ErrParams("params or _meta is no object")
+	case err != nil:
+		return nil, RefusalOf(err)
+	}
+	return out, nil
 }

@@ -4,6 +4,9 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+
+	"berth/internal/jsonobject"
+	"berth/internal/mcp/listen"
 )
 
 const testBatch = 100
@@ -64,7 +67,7 @@ func TestPeekRefuses(t *testing.T) {
 		"invalid UTF-8 in a batch":      {"[" + request("ping", "\"x\":\"\xff\"") + "]", CodeParse, "", ""},
 		"invalid UTF-8 in the last":     {"[" + request("ping", "") + "," + request("ping", "\"x\":\"\xff\"") + "]", CodeParse, "", ""},
 		"invalid UTF-8, and no id":      {"{\"jsonrpc\":\"2.0\",\"id\":null,\"method\":\"ping\",\"x\":\"\xff\"}", CodeParse, "", ""},
-		"invalid UTF-8 behind too many": {"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"" + surplus(maxMembers-2) + ",\"x\":\"\xff\"}", CodeParse, "", ""},
+		"invalid UTF-8 behind too many": {"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"" + surplus(jsonobject.MaxMembers-2) + ",\"x\":\"\xff\"}", CodeParse, "", ""},
 		"invalid UTF-8 behind a batch":  {"[" + strings.Repeat(request("ping", "")+",", testBatch) + request("ping", "\"x\":\"\xff\"") + "]", CodeParse, "", ""},
 		"invalid UTF-8 and no JSON":     {"\xff", CodeParse, "", ""},
 		"an overlong encoding":          {"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"\xc0\xafping\"}", CodeParse, "", ""},
@@ -121,9 +124,9 @@ func TestPeekRefuses(t *testing.T) {
 		"name twice":                    {request("tools/call", `"name":"a","name":"b"`), CodeInvalidRequest, "duplicate_key", "1"},
 		"uri twice":                     {request("resources/read", `"uri":"a","uri":"b"`), CodeInvalidRequest, "duplicate_key", "1"},
 		"_meta twice":                   {request("tools/call", `"_meta":{},"_meta":{}`), CodeInvalidRequest, "duplicate_key", "1"},
-		"the version in _meta twice":    {request("ping", `"_meta":{"`+metaVersion+`":"2026-07-28","`+metaVersion+`":"2025-11-25"}`), CodeInvalidRequest, "duplicate_key", "1"},
-		"extensions twice":              {request("ping", `"_meta":{"`+metaCapabilities+`":{"extensions":{},"extensions":{}}}`), CodeInvalidRequest, "duplicate_key", "1"},
-		"the extension twice":           {request("ping", `"_meta":{"`+metaCapabilities+`":{"extensions":{"`+TasksExtension+`":{},"`+TasksExtension+`":1}}}`), CodeInvalidRequest, "duplicate_key", "1"},
+		"the version in _meta twice":    {request("ping", `"_meta":{"`+MetaVersion+`":"2026-07-28","`+MetaVersion+`":"2025-11-25"}`), CodeInvalidRequest, "duplicate_key", "1"},
+		"extensions twice":              {request("ping", `"_meta":{"`+MetaCapabilities+`":{"extensions":{},"extensions":{}}}`), CodeInvalidRequest, "duplicate_key", "1"},
+		"the extension twice":           {request("ping", `"_meta":{"`+MetaCapabilities+`":{"extensions":{"`+TasksExtension+`":{},"`+TasksExtension+`":1}}}`), CodeInvalidRequest, "duplicate_key", "1"},
 		"notifications twice":           {request(MethodListen, `"notifications":{},"notifications":{}`), CodeInvalidRequest, "duplicate_key", "1"},
 		"taskIds twice":                 {request(MethodListen, `"notifications":{"taskIds":[],"taskIds":["a"]}`), CodeInvalidRequest, "duplicate_key", "1"},
 		"two names of lone surrogate":   {request("ping", `"\ud800":1,"\udfff":1`), CodeInvalidRequest, "duplicate_key", "1"},
@@ -156,8 +159,8 @@ func TestPeekRefuses(t *testing.T) {
 		"taskIds that are an object": {request(MethodListen, `"notifications":{"taskIds":{"yours":true}}`), CodeInvalidRequest, "", "1"},
 		"taskIds that are not names": {request(MethodListen, `"notifications":{"taskIds":["mine",2]}`), CodeInvalidRequest, "", "1"},
 
-		"too many members":              {`{"jsonrpc":"2.0","id":1,"method":"ping"` + surplus(maxMembers-2) + `}`, CodeInvalidRequest, "too_many_members", "1"},
-		"too many members, and no JSON": {request("ping", `"a":0`+surplus(maxMembers)+`,`), CodeParse, "", ""},
+		"too many members":              {`{"jsonrpc":"2.0","id":1,"method":"ping"` + surplus(jsonobject.MaxMembers-2) + `}`, CodeInvalidRequest, "too_many_members", "1"},
+		"too many members, and no JSON": {request("ping", `"a":0`+surplus(jsonobject.MaxMembers)+`,`), CodeParse, "", ""},
 		"too many members of params":    {request("ping", `"a":0`+surplus(100_000)), CodeInvalidRequest, "too_many_members", "1"},
 		"too many messages":             {`[` + strings.Repeat(request("ping", "")+",", testBatch) + request("ping", "") + `]`, CodeInvalidRequest, "batch_too_large", ""},
 	} {
@@ -199,8 +202,8 @@ func TestPeekAccepts(t *testing.T) {
 		"many members of arguments":       request("tools/call", `"name":"a","arguments":{"x":0`+members.String()+`}`),
 		"deep arguments":                  request("tools/call", `"name":"a","arguments":`+strings.Repeat("[", 9000)+strings.Repeat("]", 9000)),
 		"_meta that is no object":         request("tools/call", `"name":"a","_meta":5`),
-		"capabilities that are none":      request("tools/call", `"_meta":{"`+metaCapabilities+`":[]}`),
-		"extensions that are none":        request("tools/call", `"_meta":{"`+metaCapabilities+`":{"extensions":null}}`),
+		"capabilities that are none":      request("tools/call", `"_meta":{"`+MetaCapabilities+`":[]}`),
+		"extensions that are none":        request("tools/call", `"_meta":{"`+MetaCapabilities+`":{"extensions":null}}`),
 		"a filter that is none":           request(MethodListen, `"notifications":null`),
 		"taskIds that are none":           request(MethodListen, `"notifications":{"taskIds":null}`),
 		"params of every kind":            request("tasks/get", `"taskId":"a","task":{"ttl":1},"inputResponses":[null,true]`),
@@ -276,7 +279,7 @@ func TestPeekKeepsTheIDVerbatim(t *testing.T) {
 }
 
 func TestPeekReadsWhatRoutesACall(t *testing.T) {
-	meta := `"_meta":{"` + metaVersion + `":"2026-07-28","` + metaCapabilities + `":{"extensions":{"` + TasksExtension + `":{}}},
+	meta := `"_meta":{"` + MetaVersion + `":"2026-07-28","` + MetaCapabilities + `":{"extensions":{"` + TasksExtension + `":{}}},
 		"traceparent":"00-p","tracestate":"s","baggage":"b","traceId":7}`
 	for name, tc := range map[string]struct {
 		body string
@@ -303,15 +306,15 @@ func TestPeekReadsWhatRoutesACall(t *testing.T) {
 		"a list's cursor":               {request("tools/list", `"cursor":"c","name":"no"`), Call{Method: "tools/list", Cursor: "c"}},
 		"a subscription": {
 			request(MethodListen, `"notifications":{"taskIds":["a","b"],"toolsListChanged":true}`),
-			Call{Method: MethodListen, Listen: Filter{{Name: "taskIds", List: []string{"a", "b"}}, {Name: "toolsListChanged", Raw: []byte("true")}}},
+			Call{Method: MethodListen, Listen: listen.Filter{{Name: "taskIds", List: []string{"a", "b"}}, {Name: "toolsListChanged", Raw: []byte("true")}}},
 		},
 		"a task id of a wrong kind": {request("tasks/get", `"taskId":12`), Call{Method: "tasks/get", HasTaskID: true, badTaskID: true}},
 		"a member without a name":   {request("ping", `"":"x"`), Call{Method: "ping"}},
 		"the extension as true": {
-			request("ping", `"_meta":{"`+metaCapabilities+`":{"extensions":{"`+TasksExtension+`":true}}}`),
+			request("ping", `"_meta":{"`+MetaCapabilities+`":{"extensions":{"`+TasksExtension+`":true}}}`),
 			Call{Method: "ping", hasCapabilities: true},
 		},
-		"a version of a wrong kind": {request("ping", `"_meta":{"`+metaVersion+`":5}`), Call{Method: "ping", hasMetaVersion: true}},
+		"a version of a wrong kind": {request("ping", `"_meta":{"`+MetaVersion+`":5}`), Call{Method: "ping", hasMetaVersion: true}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			tc.want.ID = []byte("1")

@@ -3,13 +3,16 @@ package mcp
 import (
 	"bytes"
 	"sync/atomic"
+
+	"berth/internal/jsonobject"
+	"berth/internal/recall"
 )
 
 // self is what a client says of itself: its version, its name and what it is capable of, with which the `_meta` of each of its
 // messages begins. What was read of such bytes is read of the same bytes again, without a look at what they say.
 type self struct {
 	text     string // from the first member on, up to behind the capabilities
-	seen     memberSet
+	seen     jsonobject.Set
 	count    int
 	declares bool // the Tasks extension
 
@@ -38,7 +41,7 @@ func partOf(data, value []byte) part {
 }
 
 // selves are those that were read last.
-var selves = newMemory[self](1 << 6)
+var selves = recall.New[self](1 << 6)
 
 // maxSelf is how long a self is that is kept, at most.
 const maxSelf = 1 << 10
@@ -46,37 +49,37 @@ const maxSelf = 1 << 10
 // placeOfSelf is where the self is to be that data begins with.
 func placeOfSelf(data []byte) *atomic.Pointer[self] {
 	const name, after = 104, 144 // where clients differ, as they write it as a rule
-	return selves.place(wordAt(data, name), wordAt(data, after))
+	return selves.Place(recall.WordAt(data, name), recall.WordAt(data, after))
 }
 
 // recall passes over a self that is known, in a `_meta` that was just entered.
-func (c *Call) recall(r *reader, o *object) {
+func (c *Call) recall(r *messageReader, o *jsonobject.Object) {
 	data := r.Text()[r.At():]
 	known := placeOfSelf(data).Load()
 	if known == nil || !r.Again(known.text) {
 		return
 	}
-	o.seen, o.count = known.seen, known.count
-	c.raw.version, c.hasMetaVersion = known.version.of(data), o.seen&memberMetaVersion != 0
+	o.Seen, o.Count = known.seen, known.count
+	c.raw.version, c.hasMetaVersion = known.version.of(data), o.Seen&memberMetaVersion != 0
 	c.plain.version = known.plain
 	c.capabilities, c.hasCapabilities, c.DeclaresTasks = known.capabilities.of(data), true, known.declares
 }
 
 // remember keeps the self that was read from there on, if nothing else stands in it.
-func (c *Call) remember(r *reader, o *object, from int) {
+func (c *Call) remember(r *messageReader, o *jsonobject.Object, from int) {
 	const own = memberMetaVersion | memberMetaClient | memberMetaCapabilities
 	data := r.Text()[from:]
 	place := placeOfSelf(data)
 	switch data = data[:r.At()-from]; {
-	case r.Err() != nil, o.fault != nil, o.seen&^own != 0, r.names.count > o.first: // it is faulty, or more than that
+	case r.Err() != nil, o.Fault != nil, o.Seen&^own != 0, r.HasOthers(o): // it is faulty, or more than that
 		return
 	case !c.hasCapabilities, !r.IsASCII(), len(data) > maxSelf:
 		return
-	case !selves.isFree(place):
+	case !selves.IsFree(place):
 		return
 	}
 	place.Store(&self{
-		string(data), o.seen, o.count, c.DeclaresTasks,
+		string(data), o.Seen, o.Count, c.DeclaresTasks,
 		partOf(data, c.raw.version), partOf(data, c.capabilities), c.plain.version,
 	})
 }

@@ -5,15 +5,18 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+
+	"berth/internal/jsonobject"
+	"berth/internal/recall"
 )
 
 // forget has nothing be known.
-func forget[T any](m *memory[T]) { *m = newMemory[T](len(m.places)) }
+func forget[T any](m *recall.Memory[T]) { *m = recall.New[T](len(m.Places)) }
 
 // keptIn are the forms that are known.
-func keptIn[T any](m *memory[alike[T]]) (kept []T) {
-	for i := range m.places {
-		for _, f := range those(&m.places[i]) {
+func keptIn[T any](m *recall.Memory[recall.Alike[T]]) (kept []T) {
+	for i := range m.Places {
+		for _, f := range recall.Those(&m.Places[i]) {
 			kept = append(kept, *f)
 		}
 	}
@@ -59,8 +62,8 @@ func peeked(body []byte) (m *Message, id []byte, refused *Error) {
 
 func selfBodies() []string {
 	const before = `{"jsonrpc":"2.0","id":1,"method":"tasks/get","params":{"taskId":"t","_meta":{`
-	const version, client = `"` + metaVersion + `":"2026-07-28"`, `"` + metaClientInfo + `":{"name":"x","version":"2026-07-28"}`
-	const capable = `"` + metaCapabilities + `":{"extensions":{"` + TasksExtension + `":{}}}`
+	const version, client = `"` + MetaVersion + `":"2026-07-28"`, `"` + MetaClientInfo + `":{"name":"x","version":"2026-07-28"}`
+	const capable = `"` + MetaCapabilities + `":{"extensions":{"` + TasksExtension + `":{}}}`
 	return []string{
 		string(usualPoll),
 		before + version + "," + capable + `}}}`,
@@ -76,9 +79,9 @@ func TestAKnownClientsMembersStandThereOnce(t *testing.T) {
 		if _, _, refused := peeked(usualPoll); refused != nil {
 			t.Fatal(refused)
 		}
-		for _, name := range []string{metaVersion, metaClientInfo, metaCapabilities} {
+		for _, name := range []string{MetaVersion, MetaClientInfo, MetaCapabilities} {
 			twice := strings.Replace(string(usualPoll), `"progressToken":`, `"`+name+`":`, 1)
-			if _, _, refused := peeked([]byte(twice)); refused == nil || refused.Reason != reasonDuplicateKey {
+			if _, _, refused := peeked([]byte(twice)); refused == nil || refused.Reason != jsonobject.ReasonDuplicateKey {
 				t.Errorf("%s twice: %v", name, refused)
 			}
 		}
@@ -90,18 +93,18 @@ func TestOnlyWhatAClientSaysOfItselfIsKept(t *testing.T) {
 	forget(&selves)
 	const before = `{"jsonrpc":"2.0","id":1,"method":"ping","params":{"_meta":{`
 	for name, body := range map[string]string{
-		"a token before it":   before + `"progressToken":1,"` + metaCapabilities + `":{}}}}`,
-		"an unknown member":   before + `"x":1,"` + metaCapabilities + `":{}}}}`,
-		"a faulty one":        before + `"` + metaCapabilities + `":{"x":1,"x":1}}}}`,
-		"no object":           before + `"` + metaCapabilities + `":1}}}`,
-		"beyond ASCII":        before + `"` + metaCapabilities + `":{"x":"é"}}}}`,
-		"large":               before + `"` + metaCapabilities + `":{"x":"` + strings.Repeat("x", maxSelf) + `"}}}}`,
-		"cut":                 before + `"` + metaCapabilities + `":{"x":`,
-		"broken capabilities": before + `"` + metaCapabilities + `":{,}}}}`,
+		"a token before it":   before + `"progressToken":1,"` + MetaCapabilities + `":{}}}}`,
+		"an unknown member":   before + `"x":1,"` + MetaCapabilities + `":{}}}}`,
+		"a faulty one":        before + `"` + MetaCapabilities + `":{"x":1,"x":1}}}}`,
+		"no object":           before + `"` + MetaCapabilities + `":1}}}`,
+		"beyond ASCII":        before + `"` + MetaCapabilities + `":{"x":"é"}}}}`,
+		"large":               before + `"` + MetaCapabilities + `":{"x":"` + strings.Repeat("x", maxSelf) + `"}}}}`,
+		"cut":                 before + `"` + MetaCapabilities + `":{"x":`,
+		"broken capabilities": before + `"` + MetaCapabilities + `":{,}}}}`,
 	} {
 		_, _, _ = peeked([]byte(body))
-		for i := range selves.places {
-			if kept := selves.places[i].Load(); kept != nil {
+		for i := range selves.Places {
+			if kept := selves.Places[i].Load(); kept != nil {
 				t.Fatalf("%s: kept %q", name, kept.text)
 			}
 		}

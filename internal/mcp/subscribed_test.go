@@ -1,6 +1,7 @@
 package mcp
 
 import (
+	"berth/internal/mcp/listen"
 	"testing"
 )
 
@@ -30,12 +31,12 @@ func TestGrantsOfAFilter(t *testing.T) {
 		{`{"taskIds":["t"],"x/events":false}`, `{"method":"notifications/x/event","params":{}}`, false},
 		{`{"x/events":true}`, `{"method":"notifications/tools/list_changed"}`, false},
 	} {
-		filter, err := ParseFilter([]byte(c.filter))
+		filter, err := listen.Parse([]byte(c.filter))
 		if err != nil {
 			t.Fatal(err)
 		}
 		s, err := PeekSubscribed([]byte(c.message), false)
-		if got := filter.Grants(&s); got != c.want || err != nil {
+		if got := filter.Grants(s.Method, s.URI, s.Task.ID); got != c.want || err != nil {
 			t.Errorf("%s of %s: got %v, %v, want %v", c.message, c.filter, got, err, c.want)
 		}
 	}

@@ -2,8 +2,9 @@ package mcp
 
 import (
 	"bytes"
-	"slices"
-	"strings"
+
+	"berth/internal/jsonobject"
+	"berth/internal/mcp/listen"
 )
 
 // Messages on a subscription's stream (2026-07-28; Tasks extension, "Task Status Notifications").
@@ -15,12 +16,12 @@ const (
 )
 
 // Agreed returns what an acknowledgement agrees to.
-func Agreed(message []byte) (Filter, error) {
-	return ParseFilter(memberAt(message, "params", "notifications"))
+func Agreed(message []byte) (listen.Filter, error) {
+	return listen.Parse(jsonobject.At(message, "params", "notifications"))
 }
 
 // Acknowledgement returns the first message of the subscription that this request opened.
-func Acknowledgement(id []byte, agreed Filter) []byte {
+func Acknowledgement(id []byte, agreed listen.Filter) []byte {
 	return notification(NotificationAcknowledged, id, append([]byte(`"notifications":`), agreed.Encode()...))
 }
 
@@ -28,12 +29,12 @@ func Acknowledgement(id []byte, agreed Filter) []byte {
 // Closure").
 func SubscriptionEnd(id []byte) []byte {
 	result := append([]byte(`{"resultType":"complete","_meta":{"`+metaSubscription+`":`), id...)
-	return Response(id, append(result, ","+serverInfo+"}}"...))
+	return Response(id, append(result, ","+OwnServerInfo+"}}"...))
 }
 
 // TaskNotification tells a subscription of a task, given as the result of tasks/get.
 func TaskNotification(id, result []byte) []byte {
-	task, err := patch{{name: "resultType"}, {name: "_meta"}}.apply(result)
+	task, err := jsonobject.Patch{{Name: "resultType"}, {Name: "_meta"}}.Apply(result)
 	if err != nil {
 		return nil
 	}
@@ -44,20 +45,21 @@ func TaskNotification(id, result []byte) []byte {
 // ForSubscription returns a notification that names its subscription; nil if there is no place for
 // that.
 func ForSubscription(message, id []byte) []byte {
-	out, _ := setting(id, "params", "_meta", metaSubscription).apply(message)
+	out, _ := jsonobject.Setting(id, "params", "_meta", metaSubscription).Apply(message)
 	return out
 }
 
 // ListenFor returns a subscriptions/listen with another filter; every other byte stays.
-func ListenFor(body []byte, filter Filter) []byte {
-	return replace(body, filter.Encode(), "params", "notifications")
+func ListenFor(body []byte, filter listen.Filter) []byte {
+	return jsonobject.Replace(body, filter.Encode(), "params", "notifications")
 }
 
 func notification(method string, id, params []byte) []byte {
-	return bytes.Join([][]byte{[]byte(notificationHead(method)), id, []byte(`},`), params, []byte(`}}`)}, nil)
+	return bytes.Join([][]byte{[]byte(NotificationHead(method)), id, []byte(`},`), params, []byte(`}}`)}, nil)
 }
 
-func notificationHead(method string) string {
+// NotificationHead begins a notification on a subscription's stream, up to the raw id of the subscription.
+func NotificationHead(method string) string {
 	return `{"jsonrpc":"2.0","method":"` + method + `","params":{"_meta":{"` + metaSubscription + `":`
 }
 
@@ -74,54 +76,8 @@ func PeekSubscribed(data []byte, cut bool) (s Subscribed, err error) {
 	return s, err
 }
 
-// Members of a filter that the revision names (2026-07-28, subscriptions, "Notification Filter").
-const (
-	filterTools     = "toolsListChanged"
-	filterPrompts   = "promptsListChanged"
-	filterResources = "resourcesListChanged"
-	filterUpdates   = "resourceSubscriptions"
-)
-
-var askedBy = map[string]string{
-	"notifications/tools/list_changed":     filterTools,
-	"notifications/prompts/list_changed":   filterPrompts,
-	"notifications/resources/list_changed": filterResources,
-	MethodUpdated:                          filterUpdates,
-	NotificationTask:                       FilterTasks,
-}
-
-// Grants reports whether a subscription may be told this whose server agreed to f. What berth does
-// not know may come where a member that it does not know was agreed to.
-func (f Filter) Grants(s *Subscribed) bool {
-	name, known := askedBy[s.Method]
-	if !known {
-		return slices.ContainsFunc(f, func(w Wish) bool { return w.wants() && !isKnownFilter(w.Name) })
-	}
-	wish, ok := f.Find(name)
-	switch {
-	case !ok || !wish.wants():
-		return false
-	case name == FilterTasks:
-		return s.Task.ID != "" && slices.Contains(wish.List, s.Task.ID)
-	case name == filterUpdates:
-		return slices.ContainsFunc(wish.List, func(uri string) bool { return isOrIsWithin(s.URI, uri) })
-	}
-	return true
-}
-
-func isKnownFilter(name string) bool {
-	return slices.Contains([]string{filterTools, filterPrompts, filterResources, filterUpdates, FilterTasks}, name)
-}
-
-// isOrIsWithin reports whether uri is the resource's or a sub-resource's, which a server may name
-// in its place (2026-07-28, ResourceUpdatedNotificationParams).
-func isOrIsWithin(uri, resource string) bool {
-	rest, ok := strings.CutPrefix(uri, resource)
-	return ok && (rest == "" || strings.HasSuffix(resource, "/") || strings.ContainsAny(rest[:1], "/?#"))
-}
-
 // ResourceURI returns params.uri of a message, "" if there is none.
 func ResourceURI(message []byte) string {
-	uri, _ := text(memberAt(message, "params", "uri"))
+	uri, _ := jsonobject.Text(jsonobject.At(message, "params", "uri"))
 	return uri
 }

@@ -33,13 +33,17 @@ const (
 	versionModern  = "2026-07-28" // the first revision of the modern era
 )
 
+// VersionCoreTasks is the one revision whose core has tasks; after it they are an extension.
+const VersionCoreTasks = "2025-11-25"
+
 // TasksExtension is the identifier of the Tasks extension.
 const TasksExtension = "io.modelcontextprotocol/tasks"
 
 // Names of reserved `_meta` members (2026-07-28, basic, "_meta").
 const (
-	metaVersion      = "io.modelcontextprotocol/protocolVersion"
-	metaCapabilities = "io.modelcontextprotocol/clientCapabilities"
+	MetaClientInfo   = "io.modelcontextprotocol/clientInfo"
+	MetaVersion      = "io.modelcontextprotocol/protocolVersion"
+	MetaCapabilities = "io.modelcontextprotocol/clientCapabilities"
 )
 
 // Dialect is a wire shape of tasks.

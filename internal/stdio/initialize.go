@@ -9,6 +9,7 @@ import (
 
 	"berth/internal/exchange"
 	"berth/internal/mcp"
+	"berth/internal/mcp/eras"
 	"berth/internal/wire"
 )
 
@@ -126,7 +127,7 @@ func saidBy(initialize []byte) (digest string, asked bool) {
 	}
 	_ = json.Unmarshal(initialize, &said) // one that cannot be read says nothing
 	sum := sha256.Sum256(bytes.Join([][]byte{said.Params.ProtocolVersion, said.Params.Capabilities}, []byte{0}))
-	client := mcp.Client{Capabilities: []byte(said.Params.Capabilities)}
+	client := eras.Client{Capabilities: []byte(said.Params.Capabilities)}
 	return hex.EncodeToString(sum[:]), client.Asked()
 }
 

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"berth/internal/mcp"
+	"berth/internal/mcp/offer"
 	"berth/internal/stdio/process"
 )
 
@@ -73,7 +74,7 @@ func (p *peer) opened(answer []byte) {
 	defer p.server.mu.Unlock()
 	if result := mcp.ResultObject(answer); result != nil {
 		p.result = result
-		if versions := mcp.OfferIn(result).Versions; len(versions) > 0 {
+		if versions := offer.In(result).Versions; len(versions) > 0 {
 			p.version = versions[0]
 		}
 		p.touched = time.Now() // it may have taken longer to start than it may be idle

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"berth/internal/mcp"
+	"berth/internal/mcp/eras"
 )
 
 // Trouble is what is wrong with the command: the last process did not start, or several have died again and again and nothing has served
@@ -43,7 +44,7 @@ func (s *Server) tryOut() *peer {
 	return s.trial
 }
 
-var trialOpening = mcp.InitializeFor([]byte("0"), mcp.VersionCoreTasks, []byte("{}"), nil)
+var trialOpening = eras.InitializeFor([]byte("0"), mcp.VersionCoreTasks, []byte("{}"), nil)
 
 func (s *Server) endTrial(p *peer) {
 	<-p.ready

@@ -4,6 +4,7 @@ import (
 	"log/slog"
 
 	"berth/internal/mcp"
+	"berth/internal/mcp/taskwire"
 	"berth/internal/wire"
 	"berth/proxy/inbound"
 	"berth/proxy/reply"
@@ -91,12 +92,12 @@ func (a *Announcer) supportOf(tool, says string) string {
 	case saysSomething(says):
 		return ""
 	case rule.Required:
-		return mcp.TaskRequired
+		return taskwire.Required
 	}
-	return mcp.TaskOptional
+	return taskwire.Optional
 }
 
 // saysSomething reports whether a tool has a word of its own in what its calls become.
 // The default is none, also where it is spelt out, as the TypeScript SDK v1 does for each
 // tool that was registered as a plain one.
-func saysSomething(says string) bool { return says != "" && says != mcp.TaskForbidden }
+func saysSomething(says string) bool { return says != "" && says != taskwire.Forbidden }

@@ -4,7 +4,7 @@ import (
 	"log/slog"
 	"testing"
 
-	"berth/internal/mcp"
+	"berth/internal/mcp/taskwire"
 	"berth/internal/wire"
 	"berth/upgrade"
 )
@@ -13,10 +13,10 @@ func TestSupportOfToolIsItsOwnOrItsRules(t *testing.T) {
 	rules := upgrade.Rules{{Tools: []string{"must"}, Required: true}, {Tools: []string{"may*"}}}
 	a := New("video", rules, slog.New(slog.DiscardHandler), nil)
 	for _, tt := range []struct{ name, tool, says, want string }{
-		{"a rule insists", "must", "", mcp.TaskRequired},
-		{"a rule allows", "may", "", mcp.TaskOptional},
-		{"the default spelt out", "may", mcp.TaskForbidden, mcp.TaskOptional},
-		{"the tool's own word", "must", mcp.TaskOptional, ""},
+		{"a rule insists", "must", "", taskwire.Required},
+		{"a rule allows", "may", "", taskwire.Optional},
+		{"the default spelt out", "may", taskwire.Forbidden, taskwire.Optional},
+		{"the tool's own word", "must", taskwire.Optional, ""},
 		{"no rule", "other", "", ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -25,8 +25,8 @@ func TestSupportOfToolIsItsOwnOrItsRules(t *testing.T) {
 			}
 		})
 	}
-	if says, known := a.support.of("must"); !known || says != mcp.TaskOptional {
-		t.Errorf("support of a tool that was heard last: got %q, %v, want %q, true", says, known, mcp.TaskOptional)
+	if says, known := a.support.of("must"); !known || says != taskwire.Optional {
+		t.Errorf("support of a tool that was heard last: got %q, %v, want %q, true", says, known, taskwire.Optional)
 	}
 }
 

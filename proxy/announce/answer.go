@@ -5,6 +5,8 @@ import (
 
 	"berth/internal/exchange"
 	"berth/internal/mcp"
+	"berth/internal/mcp/offer"
+	"berth/internal/mcp/taskwire"
 	"berth/internal/sse"
 	"berth/internal/wire"
 	"berth/proxy/reply"
@@ -68,7 +70,7 @@ func (a *Answer) Observe(piece *exchange.Piece) {
 	}
 	if _, adds := a.completed(piece); adds {
 		a.promised = sticky.TasksAdded
-	} else if mcp.OffersTasks(piece.Message) {
+	} else if offer.OffersTasks(piece.Message) {
 		a.promised = sticky.TasksOwn
 	}
 	if a.promised != "" {
@@ -92,11 +94,11 @@ func (a *Answer) completed(piece *exchange.Piece) (message []byte, changed bool)
 	}
 	switch a.method {
 	case mcp.MethodDiscover:
-		message, changed = mcp.AddTasksExtension(piece.Message)
+		message, changed = offer.AddTasksExtension(piece.Message)
 	case mcp.MethodInitialize:
-		message, changed = mcp.AddTasksCapability(piece.Message, a.lists)
+		message, changed = offer.AddTasksCapability(piece.Message, a.lists)
 	case mcp.MethodListTools:
-		message, changed = mcp.AddTaskSupport(piece.Message, a.announcer.supportOf)
+		message, changed = taskwire.AddSupport(piece.Message, a.announcer.supportOf)
 	}
 	return message, changed && !a.out.TooLarge(int64(len(message)))
 }

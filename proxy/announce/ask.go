@@ -8,6 +8,7 @@ import (
 
 	"berth/internal/exchange"
 	"berth/internal/mcp"
+	"berth/internal/mcp/taskwire"
 	"berth/internal/wire"
 	"berth/proxy/outbound"
 	"berth/routing"
@@ -67,7 +68,7 @@ func (a *Announcer) ask(ctx context.Context, way outbound.Way, at *routing.Decis
 		if err != nil {
 			return err
 		}
-		mcp.AddTaskSupport(message, func(tool, says string) string {
+		taskwire.AddSupport(message, func(tool, says string) string {
 			a.supportOf(tool, says)
 			return ""
 		})

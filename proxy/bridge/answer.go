@@ -8,6 +8,8 @@ import (
 
 	"berth/internal/exchange"
 	"berth/internal/mcp"
+	"berth/internal/mcp/eras"
+	"berth/internal/mcp/inquiry"
 	"berth/internal/wire"
 	"berth/proxy/bridge/legacy"
 	"berth/proxy/bridge/sessions"
@@ -47,7 +49,7 @@ func (c *call) follow(ctx context.Context, l *sessions.Session, s *sent) (*wire.
 func failed(id []byte, response *wire.Response, message []byte) *wire.Response {
 	r := exchange.Refusal(worded(response), id)
 	if mcp.MayBeMessage(message) && utf8.Valid(message) && mcp.ErrorObject(message) != nil {
-		r = wire.Whole(response.Status, mcp.ModernForm(message, id, false))
+		r = wire.Whole(response.Status, eras.ModernForm(message, id, false))
 	}
 	for _, name := range []string{"Www-Authenticate", "Retry-After"} {
 		if response.Header.Has(name) {
@@ -75,7 +77,7 @@ func (c *call) conclude(ctx context.Context, l *sessions.Session, a *mcp.Answer,
 	case c.tasks != nil && a.CreatesTask():
 		return c.f.tasks.HandOut(ctx, &c.who, c.tasks, c.id, message)
 	case len(c.lacks) > 0 && (a.IsError || a.ToolFailed):
-		refusal := mcp.ErrLacks(c.lacks)
+		refusal := inquiry.ErrLacks(c.lacks)
 		return refusal.Status, refusal.Body(c.id)
 	case a.IsError && a.ErrorCode == mcp.CodeElicitFirst:
 		return c.askFirst(ctx, message)
@@ -87,7 +89,7 @@ func (c *call) conclude(ctx context.Context, l *sessions.Session, a *mcp.Answer,
 	if c.Method == mcp.MethodListTools && a.HasResult {
 		c.f.tools.Note(mcp.ResultObject(message))
 	}
-	return status, mcp.ModernForm(c.markPage(ctx, l, a, message), c.id, isCacheable(c.Method))
+	return status, eras.ModernForm(c.markPage(ctx, l, a, message), c.id, isCacheable(c.Method))
 }
 
 // forClient is what the client of a call, which id names in its session, hears of a notification; nil is nothing. token is

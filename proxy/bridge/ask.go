@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"berth/internal/mcp"
+	"berth/internal/mcp/inquiry"
 	"berth/internal/wire"
 	"berth/proxy/bridge/flow"
 	"berth/proxy/bridge/rounds"
@@ -68,7 +69,7 @@ func (r *reading) asked(ctx context.Context, it flow.Item) (step, error) {
 		switch len(round) {
 		case 0:
 			return step{told: told}, nil
-		case mcp.MaxInputs:
+		case inquiry.MaxInputs:
 			return r.pause(ctx, round, told, event)
 		}
 	}
@@ -93,9 +94,9 @@ func (r *reading) open(ctx context.Context, it flow.Item) (q rounds.Question, ok
 	switch lacks := r.c.who.Client.Declares().Lacks(request); {
 	case a.Method == mcp.MethodPing:
 		answer = mcp.Response(id, []byte("{}"))
-	case !mcp.AsksClient(request):
+	case !inquiry.AsksClient(request):
 		answer = mcp.ErrorResponse(id, errNoMethod.Object())
-	case !mcp.IsClear(request):
+	case !inquiry.IsClear(request):
 		answer = mcp.ErrorResponse(id, errUnclear.Object())
 	case lacks != nil:
 		r.c.f.b.metrics.questions.Add(rounds.WasUndeclared, 1)
@@ -103,7 +104,7 @@ func (r *reading) open(ctx context.Context, it flow.Item) (q rounds.Question, ok
 			r.c.lack(lacks)
 		}
 		answer = mcp.ErrorResponse(id, r.c.who.Client.Declares().Refusal(request).Object())
-	case !asks(r.c.Method), a.Method == mcp.MethodListRoots && r.c.f.b.options().Isolation == sessions.ForAll: // these would be others' as well
+	case !asks(r.c.Method), a.Method == inquiry.MethodListRoots && r.c.f.b.options().Isolation == sessions.ForAll: // these would be others' as well
 		answer = mcp.ErrorResponse(id, rounds.ErrNobodyAsked.Object())
 	default:
 		r.seen = append(r.seen, key)
@@ -162,5 +163,5 @@ func (c *call) asking(ctx context.Context, st *rounds.State) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	return mcp.Response(c.id, mcp.AskFor(rounds.Inputs(st.Asks), token)), nil
+	return mcp.Response(c.id, inquiry.Result(rounds.Inputs(st.Asks), token)), nil
 }

@@ -6,6 +6,7 @@ import (
 
 	"berth/internal/exchange"
 	"berth/internal/mcp"
+	"berth/internal/mcp/eras"
 	"berth/internal/wire"
 	"berth/proxy/bridge/sessions"
 	"berth/proxy/fault"
@@ -74,7 +75,7 @@ func (c *call) begin(ctx context.Context) (*wire.Response, error) {
 		}
 		if c.Method == mcp.MethodDiscover {
 			defer l.GiveBack(false)
-			return wire.Whole(wire.StatusOK, mcp.Response(c.id, mcp.DiscoverFrom(l.Result, modernVersion))), nil
+			return wire.Whole(wire.StatusOK, mcp.Response(c.id, eras.DiscoverFrom(l.Result, modernVersion))), nil
 		}
 		err = c.prepare(ctx, l)
 		if err == nil {

@@ -3,6 +3,7 @@ package bridge
 import (
 	"berth/internal/exchange"
 	"berth/internal/mcp"
+	"berth/internal/mcp/eras"
 	"berth/internal/wire"
 	"berth/proxy/bridge/sessions"
 )
@@ -21,7 +22,7 @@ func (f *face) read(out *exchange.Request) (*call, *mcp.Error) {
 		return c, refusal
 	}
 	c.Call = &message.Calls[0]
-	c.who.Client = mcp.ClientOf(out.Body)
+	c.who.Client = eras.ClientOf(out.Body)
 	if c.Kind == mcp.KindNotification {
 		return c, nil
 	}
@@ -36,7 +37,7 @@ func (f *face) read(out *exchange.Request) (*call, *mcp.Error) {
 }
 
 // judge judges what a request of a client's says of itself, and its headers.
-func judge(c *mcp.Call, client *mcp.Client, h *wire.Header, lenient bool) *mcp.Error {
+func judge(c *mcp.Call, client *eras.Client, h *wire.Header, lenient bool) *mcp.Error {
 	switch version := client.Version; {
 	case client.Capabilities == nil || version == "":
 		return errMeta

@@ -8,6 +8,7 @@ import (
 
 	"berth/internal/exchange"
 	"berth/internal/mcp"
+	"berth/internal/mcp/taskwire"
 	"berth/internal/seal"
 	"berth/internal/wire"
 	"berth/proxy/bridge/sessions"
@@ -64,7 +65,7 @@ func (c *call) turnPage(ctx context.Context) (*wire.Response, error) {
 	if err != nil {
 		return nil, err
 	}
-	c.who.Out.Body, c.who.Prefers = mcp.WithCursor(c.who.Out.Body, p.Cursor), p.Session
+	c.who.Out.Body, c.who.Prefers = taskwire.WithCursor(c.who.Out.Body, p.Cursor), p.Session
 	routed, issuer := c.f, c.f.u.Pool().Find(p.Upstream)
 	if issuer == nil || issuer.Is(routed.u.Upstream) || issuer.Silent() {
 		return c.begin(ctx)

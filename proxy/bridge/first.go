@@ -5,7 +5,8 @@ import (
 	"crypto/rand"
 	"strconv"
 
-	"berth/internal/mcp"
+	"berth/internal/mcp/eras"
+	"berth/internal/mcp/inquiry"
 	"berth/internal/wire"
 	"berth/proxy/bridge/rounds"
 	"berth/proxy/fault"
@@ -20,18 +21,18 @@ func (c *call) askFirst(ctx context.Context, message []byte) (status int, body [
 		Upstream: c.f.u.Name, Call: rounds.Digest(c.who.Out.Body, false), Means: rounds.Digest(c.who.Out.Body, true),
 		Nonce: rand.Text(), By: c.f.b.name, First: true,
 	}
-	for i, request := range mcp.RequiredElicitations(message) {
+	for i, request := range inquiry.RequiredElicitations(message) {
 		if lacks := c.who.Client.Declares().Lacks(request); lacks != nil {
 			c.f.b.metrics.questions.Add(rounds.WasUndeclared, 1)
-			refusal := mcp.ErrLacks(lacks)
+			refusal := inquiry.ErrLacks(lacks)
 			return refusal.Status, refusal.Body(c.id)
 		}
-		if len(st.Asks) < mcp.MaxInputs {
+		if len(st.Asks) < inquiry.MaxInputs {
 			st.Asks = append(st.Asks, rounds.Question{Key: "first-" + strconv.Itoa(i), Request: request})
 		}
 	}
 	if len(st.Asks) == 0 || !asks(c.Method) {
-		return wire.StatusOK, mcp.ModernForm(message, c.id, false)
+		return wire.StatusOK, eras.ModernForm(message, c.id, false)
 	}
 	body, err := c.asking(ctx, &st)
 	if err != nil {
@@ -53,7 +54,7 @@ func (c *call) beginAgain(ctx context.Context, st *rounds.State) (*wire.Response
 		switch value := rounds.Find(given, q.Key); {
 		case value == nil:
 			open = append(open, q)
-		case !mcp.Accepts(value):
+		case !inquiry.Accepts(value):
 			return nil, errNotThere
 		}
 	}

@@ -5,6 +5,8 @@ import (
 	"time"
 
 	"berth/internal/mcp"
+	"berth/internal/mcp/eras"
+	"berth/internal/mcp/inquiry"
 	"berth/internal/timed"
 	"berth/internal/wire"
 	"berth/proxy/bridge/flow"
@@ -28,17 +30,17 @@ const (
 )
 
 // asksRoots is what servers ask of every new session, if anything.
-const asksRoots = `{"method":"` + mcp.MethodListRoots + `"}`
+const asksRoots = `{"method":"` + inquiry.MethodListRoots + `"}`
 
 // letGreet lets a server ask what it asks of every new session.
-func letGreet(ctx context.Context, l *sessions.Session, client *mcp.Client) {
+func letGreet(ctx context.Context, l *sessions.Session, client *eras.Client) {
 	if l.LetsGreet() {
 		await(ctx, l, client)
 	}
 }
 
 // await gives the server time to say what it has to before a call of the client's is sent.
-func await(ctx context.Context, l *sessions.Session, client *mcp.Client) {
+func await(ctx context.Context, l *sessions.Session, client *eras.Client) {
 	d := greeting
 	if !resident.Is(l.At.URL) {
 		if !l.IsHeard() || client.Declares().Lacks([]byte(asksRoots)) != nil {

@@ -6,6 +6,7 @@ import (
 
 	"berth/internal/exchange"
 	"berth/internal/mcp"
+	"berth/internal/mcp/eras"
 	"berth/internal/wire"
 	"berth/proxy/bridge/legacy"
 	"berth/proxy/outbound"
@@ -42,7 +43,7 @@ func (f *face) needsBridge(ctx context.Context, out *exchange.Request) bool {
 		return false
 	}
 	opened, err := f.u.Opener(out).Open(ctx, f.u.Upstream, session.Opening{
-		Initialize: mcp.InitializeFor([]byte(outbound.OwnID), legacy.Version, []byte("{}"), nil),
+		Initialize: eras.InitializeFor([]byte(outbound.OwnID), legacy.Version, []byte("{}"), nil),
 		Accept:     func(*session.Session) error { return nil },
 	})
 	if err != nil {

@@ -5,6 +5,8 @@ import (
 
 	"berth/internal/exchange"
 	"berth/internal/mcp"
+	"berth/internal/mcp/eras"
+	"berth/internal/mcp/offer"
 	"berth/internal/wire"
 	"berth/proxy/bridge/flow"
 	"berth/proxy/bridge/legacy"
@@ -29,7 +31,7 @@ func (s *sent) close(l *sessions.Session) {
 
 // prepare sees to it that the call may be sent in a session.
 func (c *call) prepare(ctx context.Context, l *sessions.Session) error {
-	if capability := needs[c.Method]; capability != "" && !mcp.HasCapability(l.Result, capability) {
+	if capability := needs[c.Method]; capability != "" && !offer.HasCapability(l.Result, capability) {
 		return errNoMethod
 	}
 	if c.Method == mcp.MethodCallTool {
@@ -51,11 +53,11 @@ func (c *call) legacyForm(l *sessions.Session, id []byte) ([]byte, error) {
 	if c.ProgressToken != nil {
 		token = id
 	}
-	body, err := mcp.LegacyForm(c.who.Out.Body, id, token)
+	body, err := eras.LegacyForm(c.who.Out.Body, id, token)
 	if err != nil {
 		return nil, err
 	}
-	if c.Method != mcp.MethodCallTool || !mcp.HasCoreTasks(l.Result) {
+	if c.Method != mcp.MethodCallTool || !offer.HasCoreTasks(l.Result) {
 		return body, nil
 	}
 	body, becomes, err := asTask(c.Call, c.f.tools.Support(c.Name), body)

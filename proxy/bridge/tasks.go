@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"berth/internal/mcp"
+	"berth/internal/mcp/taskwire"
 	"berth/internal/wire"
 )
 
@@ -27,12 +28,12 @@ func (c *call) serveTask(ctx context.Context) (*wire.Response, error) {
 // part in tasks, as support says, and its client knows the extension.
 func asTask(c *mcp.Call, support string, body []byte) (_ []byte, becomes bool, err error) {
 	switch {
-	case support != mcp.TaskRequired && support != mcp.TaskOptional:
+	case support != taskwire.Required && support != taskwire.Optional:
 		return body, false, nil
 	case c.DeclaresTasks:
-		body, err = mcp.AsTask(body)
+		body, err = taskwire.AsTask(body)
 		return body, true, err
-	case support == mcp.TaskRequired:
+	case support == taskwire.Required:
 		return nil, false, mcp.ErrMissingTasks
 	}
 	return body, false, nil

@@ -14,6 +14,7 @@ import (
 
 	"berth/internal/exchange"
 	"berth/internal/mcp"
+	"berth/internal/mcp/taskwire"
 	"berth/internal/sse"
 	"berth/internal/storage"
 	"berth/internal/wire"
@@ -182,7 +183,7 @@ func TestTaskIsCreatedOnce(t *testing.T) {
 		id := r.make()
 		for range 3 {
 			time.Sleep(time.Second)
-			if got := r.wantStatus(id, "working"); !strings.Contains(got.text, string(mcp.AppendMillis([]byte(`"createdAt":"`), made))) {
+			if got := r.wantStatus(id, "working"); !strings.Contains(got.text, string(taskwire.AppendMillis([]byte(`"createdAt":"`), made))) {
 				t.Errorf("got %s, want it to be created at %v", got.text, made)
 			}
 		}

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"berth/internal/mcp"
+	"berth/internal/mcp/idtag"
 	"berth/sticky"
 )
 
@@ -35,7 +36,7 @@ func (r *Routed) untag() (known bool) {
 	if r.Alias == "" || !r.IsResponse() {
 		return true
 	}
-	body, known := mcp.UntagResponse(bytes.TrimSpace(r.Body), r.Way().Tag())
+	body, known := idtag.Untag(bytes.TrimSpace(r.Body), r.Way().Tag())
 	if known {
 		r.Call = r.WithBody(body)
 	}
@@ -60,7 +61,7 @@ func (r *Routed) answersAt(place sticky.Place) bool {
 	}
 	present := r.Alias
 	if r.Alias = alias; alias != "" {
-		body, ok := mcp.UntagResponse(bytes.TrimSpace(r.Body), r.Way().Tag())
+		body, ok := idtag.Untag(bytes.TrimSpace(r.Body), r.Way().Tag())
 		if !ok {
 			r.Alias = present
 			return false

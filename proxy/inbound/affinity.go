@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"berth/internal/mcp"
+	"berth/internal/mcp/mirrored"
 )
 
 // AffinityID names a value of a header.
@@ -45,7 +46,7 @@ func (x Arrival) affinityValue(header string) (string, error) {
 	}
 	value, present, refusal := mcp.HeaderValue(x.HTTP.Header, header)
 	if refusal == nil && present && mirrors {
-		value, refusal = mcp.CheckParam(x.Body, parameter, value)
+		value, refusal = mirrored.CheckParam(x.Body, parameter, value)
 	}
 	if refusal != nil {
 		return "", refusal

@@ -7,6 +7,7 @@ import (
 
 	"berth/internal/exchange"
 	"berth/internal/mcp"
+	"berth/internal/mcp/idtag"
 	"berth/internal/seal"
 	"berth/internal/sse"
 	"berth/internal/wire"
@@ -33,7 +34,7 @@ func (w Way) renameSession(h *wire.Header) {
 }
 
 // Tag is what stands, in a session that has moved, before the numbers that the
-// session's present upstream makes; see mcp.TagEvent.
+// session's present upstream makes; see idtag.Event.
 func (w Way) Tag() string { return "berth-" + seal.Digest(w.Alias)[:8] + "-" }
 
 func (w Way) untaggedEvent(id string) (string, bool) {
@@ -49,7 +50,7 @@ func (w Way) Tagged(piece exchange.Piece) []byte {
 		if piece.Cut {
 			message = nil // only its beginning is here
 		}
-		raw = mcp.TagEvent(raw, message, w.Tag())
+		raw = idtag.Event(raw, message, w.Tag())
 	}
 	if w.Left {
 		raw = sse.WithoutID(raw)

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"berth/internal/mcp"
+	"berth/internal/mcp/mirrored"
 	"berth/proxy/inbound"
 	"berth/routing"
 	"berth/sticky"
@@ -56,7 +57,7 @@ func (r *Recorder) handedOut(c *mcp.Call, a *mcp.Answer) (keys []sticky.Key) {
 		if !mirrors {
 			continue
 		}
-		value, ok := mcp.StructuredValue(a.Result, parameter)
+		value, ok := mirrored.StructuredValue(a.Result, parameter)
 		id := inbound.AffinityID(header, value)
 		if ok && value != "" && !slices.Contains(r.Affinity, id) {
 			keys = append(keys, r.Endpoint.Router.AffinityKey(r.Principal, id))

@@ -5,6 +5,7 @@ import (
 	"log/slog"
 
 	"berth/internal/mcp"
+	"berth/internal/mcp/inquiry"
 	"berth/proxy/access"
 	"berth/proxy/inbound"
 	"berth/proxy/outbound"
@@ -70,7 +71,7 @@ func (s *Sessions) Declared(call *inbound.Call) string {
 	if c == nil || c.Method != mcp.MethodInitialize || s.held == nil || !s.rules.In(call.PoolName()) {
 		return ""
 	}
-	return string(c.Declares())
+	return string(inquiry.DeclaredIn(c.Capabilities()))
 }
 
 // Revive takes back that the session which an answer to the call hands out has ended: its server

@@ -1,7 +1,7 @@
 package standing
 
 import (
-	"berth/internal/mcp"
+	"berth/internal/mcp/listen"
 	"berth/internal/seal"
 	"berth/proxy/inbound"
 )
@@ -13,7 +13,7 @@ func Of(c *inbound.Call, kind string) What {
 		stream.Caller = seal.Digest(c.Principal)
 	}
 	if one := c.Single(); one != nil {
-		if named, ok := one.Listen.Find(mcp.FilterTasks); ok {
+		if named, ok := one.Listen.Find(listen.Tasks); ok {
 			stream.Tasks = len(named.List)
 		}
 	}

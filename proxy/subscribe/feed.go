@@ -8,6 +8,7 @@ import (
 
 	"berth/internal/exchange"
 	"berth/internal/mcp"
+	"berth/internal/mcp/listen"
 	"berth/internal/wire"
 	"berth/proxy/audit"
 	"berth/proxy/inbound"
@@ -26,8 +27,8 @@ type feed struct {
 	id       []byte // raw, of the request that opens it
 
 	response *wire.Response // its head may be read when the stream has ended
-	agreed   mcp.Filter     // what the upstream agreed to
-	granted  mcp.Filter     // what of that is passed on
+	agreed   listen.Filter  // what the upstream agreed to
+	granted  listen.Filter  // what of that is passed on
 	reader   *exchange.Reader
 	within   bool // the last piece was not the end of its event
 	wanted   bool // and the event is one to pass on
@@ -178,7 +179,7 @@ func (f *feed) judge(r *received, piece exchange.Piece) (wanted bool, err error)
 		return false, errFeedEnded
 	case a.Method == mcp.NotificationAcknowledged, a.Method == mcp.MethodCancelled:
 		return false, nil
-	case !f.granted.Grants(a):
+	case !f.granted.Grants(a.Method, a.URI, a.Task.ID):
 		f.drop(audit.DropUnasked)
 		return false, nil
 	}

@@ -6,6 +6,7 @@ import (
 	"sync/atomic"
 
 	"berth/internal/mcp"
+	"berth/internal/mcp/listen"
 	"berth/proxy/audit"
 	"berth/proxy/reply"
 	"berth/routing"
@@ -18,15 +19,15 @@ import (
 type leg struct {
 	l        *Subscription
 	upstream *routing.Upstream // nil: the picker chooses, each time anew
-	asked    mcp.Filter        // what it is for
+	asked    listen.Filter     // what it is for
 	body     []byte            // of its request
 	tasks    []routing.Listened
 	shared   bool // it is a place at a stream that subscribers share
 	end      context.CancelFunc
 
-	state  legState   // these three are the subscription's
-	agreed mcp.Filter // the last time that it was acknowledged
-	at     string     // and by which upstream
+	state  legState      // these three are the subscription's
+	agreed listen.Filter // the last time that it was acknowledged
+	at     string        // and by which upstream
 
 	states states      // of its tasks; the goroutine's
 	ended  atomic.Bool // all of them have, and the client knows

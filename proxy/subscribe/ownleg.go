@@ -6,7 +6,7 @@ import (
 	"slices"
 	"time"
 
-	"berth/internal/mcp"
+	"berth/internal/mcp/listen"
 	"berth/upgrade"
 )
 
@@ -22,7 +22,7 @@ type ownLeg struct {
 // addOwn starts the leg for the tasks of berth's own making.
 func (l *Subscription) addOwn() {
 	ctx, end := context.WithCancel(l.HTTP.Context())
-	agreed := mcp.Filter{}.WithTasks(l.own.ids())
+	agreed := listen.Filter{}.WithTasks(l.own.ids())
 	g := &ownLeg{leg: &leg{l: l, asked: agreed, agreed: agreed, state: legStanding, end: end}, own: l.own}
 	l.legs = append(l.legs, g.leg)
 	l.running.Go(func() { g.run(ctx) })

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"berth/internal/mcp"
+	"berth/internal/mcp/listen"
 	"berth/routing"
 	"berth/sticky"
 )
@@ -61,7 +62,7 @@ func (l *Subscription) needsOwnLeg(audience routing.Audience) bool {
 
 // needsAnybody reports whether a leg at any upstream is needed where no owner is to be
 // had: for wishes that concern no task, or so that an upstream words its refusal.
-func (l *Subscription) needsAnybody(audience routing.Audience, rest mcp.Filter, fleetwide bool) bool {
+func (l *Subscription) needsAnybody(audience routing.Audience, rest listen.Filter, fleetwide bool) bool {
 	switch {
 	case fleetwide:
 		return false
@@ -107,11 +108,11 @@ func byOwner(tasks []routing.Listened) []portion {
 // add starts a leg of the client's own. What is left of ids where all others are of tasks
 // of berth's own making is left out whole if it is nothing: the upstream may well know
 // nothing of tasks.
-func (l *Subscription) add(p portion, rest mcp.Filter, ids []string) {
+func (l *Subscription) add(p portion, rest listen.Filter, ids []string) {
 	ctx, end := context.WithCancel(l.HTTP.Context())
 	g := &leg{l: l, upstream: p.owner, tasks: p.tasks, states: newStates(p.tasks), end: end}
 	g.asked, g.body = rest, l.Body
-	if named, ok := l.asked.Find(mcp.FilterTasks); ok && (len(ids) > 0 || l.own == nil) {
+	if named, ok := l.asked.Find(listen.Tasks); ok && (len(ids) > 0 || l.own == nil) {
 		g.asked = rest.WithTasks(ids)
 		if !slices.Equal(named.List, ids) {
 			g.body = mcp.NarrowListen(l.Body, ids)

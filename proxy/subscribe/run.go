@@ -119,7 +119,7 @@ func (l *Subscription) passShared(e report) error {
 	switch {
 	case own == nil:
 		reason = audit.DropOther
-	case l.agreed.Grants(e.about):
+	case l.agreed.Grants(e.about.Method, e.about.URI, e.about.Task.ID):
 		l.Stands.Sent()
 		return l.Out.WriteThrough(reply.Event(own))
 	}

@@ -9,6 +9,7 @@ import (
 
 	"berth/internal/exchange"
 	"berth/internal/mcp"
+	"berth/internal/mcp/listen"
 	"berth/internal/wire"
 	"berth/proxy/outbound"
 	"berth/routing"
@@ -27,7 +28,7 @@ type sharedStream struct {
 	all      *Subscriptions
 	key      sharedKey
 	upstream *routing.Upstream
-	filter   mcp.Filter
+	filter   listen.Filter
 	request  *exchange.Request
 	stop     context.CancelFunc
 	done     chan struct{}
@@ -38,7 +39,7 @@ type sharedStream struct {
 }
 
 // shareAll makes legs that are places at the shared streams of all upstreams.
-func (l *Subscription) shareAll(filter mcp.Filter) {
+func (l *Subscription) shareAll(filter listen.Filter) {
 	l.inbox = newInbox()
 	for _, u := range l.Pool().Upstreams() {
 		g := &leg{l: l, upstream: u, asked: filter, shared: true}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"berth/internal/mcp"
+	"berth/internal/mcp/listen"
 	"berth/internal/wire"
 	"berth/proxy/reply"
 	"berth/sticky"
@@ -22,10 +23,10 @@ type Subscription struct {
 	Upstreams string        // the names of those that agreed to it; "": none did
 
 	all   *Subscriptions
-	asked mcp.Filter
+	asked listen.Filter
 	legs  []*leg // those that have not ended for good
 
-	agreed mcp.Filter // what the client was told, once acknowledged is closed
+	agreed listen.Filter // what the client was told, once acknowledged is closed
 
 	own *ownTasks // nil: no task of berth's own making is asked for
 
@@ -99,7 +100,7 @@ func (l *Subscription) dropUnlessLast(g *leg) {
 // that have not agreed by now are left out; only what serves all subscribers may still
 // join.
 func (l *Subscription) acknowledge(first *feed) error {
-	var agreed mcp.Filter
+	var agreed listen.Filter
 	for _, g := range slices.Clone(l.legs) {
 		switch {
 		case g.state != legStanding && !g.shared, g.state == legRefused:

@@ -7,6 +7,7 @@ import (
 
 	"berth/internal/exchange"
 	"berth/internal/mcp"
+	"berth/internal/mcp/taskwire"
 	"berth/proxy/fault"
 	"berth/proxy/outbound"
 
@@ -15,17 +16,17 @@ import (
 
 // ask returns the next page of each of the list's places, or why the list cannot be
 // whole. An upstream that is known not to answer spares the others the question.
-func (m *making) ask(ctx context.Context) ([]mcp.TaskList, error) {
+func (m *making) ask(ctx context.Context) ([]taskwire.List, error) {
 	if m.Session == "" && slices.ContainsFunc(m.places, func(p place) bool { return !p.isOwn() && p.upstream.Silent() }) {
 		return nil, fault.ListSilent
 	}
-	pages, faults := make([]mcp.TaskList, len(m.places)), make([]error, len(m.places))
+	pages, faults := make([]taskwire.List, len(m.places)), make([]error, len(m.places))
 	var asking errgroup.Group
 	asking.SetLimit(asksAtOnce)
 	for i, p := range m.places {
 		asking.Go(func() error {
 			if pages[i], faults[i] = m.pageOf(ctx, p); !m.keeps(pages[i]) {
-				pages[i], m.places[i].later = mcp.TaskList{}, true
+				pages[i], m.places[i].later = taskwire.List{}, true
 			}
 			return nil
 		})
@@ -42,13 +43,13 @@ func (m *making) ask(ctx context.Context) ([]mcp.TaskList, error) {
 
 // pageOf returns the next page of one place. Beside berth's own tasks an upstream that has
 // no lists, or none without a session, has an empty one.
-func (m *making) pageOf(ctx context.Context, p place) (mcp.TaskList, error) {
+func (m *making) pageOf(ctx context.Context, p place) (taskwire.List, error) {
 	if p.isOwn() {
 		return m.ownPage(ctx, p.Cursor)
 	}
 	page, err := m.askOne(ctx, p)
 	if r, ok := errors.AsType[*Refusal](err); ok && m.own && (r.Code == mcp.CodeMethodNotFound || m.wantsSession(ctx, p, r)) {
-		return mcp.TaskList{}, nil
+		return taskwire.List{}, nil
 	}
 	return page, err
 }
@@ -67,7 +68,7 @@ func (m *making) wantsSession(ctx context.Context, p place, r *Refusal) bool {
 
 // askOne asks one upstream for a page. A list is a read: it is asked for once more if
 // the exchange breaks, before the answer began or after.
-func (m *making) askOne(ctx context.Context, p place) (mcp.TaskList, error) {
+func (m *making) askOne(ctx context.Context, p place) (taskwire.List, error) {
 	lease := m.Pool().Own(p.upstream)
 	defer lease.Release()
 	bounded, cancel := ctx, context.CancelFunc(func() {})

@@ -5,7 +5,7 @@ import (
 	"errors"
 	"slices"
 
-	"berth/internal/mcp"
+	"berth/internal/mcp/taskwire"
 	"berth/sticky"
 	"berth/upgrade"
 
@@ -14,15 +14,15 @@ import (
 
 // callers returns the tasks of a place that are bound to the caller, or all of them where
 // there are no principals. A store that cannot tell whose a task is makes the list an error.
-func (m *making) callers(ctx context.Context, p place, tasks []mcp.ListedTask) ([]mcp.ListedTask, error) {
+func (m *making) callers(ctx context.Context, p place, tasks []taskwire.Listed) ([]taskwire.Listed, error) {
 	router := m.Endpoint.Router
 	if !router.Principals || p.isOwn() {
 		return tasks, nil
 	}
-	return lookUp(ctx, tasks, func(ctx context.Context, t mcp.ListedTask) (mcp.ListedTask, error) {
+	return lookUp(ctx, tasks, func(ctx context.Context, t taskwire.Listed) (taskwire.Listed, error) {
 		binding, _, err := router.LookUp(ctx, router.TaskKey(m.Principal, t.ID))
 		if errors.Is(err, sticky.ErrUnknown) || err == nil && binding.Upstream != p.Upstream {
-			return mcp.ListedTask{}, nil
+			return taskwire.Listed{}, nil
 		}
 		return t, err
 	})
@@ -31,18 +31,18 @@ func (m *making) callers(ctx context.Context, p place, tasks []mcp.ListedTask) (
 // ownPage returns the caller's tasks of berth's own making that come after the one which
 // cursor names, in the order in which they expire. Where that one is gone, so is all that
 // stood before it: what is left is what follows.
-func (m *making) ownPage(ctx context.Context, cursor string) (mcp.TaskList, error) {
+func (m *making) ownPage(ctx context.Context, cursor string) (taskwire.List, error) {
 	ids, err := m.tasks.Mine(ctx, m.PoolName(), m.Principal)
 	if err != nil {
-		return mcp.TaskList{}, err
+		return taskwire.List{}, err
 	}
 	from := slices.Index(ids, cursor) + 1
 	here := ids[from:min(from+ownPerPage, len(ids))]
 	tasks, err := lookUp(ctx, here, m.view)
 	if err != nil {
-		return mcp.TaskList{}, err
+		return taskwire.List{}, err
 	}
-	page := mcp.TaskList{Tasks: tasks}
+	page := taskwire.List{Tasks: tasks}
 	if from+len(here) < len(ids) {
 		page.NextCursor = here[len(here)-1]
 	}
@@ -51,17 +51,17 @@ func (m *making) ownPage(ctx context.Context, cursor string) (mcp.TaskList, erro
 
 // view is a task of berth's own making; zero if it expires at this moment, or nobody knows of
 // it yet.
-func (m *making) view(ctx context.Context, id string) (mcp.ListedTask, error) {
+func (m *making) view(ctx context.Context, id string) (taskwire.Listed, error) {
 	view, err := m.tasks.Glance(ctx, id, m.Asker())
 	if errors.Is(err, upgrade.ErrUnknown) || m.tasks.Withholds(&view.Task) {
-		return mcp.ListedTask{}, nil
+		return taskwire.Listed{}, nil
 	}
 	return view.Core().Listed(), err
 }
 
 // lookUp returns what look finds of each, in their order, without the zero ones.
-func lookUp[T any](ctx context.Context, all []T, look func(context.Context, T) (mcp.ListedTask, error)) ([]mcp.ListedTask, error) {
-	found := make([]mcp.ListedTask, len(all))
+func lookUp[T any](ctx context.Context, all []T, look func(context.Context, T) (taskwire.Listed, error)) ([]taskwire.Listed, error) {
+	found := make([]taskwire.Listed, len(all))
 	looking, ctx := errgroup.WithContext(ctx)
 	looking.SetLimit(lookupsAtOnce)
 	for i, one := range all {
@@ -73,5 +73,5 @@ func lookUp[T any](ctx context.Context, all []T, look func(context.Context, T) (
 	if err := looking.Wait(); err != nil {
 		return nil, err
 	}
-	return slices.DeleteFunc(found, func(t mcp.ListedTask) bool { return t.ID == "" }), nil
+	return slices.DeleteFunc(found, func(t taskwire.Listed) bool { return t.ID == "" }), nil
 }

@@ -6,7 +6,7 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"berth/internal/mcp"
+	"berth/internal/mcp/taskwire"
 	"berth/internal/wire"
 	"berth/proxy/audit"
 	"berth/proxy/outbound"
@@ -23,7 +23,7 @@ type making struct {
 	own    bool     // it bears tasks of berth's own making: only where callers are told apart
 	about  []string // what its cursors are good for
 	places []place  // where the list goes on, in the pool's order
-	page   mcp.TaskList
+	page   taskwire.List
 	listed map[string]struct{} // ids on the page
 	kept   atomic.Int64        // bytes of the upstreams' pages that this round holds
 
@@ -89,7 +89,7 @@ func (m *making) round(ctx context.Context) error {
 // keeps reports whether a page may stay in memory beside those that came before it:
 // all together make the client's page, and a pool may have any number of upstreams.
 // The first one always may.
-func (m *making) keeps(page mcp.TaskList) bool {
+func (m *making) keeps(page taskwire.List) bool {
 	var size int64
 	for _, t := range page.Tasks {
 		size += int64(len(t.Raw))
@@ -103,7 +103,7 @@ func (m *making) keeps(page mcp.TaskList) bool {
 
 // add puts tasks on the page. Upstreams that share their tasks each list all of them: a
 // task stands on a page once.
-func (m *making) add(tasks []mcp.ListedTask) {
+func (m *making) add(tasks []taskwire.Listed) {
 	for _, t := range tasks {
 		if _, twice := m.listed[t.ID]; !twice {
 			m.listed[t.ID] = struct{}{}

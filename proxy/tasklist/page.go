@@ -7,6 +7,7 @@ import (
 
 	"berth/internal/exchange"
 	"berth/internal/mcp"
+	"berth/internal/mcp/taskwire"
 	"berth/internal/wire"
 	"berth/proxy/audit"
 	"berth/proxy/fault"
@@ -15,14 +16,14 @@ import (
 )
 
 // exchange sends the request to one upstream and reads the page that it answers.
-func (m *making) exchange(ctx context.Context, p place, t outbound.Terms) (mcp.TaskList, error) {
+func (m *making) exchange(ctx context.Context, p place, t outbound.Terms) (taskwire.List, error) {
 	out := m.Request(p.upstream, wire.MethodPost, m.URL(p.upstream), m.bodyFor(p))
 	sent := m.record.Exchange(p.upstream)
 	response, err := outbound.To(m.Endpoint).Send(ctx, p.upstream, out, t)
 	if err != nil {
 		m.record.Exchanged(sent, audit.ErrorType(err))
 		m.gate.Note(err)
-		return mcp.TaskList{}, err
+		return taskwire.List{}, err
 	}
 	defer response.Body.Close()
 	list, err := m.read(p, response)
@@ -58,33 +59,33 @@ func (m *making) bodyFor(p place) []byte {
 	if p.Cursor == "" && m.Single().Cursor == "" {
 		return m.Body
 	}
-	return mcp.WithCursor(m.Body, p.Cursor)
+	return taskwire.WithCursor(m.Body, p.Cursor)
 }
 
 // read reads one upstream's page, or its refusal. What breaks off or takes too long is as
 // good as silence.
-func (m *making) read(p place, response *wire.Response) (mcp.TaskList, error) {
+func (m *making) read(p place, response *wire.Response) (taskwire.List, error) {
 	if response.Status >= 300 && response.Status < 400 {
-		return mcp.TaskList{}, fault.Redirect
+		return taskwire.List{}, fault.Redirect
 	}
 	body, err := exchange.ReadWhole(response, m.ID, pageBytes, m.Crossed(p.upstream))
 	switch {
 	case errors.Is(err, exchange.ErrTooLong), errors.Is(err, exchange.ErrNoResponse), errors.Is(err, exchange.ErrCrossed):
-		return mcp.TaskList{}, fault.BrokenOff(err)
+		return taskwire.List{}, fault.BrokenOff(err)
 	case err != nil:
-		return mcp.TaskList{}, fault.ListSilent
+		return taskwire.List{}, fault.ListSilent
 	}
 	a, err := mcp.PeekAnswer(body, false)
 	if !a.HasResult && (a.IsError && err == nil || response.Status >= 400) {
-		return mcp.TaskList{}, &Refusal{response.Kept(), body, a.ErrorCode}
+		return taskwire.List{}, &Refusal{response.Kept(), body, a.ErrorCode}
 	}
 	if err != nil {
-		return mcp.TaskList{}, fault.BrokenOff(err)
+		return taskwire.List{}, fault.BrokenOff(err)
 	}
 	if response.Status >= 400 {
-		return mcp.TaskList{}, fault.BadUpstream // a result with an error's status
+		return taskwire.List{}, fault.BadUpstream // a result with an error's status
 	}
-	list, err := mcp.ReadTaskList(a.Result)
+	list, err := taskwire.ReadList(a.Result)
 	if err != nil {
 		return list, fault.BrokenOff(err)
 	}

@@ -4,7 +4,8 @@ import (
 	"maps"
 	"slices"
 
-	"berth/internal/mcp"
+	"berth/internal/mcp/idtag"
+	"berth/internal/mcp/taskwire"
 	"berth/proxy/reply"
 	"berth/sticky"
 	"berth/upgrade"
@@ -27,7 +28,7 @@ func (w *resultWait) questions(asks []upgrade.Ask) (events []byte) {
 			w.asked = map[string]bool{}
 		}
 		w.asked[ask.Key] = true
-		events = append(events, reply.Event(mcp.MessageWithRelatedTask(w.numbered(ask.Request), w.task.ID))...)
+		events = append(events, reply.Event(taskwire.RelatedMessage(w.numbered(ask.Request), w.task.ID))...)
 	}
 	return events
 }
@@ -80,5 +81,5 @@ func (w *resultWait) numbered(message []byte) []byte {
 	if w.Alias == "" {
 		return message
 	}
-	return mcp.TagMessage(message, w.Tag())
+	return idtag.Message(message, w.Tag())
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 
+	"berth/internal/mcp/inquiry"
 	"berth/internal/storage"
 	"berth/proxy/audit"
 	"berth/upgrade"
@@ -23,7 +24,7 @@ func (r *Request) Create(ctx context.Context) (plain bool, err error) {
 	}
 	wait := patience{after: rule.After, grace: rule.RefusalGrace}
 	creation := r.creation(rule)
-	creation.Withhold, creation.Declares, creation.Version, creation.Prefer = wait.withhold(), r.Single().Declares(), r.Version(), r.Root.Preferred()
+	creation.Withhold, creation.Declares, creation.Version, creation.Prefer = wait.withhold(), inquiry.DeclaredIn(r.Single().Capabilities()), r.Version(), r.Root.Preferred()
 	creation.AtOnce = wait.most() > 0
 	if key != "" {
 		return false, r.createOnce(ctx, creation, key)

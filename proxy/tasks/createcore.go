@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"berth/internal/mcp"
+	"berth/internal/mcp/inquiry"
 	"berth/proxy/announce"
 	"berth/proxy/fault"
 	"berth/sticky"
@@ -77,7 +78,7 @@ func (r *Request) coreCreation(call *CoreCall) upgrade.Creation {
 		c.Prefer = owner.Name
 	}
 	if r.InSession {
-		c.Declares = mcp.Declared(r.At.Binding.Declares)
+		c.Declares = inquiry.Declared(r.At.Binding.Declares)
 	}
 	return c
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"berth/internal/mcp"
+	"berth/internal/mcp/taskwire"
 	"berth/proxy/reply"
 	"berth/upgrade"
 )
@@ -62,7 +63,7 @@ func (w *resultWait) messages() (events []byte) {
 			}
 			message = w.numbered(message)
 		}
-		events = append(events, reply.Event(mcp.MessageWithRelatedTask(message, w.task.ID))...)
+		events = append(events, reply.Event(taskwire.RelatedMessage(message, w.task.ID))...)
 	}
 	return events
 }
@@ -77,7 +78,7 @@ func (w *resultWait) progressed() []byte {
 	if w.task.ProgressToken == nil {
 		return nil
 	}
-	return reply.Event(mcp.TaskProgress(now, w.task.ProgressToken, w.task.ID))
+	return reply.Event(taskwire.Progress(now, w.task.ProgressToken, w.task.ID))
 }
 
 // ownProgress is the same under the token of this request, if that gave one: clients give up
@@ -93,7 +94,7 @@ func (w *resultWait) ownProgress() []byte {
 		w.progress.Rest()
 		return nil
 	}
-	told, _ := w.progress.Heed(mcp.TaskProgress(now, token, w.task.ID))
+	told, _ := w.progress.Heed(taskwire.Progress(now, token, w.task.ID))
 	return reply.Event(told)
 }
 

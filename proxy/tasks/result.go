@@ -5,7 +5,7 @@ import (
 	"errors"
 	"time"
 
-	"berth/internal/mcp"
+	"berth/internal/mcp/taskwire"
 	"berth/internal/wire"
 	"berth/proxy/fault"
 	"berth/proxy/inbound"
@@ -134,7 +134,7 @@ func (w *resultWait) pause() error {
 			w.silence.Said()
 			err = w.Out.WriteThrough(reply.Comment)
 		case <-w.progress.Due():
-			err = w.Out.WriteThrough(reply.Event(mcp.MessageWithRelatedTask(w.progress.Next(), w.task.ID)))
+			err = w.Out.WriteThrough(reply.Event(taskwire.RelatedMessage(w.progress.Next(), w.task.ID)))
 		case <-w.Face.Releasing:
 			err = fault.Draining
 		case <-w.HTTP.Context().Done():

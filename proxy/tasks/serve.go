@@ -6,6 +6,7 @@ import (
 	"errors"
 
 	"berth/internal/mcp"
+	"berth/internal/mcp/inquiry"
 	"berth/internal/storage"
 	"berth/internal/wire"
 	"berth/proxy/audit"
@@ -69,7 +70,7 @@ func (r *Request) update(ctx context.Context, id string) error {
 	if err != nil {
 		return err
 	}
-	answers, err := mcp.InputResponses(r.Body)
+	answers, err := inquiry.Responses(r.Body)
 	if err != nil {
 		return err
 	}

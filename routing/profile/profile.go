@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"berth/internal/mcp"
+	"berth/internal/mcp/offer"
 )
 
 // Transport is how an upstream is spoken to.
@@ -59,7 +60,7 @@ func (r *Record) Forget() { r.now.Store(nil) }
 var unknown = new(Profile)
 
 // Declares notes what the upstream says of itself to a client of an era.
-func (r *Record) Declares(era mcp.Era, says mcp.Offer) {
+func (r *Record) Declares(era mcp.Era, says offer.Offer) {
 	versions, server := says.Versions, says.Server
 	if len(versions) > maxVersions {
 		versions = nil

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"berth/internal/mcp"
+	"berth/internal/mcp/inquiry"
 	"berth/upgrade/ledger"
 	"berth/upgrade/task"
 	"berth/upgrade/transport"
@@ -177,10 +178,10 @@ func (s *stream) refuseUndeclared(ctx context.Context, t *task.Task, id, request
 // undeclared returns why a call fails that asks its client for something which that has not
 // declared; nil if it does not. Servers must not ask so (2026-07-28, multi round-trip
 // requests, "Server Requirements"), and the client could not answer.
-func undeclared(declares mcp.Declared, asks []mcp.Input) error {
+func undeclared(declares inquiry.Declared, asks []inquiry.Input) error {
 	for _, ask := range asks {
 		if lacks := declares.Lacks(ask.Value); lacks != nil {
-			return mcp.ErrLacks(lacks)
+			return inquiry.ErrLacks(lacks)
 		}
 	}
 	return nil

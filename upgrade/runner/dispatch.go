@@ -7,6 +7,7 @@ import (
 
 	"berth/internal/exchange"
 	"berth/internal/mcp"
+	"berth/internal/mcp/inquiry"
 	"berth/internal/wire"
 	"berth/routing"
 	"berth/upgrade/task"
@@ -109,7 +110,10 @@ func (rd *round) body(t *task.Task) ([]byte, error) {
 		r.ID = requestID(rd.token, t.Round+1)
 	}
 	if t.Answered {
-		r.Answers, r.State = t.Answers(), t.RequestState
+		r.State = t.RequestState
+		if answers := t.Answers(); len(answers) > 0 {
+			r.Responses = inquiry.Inputs(answers)
+		}
 	}
 	return r.Body(rd.call.Body)
 }

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"berth/internal/mcp"
+	"berth/internal/mcp/taskwire"
 	"berth/routing"
 	"berth/upgrade/task"
 )
@@ -14,7 +15,7 @@ const withdrawTime = 2 * time.Second
 
 // follow begins to keep to the task that r hands out.
 func (rd *round) follow(ctx context.Context, u *routing.Upstream, r *reply) (again bool, err error) {
-	made, err := mcp.ReadFollowed(r.Result)
+	made, err := taskwire.ReadFollowed(r.Result)
 	if err != nil || r.Dialect != mcp.DialectExtension {
 		return false, task.BadUpstream("the server made a task that cannot be followed")
 	}
@@ -34,7 +35,7 @@ func (rd *round) follow(ctx context.Context, u *routing.Upstream, r *reply) (aga
 }
 
 // lacksOutcome reports whether a task has ended of which it is not told how: a handle has no place for that.
-func lacksOutcome(t mcp.FollowedTask) bool {
+func lacksOutcome(t taskwire.Followed) bool {
 	return t.Status == "completed" && t.Result == nil || t.Status == "failed" && t.Error == nil
 }
 

@@ -9,6 +9,8 @@ import (
 
 	"berth/internal/exchange"
 	"berth/internal/mcp"
+	"berth/internal/mcp/inquiry"
+	"berth/internal/mcp/taskwire"
 	"berth/internal/timed"
 	"berth/routing"
 	"berth/upgrade/task"
@@ -39,7 +41,7 @@ type follower struct {
 }
 
 // keep polls the task until it ends, or asks for something.
-func (f *follower) keep(ctx context.Context, state mcp.FollowedTask) (again bool, err error) {
+func (f *follower) keep(ctx context.Context, state taskwire.Followed) (again bool, err error) {
 	for {
 		if over, err := f.act(ctx, state); over || err != nil {
 			return false, err
@@ -55,7 +57,7 @@ func (f *follower) keep(ctx context.Context, state mcp.FollowedTask) (again bool
 
 // act does what the state of the upstream's task means for ours. over says that nothing
 // is to be waited for.
-func (f *follower) act(ctx context.Context, state mcp.FollowedTask) (over bool, err error) {
+func (f *follower) act(ctx context.Context, state taskwire.Followed) (over bool, err error) {
 	rd := f.rd
 	switch state.Status {
 	case "completed":
@@ -80,9 +82,9 @@ func (f *follower) act(ctx context.Context, state mcp.FollowedTask) (over bool, 
 
 // open are the asks that were not answered yet: an upstream may show those for a moment
 // after it has acknowledged the answers.
-func (f *follower) open(asks []mcp.Input) []mcp.Input {
+func (f *follower) open(asks []inquiry.Input) []inquiry.Input {
 	t := f.rd.record()
-	return slices.DeleteFunc(slices.Clone(asks), func(in mcp.Input) bool {
+	return slices.DeleteFunc(slices.Clone(asks), func(in inquiry.Input) bool {
 		return slices.ContainsFunc(t.Asks, func(a task.Ask) bool { return a.Upstream == in.Key && a.Answer != nil })
 	})
 }
@@ -109,14 +111,14 @@ func (f *follower) wait(ctx context.Context, interval time.Duration) error {
 }
 
 // poll asks for the state of the task.
-func (f *follower) poll(ctx context.Context) (mcp.FollowedTask, error) {
+func (f *follower) poll(ctx context.Context) (taskwire.Followed, error) {
 	r, err := f.ask(ctx, mcp.MethodGetTask, nil)
 	if err != nil || r.IsError {
-		return mcp.FollowedTask{}, f.refused(r, err)
+		return taskwire.Followed{}, f.refused(r, err)
 	}
-	state, err := mcp.ReadFollowed(r.Result)
+	state, err := taskwire.ReadFollowed(r.Result)
 	if err != nil || state.ID != f.id {
-		return mcp.FollowedTask{}, task.ErrGarbled
+		return taskwire.Followed{}, task.ErrGarbled
 	}
 	return state, nil
 }
@@ -136,7 +138,7 @@ func (f *follower) refused(r *reply, err error) error {
 
 // ask makes a request about the task, and repeats it until that is answered: none of them
 // does anything twice.
-func (f *follower) ask(ctx context.Context, method string, answers []mcp.Input) (*reply, error) {
+func (f *follower) ask(ctx context.Context, method string, answers []inquiry.Input) (*reply, error) {
 	interval := followLeast
 	for odd := 0; ; interval *= 2 {
 		r, err := f.askOnce(ctx, method, answers)
@@ -187,7 +189,7 @@ func isFinal(code int) bool {
 	return code == mcp.CodeInvalidParams || code == mcp.CodeMethodNotFound || code == mcp.CodeMissingCapability
 }
 
-func (f *follower) askOnce(ctx context.Context, method string, answers []mcp.Input) (*reply, error) {
+func (f *follower) askOnce(ctx context.Context, method string, answers []inquiry.Input) (*reply, error) {
 	t := f.rd.record()
 	f.sent++
 	id := f.rd.token + "-f" + strconv.Itoa(f.sent)
@@ -203,9 +205,9 @@ func (f *follower) askOnce(ctx context.Context, method string, answers []mcp.Inp
 }
 
 // aboutTheirs is a request about an upstream's task, without an envelope.
-func aboutTheirs(theirs, id, method, version string, answers []mcp.Input) *task.Call {
+func aboutTheirs(theirs, id, method, version string, answers []inquiry.Input) *task.Call {
 	return &task.Call{
-		Body: mcp.TaskRequest(id, method, theirs, version, answers),
+		Body: taskwire.Request(id, method, theirs, version, answers),
 		Own: task.Pairs{
 			"Accept", "application/json, text/event-stream", "Content-Type", "application/json",
 			mcp.HeaderVersion, version, mcp.HeaderMethod, method, mcp.HeaderName, mcp.EncodeName(theirs),

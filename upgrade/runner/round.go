@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"berth/internal/mcp"
+	"berth/internal/mcp/inquiry"
 	"berth/internal/timed"
 	"berth/routing"
 	"berth/upgrade/task"
@@ -243,7 +244,7 @@ func (rd *round) act(ctx context.Context, u *routing.Upstream, r *reply) (again 
 // pause stores what the client is asked. Nothing is in flight then, and nobody holds the
 // task; unless the tool wants only to be called again.
 func (rd *round) pause(ctx context.Context, r *reply) (again bool, err error) {
-	asks, state, err := mcp.InputRequired(r.Result)
+	asks, state, err := inquiry.Required(r.Result)
 	if err != nil {
 		return false, task.ErrGarbled
 	}
@@ -251,7 +252,7 @@ func (rd *round) pause(ctx context.Context, r *reply) (again bool, err error) {
 	return rd.pauseFor(ctx, asks, state)
 }
 
-func (rd *round) pauseFor(ctx context.Context, asks []mcp.Input, state []byte) (again bool, err error) {
+func (rd *round) pauseFor(ctx context.Context, asks []inquiry.Input, state []byte) (again bool, err error) {
 	if t := rd.record(); t.Declares != "" {
 		if err := undeclared(t.Declares, asks); err != nil {
 			rd.r.Metrics.Question(ctx, "undeclared")

@@ -4,7 +4,7 @@ import (
 	"encoding/json"
 	"slices"
 
-	"berth/internal/mcp"
+	"berth/internal/mcp/inquiry"
 )
 
 // Ask is one thing that the upstream wants to know from the client: between two rounds of a
@@ -32,12 +32,12 @@ func (t *Task) OpenAsks() []Ask {
 
 // CheckAnswers fails with an *mcp.Error if what answers an open ask is no response. What answers nothing is none of its
 // business.
-func (t *Task) CheckAnswers(answers []mcp.Input) error {
+func (t *Task) CheckAnswers(answers []inquiry.Input) error {
 	if t.State != InputRequired {
 		return nil
 	}
 	for _, ask := range t.OpenAsks() {
-		given := slices.IndexFunc(answers, func(a mcp.Input) bool { return a.Key == ask.Key })
+		given := slices.IndexFunc(answers, func(a inquiry.Input) bool { return a.Key == ask.Key })
 		if given < 0 {
 			continue
 		}
@@ -49,11 +49,11 @@ func (t *Task) CheckAnswers(answers []mcp.Input) error {
 }
 
 // Answers are the client's, under the keys that the upstream gave.
-func (t *Task) Answers() []mcp.Input {
-	var given []mcp.Input
+func (t *Task) Answers() []inquiry.Input {
+	var given []inquiry.Input
 	for _, ask := range t.Asks {
 		if ask.Answer != nil {
-			given = append(given, mcp.Input{Key: ask.Upstream, Value: ask.Answer})
+			given = append(given, inquiry.Input{Key: ask.Upstream, Value: ask.Answer})
 		}
 	}
 	return given
@@ -61,13 +61,13 @@ func (t *Task) Answers() []mcp.Input {
 
 // Outstanding are the open asks as the Tasks extension shows them: those between two
 // rounds.
-func (t *Task) Outstanding() []mcp.Input {
+func (t *Task) Outstanding() []inquiry.Input {
 	if t.State != InputRequired {
 		return nil
 	}
-	var open []mcp.Input
+	var open []inquiry.Input
 	for _, ask := range t.OpenAsks() {
-		open = append(open, mcp.Input{Key: ask.Key, Value: ask.Request})
+		open = append(open, inquiry.Input{Key: ask.Key, Value: ask.Request})
 	}
 	return open
 }

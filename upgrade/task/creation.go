@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"berth/internal/mcp"
+	"berth/internal/mcp/inquiry"
 )
 
 // Creation is a call that is to become a task.
@@ -22,7 +23,7 @@ type Creation struct {
 	Origin      string // see Task.Origin
 
 	// Declares is what the client lets servers ask it for; "": nobody knows.
-	Declares mcp.Declared
+	Declares inquiry.Declared
 
 	// Withhold is how long the client may yet get something else in place of the task, from
 	// its record on; 0: not at all.

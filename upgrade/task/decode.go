@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"berth/internal/jsonscan"
-	"berth/internal/mcp"
+	"berth/internal/mcp/inquiry"
 )
 
 type stored struct {
@@ -103,7 +103,7 @@ func (r *reader) ofCall(t *Task, name []byte) bool {
 	case "size":
 		t.Size = r.number()
 	case "declares":
-		t.Declares = mcp.Declared(r.string())
+		t.Declares = inquiry.Declared(r.string())
 	case "origin":
 		t.Origin = r.string()
 	case "created":

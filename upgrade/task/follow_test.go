@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"berth/internal/mcp"
+	"berth/internal/mcp/inquiry"
 )
 
 // following is a task of a holder that is gone, which follows one at upstream "u".
@@ -50,7 +50,7 @@ func TestFollowedTaskDoesNotQueue(t *testing.T) {
 	waiting := following(InputRequired)
 	waiting.Holder, waiting.Terms.Slots = "", 1
 	waiting.Asks = []Ask{{Key: "k", Upstream: "k"}}
-	next, _, err := Transition(waiting, &Op{ID: "1", Kind: Answer, Holder: "h", Answers: []mcp.Input{{Key: "k", Value: []byte("{}")}}})
+	next, _, err := Transition(waiting, &Op{ID: "1", Kind: Answer, Holder: "h", Answers: []inquiry.Input{{Key: "k", Value: []byte("{}")}}})
 	if err != nil || next.State != Accepted || next.Holder != "h" || next.Follows == "" {
 		t.Errorf("answered: %+v, %v", next, err)
 	}

@@ -4,7 +4,7 @@ import (
 	"encoding/json"
 	"time"
 
-	"berth/internal/mcp"
+	"berth/internal/mcp/inquiry"
 )
 
 // Kind is what an op does.
@@ -45,10 +45,10 @@ type Op struct {
 	Upstream     string
 	Follows      string
 	Message      string
-	Asks         []mcp.Input // under the upstream's keys
+	Asks         []inquiry.Input // under the upstream's keys
 	RequestState json.RawMessage
-	Answers      []mcp.Input // under the client's keys
-	End          State       // Finish: Completed or Failed
+	Answers      []inquiry.Input // under the client's keys
+	End          State           // Finish: Completed or Failed
 	Outcome      string
 	Size         int64  // of Outcome
 	ToolFailed   bool   // Finish

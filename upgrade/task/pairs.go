@@ -5,7 +5,7 @@ import (
 	"maps"
 	"slices"
 
-	"berth/internal/mcp"
+	"berth/internal/jsonobject"
 )
 
 // Pairs are names of headers and their values, in turn: a list, for a map of lists is made, copied and gone through for
@@ -78,7 +78,7 @@ func (w *writer) values(p Pairs, name string) {
 		if i > 0 {
 			*w = append(*w, ',')
 		}
-		*w = mcp.AppendString(*w, p[i+1])
+		*w = jsonobject.AppendString(*w, p[i+1])
 	}
 	*w = append(*w, ']')
 }

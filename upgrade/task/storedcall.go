@@ -3,7 +3,7 @@ package task
 import (
 	"strconv"
 
-	"berth/internal/mcp"
+	"berth/internal/jsonobject"
 )
 
 // StoredCall stands before the body of a call in the store, on a line of its own.
@@ -48,8 +48,8 @@ func (e *Envelope) Encode() []byte {
 
 // write writes it as a value.
 func (e *Envelope) write(w *writer) {
-	*w = append(mcp.AppendString(append(*w, `{"Host":`...), e.Host), `,"Query":`...)
-	*w = mcp.AppendString(*w, e.Query)
+	*w = append(jsonobject.AppendString(append(*w, `{"Host":`...), e.Host), `,"Query":`...)
+	*w = jsonobject.AppendString(*w, e.Query)
 	w.pairs("Header", e.Header)
 	w.text("Unsent", e.Unsent)
 	w.name("Bare")

@@ -8,7 +8,7 @@ import (
 	"strconv"
 	"time"
 
-	"berth/internal/mcp"
+	"berth/internal/mcp/inquiry"
 )
 
 // State is where an upgraded task stands. Clients see the first three as "working", or a
@@ -52,7 +52,7 @@ type Task struct {
 	Once Once `json:"once,omitzero"`
 
 	// Declares is what its client lets servers ask it for, "" if nobody knows.
-	Declares mcp.Declared `json:"declares,omitempty"`
+	Declares inquiry.Declared `json:"declares,omitempty"`
 
 	// Origin is the span of the request that made it, as its maker names it; "" unless it was recorded.
 	Origin string `json:"origin,omitempty"`
@@ -195,7 +195,7 @@ func Digest(parts ...string) string {
 }
 
 // SizeOf is how many bytes inputs keep.
-func SizeOf(inputs []mcp.Input) (n int64) {
+func SizeOf(inputs []inquiry.Input) (n int64) {
 	for _, in := range inputs {
 		n += int64(len(in.Key) + len(in.Value))
 	}

@@ -5,7 +5,7 @@ import (
 	"strconv"
 	"time"
 
-	"berth/internal/mcp"
+	"berth/internal/mcp/inquiry"
 )
 
 // What follows are the steps by which a task comes to wait for its client, and goes on.
@@ -71,7 +71,7 @@ func (t transition) answer() (changed bool) {
 	open := 0
 	for i := range t.Asks {
 		ask := &t.Asks[i]
-		if given := slices.IndexFunc(t.op.Answers, func(a mcp.Input) bool { return a.Key == ask.Key }); ask.Answer == nil && given >= 0 {
+		if given := slices.IndexFunc(t.op.Answers, func(a inquiry.Input) bool { return a.Key == ask.Key }); ask.Answer == nil && given >= 0 {
 			ask.Answer, changed = t.op.Answers[given].Value, true
 		}
 		if ask.Answer == nil {

@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"berth/internal/mcp"
+	"berth/internal/mcp/inquiry"
 
 	"pgregory.net/rapid"
 )
@@ -185,10 +185,10 @@ func drawOp(t *rapid.T, n int, task *Task) Op {
 	}
 	for i := range rapid.IntRange(0, 3).Draw(t, "inputs") {
 		key := rapid.SampledFrom(keys).Draw(t, "key")
-		if !slices.ContainsFunc(op.Answers, func(a mcp.Input) bool { return a.Key == key }) {
-			op.Answers = append(op.Answers, mcp.Input{Key: key, Value: fmt.Appendf(nil, `"%d.%d"`, n, i)})
+		if !slices.ContainsFunc(op.Answers, func(a inquiry.Input) bool { return a.Key == key }) {
+			op.Answers = append(op.Answers, inquiry.Input{Key: key, Value: fmt.Appendf(nil, `"%d.%d"`, n, i)})
 		}
-		op.Asks = append(op.Asks, mcp.Input{Key: rapid.SampledFrom([]string{"k", "l", "k#2"}).Draw(t, "asked"), Value: []byte(`{}`)})
+		op.Asks = append(op.Asks, inquiry.Input{Key: rapid.SampledFrom([]string{"k", "l", "k#2"}).Draw(t, "asked"), Value: []byte(`{}`)})
 	}
 	return op
 }

@@ -6,7 +6,8 @@ import (
 	"sync"
 	"time"
 
-	"berth/internal/mcp"
+	"berth/internal/jsonobject"
+	"berth/internal/mcp/taskwire"
 )
 
 // writer is a JSON object that is being written, to behind its last member.
@@ -45,7 +46,7 @@ func (w *writer) named(name string) []byte {
 // quotedName begins a member whose name may need some.
 func (w *writer) quotedName(name string) {
 	w.part()
-	*w = append(mcp.AppendString(*w, name), ':')
+	*w = append(jsonobject.AppendString(*w, name), ':')
 }
 
 // part parts a member from the one before.
@@ -61,7 +62,7 @@ func (w *writer) open(name string) {
 
 func (w *writer) text(name, value string) {
 	if value != "" {
-		*w = mcp.AppendString(w.named(name), value)
+		*w = jsonobject.AppendString(w.named(name), value)
 	}
 }
 
@@ -84,7 +85,7 @@ func (w *writer) time(name string, value time.Time) {
 	}
 	to := append(w.named(name), '"')
 	if value.Location() == time.UTC && value.Nanosecond()%int(time.Millisecond) == 0 {
-		*w = append(withoutZeros(mcp.AppendMillis(to, value)), '"')
+		*w = append(withoutZeros(taskwire.AppendMillis(to, value)), '"')
 	} else {
 		*w = append(value.AppendFormat(to, time.RFC3339Nano), '"')
 	}
@@ -136,7 +137,7 @@ func texts[T ~string](w *writer, name string, of []T) {
 		if i > 0 {
 			*w = append(*w, ',')
 		}
-		*w = mcp.AppendString(*w, string(one))
+		*w = jsonobject.AppendString(*w, string(one))
 	}
 	*w = append(*w, ']')
 }

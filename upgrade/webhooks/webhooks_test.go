@@ -9,7 +9,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"berth/internal/mcp"
+	"berth/internal/mcp/inquiry"
 	"berth/internal/webhook"
 	"berth/upgrade/ledger"
 	"berth/upgrade/task"
@@ -71,12 +71,12 @@ func TestWhatATaskAsksIsTold(t *testing.T) {
 		e := b.step(t, b.make(t, "T1", task.NewsAsked), task.Dispatch, nil)
 		ask := func(key string) func(op *task.Op) {
 			return func(op *task.Op) {
-				op.Round, op.Asks = e.Round, []mcp.Input{{Key: key, Value: json.RawMessage(`{}`)}}
+				op.Round, op.Asks = e.Round, []inquiry.Input{{Key: key, Value: json.RawMessage(`{}`)}}
 			}
 		}
 		e = b.step(t, e, task.Pause, ask("a"))
 		synctest.Wait()
-		e = b.step(t, e, task.Answer, func(op *task.Op) { op.Answers = []mcp.Input{{Key: "a", Value: json.RawMessage(`1`)}} })
+		e = b.step(t, e, task.Answer, func(op *task.Op) { op.Answers = []inquiry.Input{{Key: "a", Value: json.RawMessage(`1`)}} })
 		e = b.step(t, e, task.Dispatch, func(op *task.Op) { op.Round = 1 })
 		e = b.step(t, e, task.Pause, ask("b"))
 		synctest.Wait()

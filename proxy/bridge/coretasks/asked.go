@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"berth/internal/mcp"
+	"berth/internal/mcp/inquiry"
+	"berth/internal/mcp/taskwire"
 	"berth/proxy/bridge/rounds"
 	"berth/proxy/fault"
 	"berth/proxy/outbound"
@@ -15,7 +17,7 @@ import (
 
 // show puts what the task asks into the view. A task that asks nothing that its client has not
 // answered, or can answer, is at work as far as that can tell.
-func (t *Task) show(ctx context.Context, v *mcp.TaskView) error {
+func (t *Task) show(ctx context.Context, v *taskwire.View) error {
 	notes := t.of.Notes.of(t.l, t.core)
 	known, err := notes.open(ctx)
 	if err != nil {
@@ -31,20 +33,20 @@ func (t *Task) show(ctx context.Context, v *mcp.TaskView) error {
 			return err
 		}
 	}
-	var inputs []mcp.Input
+	var inputs []inquiry.Input
 	for _, q := range known {
-		if t.mayAsk(ctx, notes, q) && len(inputs) < mcp.MaxInputs {
-			inputs = append(inputs, mcp.Input{Key: q.Key, Value: mcp.InputRequest(q.Request)})
+		if t.mayAsk(ctx, notes, q) && len(inputs) < inquiry.MaxInputs {
+			inputs = append(inputs, inquiry.Input{Key: q.Key, Value: inquiry.InputRequest(q.Request)})
 		}
 	}
 	if v.Status = "working"; len(inputs) > 0 {
-		v.Status, v.Inputs = "input_required", mcp.Inputs(inputs)
+		v.Status, v.Inputs = "input_required", inquiry.Inputs(inputs)
 	}
 	return nil
 }
 
 // until is how long a task will live.
-func until(v *mcp.TaskView) time.Duration {
+func until(v *taskwire.View) time.Duration {
 	return max(time.Until(v.Created.Add(lifeOf(v))), time.Minute)
 }
 
@@ -77,7 +79,7 @@ func (t *Task) tell(ctx context.Context, message []byte) {
 // update gives the server what the client answers. What answers nothing that is open is passed
 // over ("Task Update Requests").
 func (t *Task) update(ctx context.Context) error {
-	given, err := mcp.InputResponses(t.who.Out.Body)
+	given, err := inquiry.Responses(t.who.Out.Body)
 	if err != nil {
 		return err
 	}
@@ -110,7 +112,7 @@ func (t *Task) update(ctx context.Context) error {
 
 // answer posts an answer. The server ignores one that it has.
 func (t *Task) answer(ctx context.Context, q rounds.Question, value []byte) error {
-	err := t.l.Tell(ctx, t.who.Out, mcp.RelatedResponse(q.ID, value, t.core).Bytes())
+	err := t.l.Tell(ctx, t.who.Out, taskwire.RelatedResponse(q.ID, value, t.core).Bytes())
 	refused, ok := errors.AsType[*session.Refusal](err)
 	switch {
 	case ok && outbound.DeniesSession(refused.Status) && (t.l.ID == "" || t.l.IsDenied(ctx, t.who.Out)):

@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"berth/internal/mcp"
+	"berth/internal/mcp/inquiry"
+	"berth/internal/mcp/taskwire"
 	"berth/internal/seal"
 	"berth/internal/storage"
 	"berth/internal/wire"
@@ -19,7 +21,7 @@ import (
 
 // HandOut is the response that hands out the task that a call in a session has become, as message says. id is the request's, raw JSON.
 func (s *Server) HandOut(ctx context.Context, who *sessions.Borrower, l *sessions.Session, id, message []byte) (status int, body []byte) {
-	v, err := mcp.ReadCoreTask(mcp.HandedOut(mcp.ResultObject(message)))
+	v, err := taskwire.ReadCore(taskwire.HandedOut(mcp.ResultObject(message)))
 	if err != nil {
 		return fault.BadUpstream.Status, fault.BadUpstream.Body(id)
 	}
@@ -49,7 +51,7 @@ func (s *Server) withdraw(who *sessions.Borrower, l *sessions.Session, core stri
 const unlimited = 24 * time.Hour
 
 // lifeOf is how long a task lives from its creation.
-func lifeOf(v *mcp.TaskView) time.Duration {
+func lifeOf(v *taskwire.View) time.Duration {
 	if v.TTL == 0 {
 		return unlimited
 	}
@@ -162,5 +164,5 @@ func (s *Server) Open(ctx context.Context, who *sessions.Borrower, id string) (*
 	}
 	declared = unpacked(declared)
 	l := s.Sessions.Of(s.At, string(session), who.PlacedAs(s.At, string(declared), int(place)))
-	return &Task{of: s, who: who, l: l, id: id, core: string(core), declares: mcp.DeclaredIn(declared), until: until}, nil
+	return &Task{of: s, who: who, l: l, id: id, core: string(core), declares: inquiry.DeclaredIn(declared), until: until}, nil
 }

@@ -12,6 +12,7 @@ import (
 
 	"berth/internal/exchange"
 	"berth/internal/mcp"
+	"berth/internal/mcp/inquiry"
 	"berth/internal/seal"
 	"berth/internal/storage"
 	"berth/proxy/bridge/rounds"
@@ -53,7 +54,7 @@ type note struct {
 }
 
 // maxNotes bounds how many questions of a task are remembered; those settled first go first.
-const maxNotes = 4 * mcp.MaxInputs
+const maxNotes = 4 * inquiry.MaxInputs
 
 // notesTime bounds a look at the notes.
 const notesTime = 2 * time.Second
@@ -82,7 +83,7 @@ func opened(notes []note) (open []rounds.Question) {
 
 // ask notes questions, for as long as their task lives, and returns all that wait. What was noted
 // before is no question once more. What the client has not declared is not counted as asked.
-func (n taskNotes) ask(ctx context.Context, asked []rounds.Question, life time.Duration, declares mcp.Declared) ([]rounds.Question, error) {
+func (n taskNotes) ask(ctx context.Context, asked []rounds.Question, life time.Duration, declares inquiry.Declared) ([]rounds.Question, error) {
 	shown := 0
 	open, err := n.change(ctx, life, func(notes []note) []note {
 		shown = 0

@@ -3,7 +3,7 @@ package coretasks
 import (
 	"sync"
 
-	"berth/internal/mcp"
+	"berth/internal/mcp/offer"
 )
 
 // capability is whether an upstream has one.
@@ -27,10 +27,10 @@ func (s *Support) Note(initialized []byte) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.tasks, s.cancels = missing, missing
-	if mcp.HasCoreTasks(initialized) {
+	if offer.HasCoreTasks(initialized) {
 		s.tasks = present
 	}
-	if mcp.HasCapability(initialized, "tasks", "cancel") {
+	if offer.HasCapability(initialized, "tasks", "cancel") {
 		s.cancels = present
 	}
 }

@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"berth/internal/mcp"
+	"berth/internal/mcp/inquiry"
+	"berth/internal/mcp/taskwire"
 	"berth/internal/wire"
 	"berth/proxy/bridge/sessions"
 	"berth/proxy/fault"
@@ -22,8 +24,8 @@ type Task struct {
 	id   string            // as the client knows it
 	core string            // as the server does
 
-	declares mcp.Declared // what the client of the session lets the server ask
-	until    time.Time    // when the id expires
+	declares inquiry.Declared // what the client of the session lets the server ask
+	until    time.Time        // when the id expires
 }
 
 // Answer answers tasks/get, tasks/update and tasks/cancel of the caller's; id is the request's, raw JSON.
@@ -51,7 +53,7 @@ func (t *Task) Answer(ctx context.Context, method string, id []byte) (*wire.Resp
 func (t *Task) Close() { t.l.GiveBack(false) }
 
 // Look returns the task as the extension shows it: with what it asks, or has come to.
-func (t *Task) Look(ctx context.Context) (mcp.TaskView, error) {
+func (t *Task) Look(ctx context.Context) (taskwire.View, error) {
 	v, err := t.read(ctx)
 	if err != nil {
 		return v, err
@@ -70,12 +72,12 @@ func (t *Task) Look(ctx context.Context) (mcp.TaskView, error) {
 }
 
 // read asks the server how the task is.
-func (t *Task) read(ctx context.Context) (mcp.TaskView, error) {
+func (t *Task) read(ctx context.Context) (taskwire.View, error) {
 	result, err := t.ask(ctx, mcp.MethodGetTask)
 	if err != nil {
-		return mcp.TaskView{}, err
+		return taskwire.View{}, err
 	}
-	v, err := mcp.ReadCoreTask(result)
+	v, err := taskwire.ReadCore(result)
 	if err != nil || v.ID != t.core {
 		return v, fault.BadUpstream
 	}
@@ -85,13 +87,13 @@ func (t *Task) read(ctx context.Context) (mcp.TaskView, error) {
 
 // fetch puts what the call has come to into the view. A result is the tool's, be it that of a
 // failure; only an error is one of the call ("Task Execution Errors").
-func (t *Task) fetch(ctx context.Context, v *mcp.TaskView) error {
+func (t *Task) fetch(ctx context.Context, v *taskwire.View) error {
 	message, err := t.request(ctx, mcp.MethodTaskResult)
 	if err != nil {
 		return err
 	}
 	if result := mcp.ResultObject(message); result != nil {
-		v.Status, v.Result = "completed", mcp.WithoutRelatedTask(result)
+		v.Status, v.Result = "completed", taskwire.WithoutRelated(result)
 		return nil
 	}
 	if v.Error = mcp.ErrorObject(message); v.Error == nil {

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"berth/internal/mcp"
+	"berth/internal/mcp/inquiry"
 	"berth/proxy/bridge/flow"
 	"berth/proxy/bridge/legacy"
 	"berth/proxy/bridge/rounds"
@@ -44,7 +45,7 @@ func (t *Task) collect(ctx context.Context, known bool) ([]rounds.Question, erro
 func (t *Task) hear(ctx context.Context, fl *flow.Flow, id []byte, asked []rounds.Question, wait time.Duration) (_ []rounds.Question, over bool) {
 	timer := time.NewTimer(wait)
 	defer timer.Stop()
-	for len(asked) < mcp.MaxInputs {
+	for len(asked) < inquiry.MaxInputs {
 		select {
 		case <-ctx.Done():
 			return asked, false

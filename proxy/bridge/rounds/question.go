@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"berth/internal/mcp"
+	"berth/internal/mcp/inquiry"
 
 	"github.com/go-json-experiment/json/jsontext"
 )
@@ -33,9 +34,9 @@ func KeyOf(id []byte) string {
 }
 
 // Inputs is what the client is asked with, of each question.
-func Inputs(asked []Question) (inputs []mcp.Input) {
+func Inputs(asked []Question) (inputs []inquiry.Input) {
 	for _, q := range asked {
-		inputs = append(inputs, mcp.Input{Key: q.Key, Value: mcp.InputRequest(q.Request)})
+		inputs = append(inputs, inquiry.Input{Key: q.Key, Value: inquiry.InputRequest(q.Request)})
 	}
 	return inputs
 }
@@ -49,7 +50,7 @@ func (c Counter) Withdrawn(round []Question, id []byte) []Question {
 
 // Cancelled is the answer to what nobody will answer.
 func Cancelled(q Question) []byte {
-	if mcp.IsElicitation(q.Request) {
+	if inquiry.IsElicitation(q.Request) {
 		return mcp.Response(q.ID, []byte(`{"action":"cancel"}`))
 	}
 	return mcp.ErrorResponse(q.ID, errNobodyAnswers.Object())

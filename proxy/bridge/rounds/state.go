@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"berth/internal/mcp"
+	"berth/internal/mcp/eras"
 	"berth/internal/seal"
 	"berth/internal/wire"
 	"berth/proxy/fault"
@@ -118,7 +119,7 @@ func (st *State) isOf(body []byte) bool {
 // Digest is of what a request asks for, the same in all rounds of its call: of its bytes, or of its JSON in the form that RFC 8785 gives
 // it, in which numbers that a double does not tell apart are one. The call that goes on is the first one's in any case.
 func Digest(body []byte, canonical bool) []byte {
-	body, err := mcp.LegacyForm(body, []byte("0"), nil)
+	body, err := eras.LegacyForm(body, []byte("0"), nil)
 	if err != nil {
 		return nil
 	}

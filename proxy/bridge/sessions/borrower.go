@@ -4,7 +4,7 @@ import (
 	"strconv"
 
 	"berth/internal/exchange"
-	"berth/internal/mcp"
+	"berth/internal/mcp/eras"
 	"berth/proxy/bridge/legacy"
 	"berth/proxy/resident"
 )
@@ -21,7 +21,7 @@ const (
 // Borrower is who wants a session.
 type Borrower struct {
 	Out     *exchange.Request // in whose name the upstream is spoken to
-	Client  mcp.Client
+	Client  eras.Client
 	Caller  string
 	Among   Isolation // who may share its sessions
 	Prefers string    // the session that it had best be lent; "": any

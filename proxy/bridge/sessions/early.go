@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"berth/internal/mcp"
+	"berth/internal/mcp/inquiry"
 	"berth/proxy/bridge/flow"
 	"berth/proxy/bridge/rounds"
 )
@@ -23,7 +24,7 @@ func (l *Session) keepAsked(it flow.Item) bool {
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if l.called || l.gone || len(l.early) >= mcp.MaxInputs {
+	if l.called || l.gone || len(l.early) >= inquiry.MaxInputs {
 		return false
 	}
 	if l.early = append(l.early, it); len(l.early) == 1 {
@@ -66,7 +67,7 @@ func (l *Session) withdrawEarly(id []byte) {
 // IsGreeting reports whether a question may be what the server asks of the session, and not of a call: some
 // ask each new one for its roots, whatever it has declared. Streams of calls bear what is of them alone.
 func (l *Session) IsGreeting(method string) bool {
-	if method != mcp.MethodListRoots || l.shelf == nil {
+	if method != inquiry.MethodListRoots || l.shelf == nil {
 		return false
 	}
 	l.pool.mu.Lock()

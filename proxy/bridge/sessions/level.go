@@ -5,13 +5,14 @@ import (
 
 	"berth/internal/exchange"
 	"berth/internal/mcp"
+	"berth/internal/mcp/offer"
 )
 
 // SetLevel has the session say as much as a client wants to hear. A server that
 // does not take it says what it says. "" wants nothing.
 func (l *Session) SetLevel(ctx context.Context, out *exchange.Request, named string) {
 	level := mcp.Severity(named)
-	if level < 0 || !mcp.HasCapability(l.Result, "logging") {
+	if level < 0 || !offer.HasCapability(l.Result, "logging") {
 		return
 	}
 	l.setting.Lock()

@@ -7,6 +7,7 @@ import (
 
 	"berth/internal/exchange"
 	"berth/internal/mcp"
+	"berth/internal/mcp/eras"
 	"berth/internal/wire"
 	"berth/proxy/bridge/legacy"
 	"berth/proxy/outbound"
@@ -54,7 +55,7 @@ func (p *Pool) openSession(ctx context.Context, at *legacy.Upstream, b *Borrower
 	ctx, cancel := context.WithTimeout(ctx, session.Limit(at.Endpoint()))
 	defer cancel()
 	_, err := at.Opener(as).Open(ctx, at.Upstream, session.Opening{
-		Initialize: mcp.InitializeFor([]byte(outbound.OwnID), legacy.Version, b.Client.LegacyCapabilities(), b.Client.Info),
+		Initialize: eras.InitializeFor([]byte(outbound.OwnID), legacy.Version, b.Client.LegacyCapabilities(), b.Client.Info),
 		Accept: func(opened *session.Session) error {
 			l.ID, l.Version, l.Result = opened.ID, opened.Version, opened.Result
 			if b.Client.Asked() {

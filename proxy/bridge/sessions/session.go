@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"berth/internal/exchange"
-	"berth/internal/mcp"
+	"berth/internal/mcp/inquiry"
 	"berth/proxy/bridge/flow"
 	"berth/proxy/bridge/legacy"
 )
@@ -18,9 +18,9 @@ import (
 type Session struct {
 	legacy.Session
 	pool     *Pool
-	shelf    *shelf       // nil: it stands on none, as one that was opened by another berth
-	Declares mcp.Declared // what its client has declared; "": another berth has opened it
-	Place    int          // of its server's processes; see Places
+	shelf    *shelf           // nil: it stands on none, as one that was opened by another berth
+	Declares inquiry.Declared // what its client has declared; "": another berth has opened it
+	Place    int              // of its server's processes; see Places
 
 	level int // the log level that was set, as mcp.Severity counts; -1: none. Of who uses it alone, or setting
 

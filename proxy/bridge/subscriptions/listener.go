@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"berth/internal/mcp"
+	"berth/internal/mcp/listen"
 	"berth/proxy/bridge/sessions"
 )
 
@@ -23,7 +24,7 @@ type listener struct {
 	heard chan []byte
 
 	mu     sync.Mutex // guards the fields below
-	agreed mcp.Filter
+	agreed listen.Filter
 	recent map[string]*news
 
 	left []byte // of events that were not read yet; of who reads
@@ -58,7 +59,7 @@ func (li *listener) Hear(l *sessions.Session, message []byte) {
 	}
 	li.mu.Lock()
 	defer li.mu.Unlock()
-	if err != nil || !li.agreed.Grants(&s) {
+	if err != nil || !li.agreed.Grants(s.Method, s.URI, s.Task.ID) {
 		return
 	}
 	now, key := time.Now(), string(message)

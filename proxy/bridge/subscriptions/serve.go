@@ -6,6 +6,8 @@ import (
 	"slices"
 
 	"berth/internal/mcp"
+	"berth/internal/mcp/listen"
+	"berth/internal/mcp/offer"
 	"berth/internal/wire"
 	"berth/proxy/bridge/coretasks"
 	"berth/proxy/bridge/sessions"
@@ -17,7 +19,7 @@ type Request struct {
 	Server *coretasks.Server // that it is about
 	Who    *sessions.Borrower
 	ID     []byte // raw JSON
-	Wishes mcp.Filter
+	Wishes listen.Filter
 }
 
 // Serve answers it, from the GET streams of the caller's sessions, and from resources/subscribe in one of them.
@@ -56,11 +58,11 @@ var tells = map[string][]string{
 }
 
 // offered is what of the client's wishes the server says it tells of.
-func (li *listener) offered() (offered mcp.Filter) {
+func (li *listener) offered() (offered listen.Filter) {
 	for _, wish := range li.of.Wishes {
 		path := tells[wish.Name]
-		isTold := wish.Name == mcp.FilterTasks || path != nil && mcp.HasCapability(li.l.Result, path...)
-		if isTold && !(mcp.Filter{wish}).Empty() {
+		isTold := wish.Name == listen.Tasks || path != nil && offer.HasCapability(li.l.Result, path...)
+		if isTold && !(listen.Filter{wish}).Empty() {
 			offered = append(offered, wish)
 		}
 	}
@@ -69,11 +71,11 @@ func (li *listener) offered() (offered mcp.Filter) {
 
 // agree subscribes to what is offered, and returns what of that the client can be told of: where the session has no GET stream, of
 // tasks alone.
-func (li *listener) agree(ctx context.Context) (agreed mcp.Filter) {
+func (li *listener) agree(ctx context.Context) (agreed listen.Filter) {
 	isHeard := li.l.IsHeard()
 	for _, wish := range li.agreed {
 		switch {
-		case wish.Name == mcp.FilterTasks:
+		case wish.Name == listen.Tasks:
 			if wish.List = li.tasksAmong(ctx, wish.List); len(wish.List) == 0 {
 				continue
 			}

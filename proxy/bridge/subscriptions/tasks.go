@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"berth/internal/mcp"
+	"berth/internal/mcp/taskwire"
 	"berth/internal/wire"
 )
 
@@ -77,10 +78,10 @@ func refusesCredentials(err error) bool {
 }
 
 // look looks at a task as tasks/get does.
-func (li *listener) look(ctx context.Context, id string) (mcp.TaskView, error) {
+func (li *listener) look(ctx context.Context, id string) (taskwire.View, error) {
 	t, err := li.of.Server.Open(ctx, li.of.Who, id)
 	if err != nil {
-		return mcp.TaskView{}, err
+		return taskwire.View{}, err
 	}
 	defer t.Close()
 	return t.Look(ctx)

@@ -8,6 +8,8 @@ import (
 
 	"berth/internal/exchange"
 	"berth/internal/mcp"
+	"berth/internal/mcp/mirrored"
+	"berth/internal/mcp/taskwire"
 	"berth/proxy/bridge/sessions"
 )
 
@@ -23,7 +25,7 @@ type Known struct {
 
 	// mirrors are the headers that calls must bear, by the tool's name; nil: nobody has looked since they
 	// have changed. The map does not change.
-	mirrors map[string][]mcp.Mirror
+	mirrors map[string][]mirrored.Argument
 
 	learned time.Time // when the server was last asked for them
 
@@ -58,7 +60,7 @@ func (k *Known) Check(ctx context.Context, l *sessions.Session, call *exchange.R
 }
 
 // checkMirrors refuses a call whose headers do not repeat its arguments.
-func checkMirrors(mirrors []mcp.Mirror, out *exchange.Request) *mcp.Error {
+func checkMirrors(mirrors []mirrored.Argument, out *exchange.Request) *mcp.Error {
 	for _, mirror := range mirrors {
 		if refusal := mirror.Check(out.Body, out.Header); refusal != nil {
 			return refusal
@@ -69,7 +71,7 @@ func checkMirrors(mirrors []mcp.Mirror, out *exchange.Request) *mcp.Error {
 
 // learn reads which arguments of the server's tools headers mirror, and which of them may become
 // tasks. A client's own list brings that up to date.
-func (k *Known) learn(ctx context.Context, l *sessions.Session, call *exchange.Request) map[string][]mcp.Mirror {
+func (k *Known) learn(ctx context.Context, l *sessions.Session, call *exchange.Request) map[string][]mirrored.Argument {
 	k.mu.Lock()
 	learned := k.facts()
 	k.mu.Unlock()
@@ -107,13 +109,13 @@ func (k *Known) Note(result []byte) {
 
 // toolFacts are what is known of a server's tools, by their names.
 type toolFacts struct {
-	mirrors  map[string][]mcp.Mirror
+	mirrors  map[string][]mirrored.Argument
 	supports map[string]string
 }
 
 // facts is a copy of what is known. The caller holds k.mu.
 func (k *Known) facts() toolFacts {
-	t := toolFacts{map[string][]mcp.Mirror{}, map[string]string{}}
+	t := toolFacts{map[string][]mirrored.Argument{}, map[string]string{}}
 	maps.Copy(t.mirrors, k.mirrors)
 	maps.Copy(t.supports, k.supports)
 	return t
@@ -121,6 +123,6 @@ func (k *Known) facts() toolFacts {
 
 // add adds what the result of a tools/list says.
 func (t toolFacts) add(result []byte) {
-	mcp.AddMirrors(t.mirrors, result)
-	mcp.AddTaskSupports(t.supports, result)
+	mirrored.Add(t.mirrors, result)
+	taskwire.AddSupports(t.supports, result)
 }
