@@ -43,7 +43,7 @@ func (f *rig) unreadPolls(n int, id string, header ...string) (leave func()) {
 // A large result of which many clients read nothing is in memory once, by whatever way they
 // are given it.
 func TestResultThatIsNotReadIsInMemoryOnce(t *testing.T) {
-	const readers, size = 16, 4
+	const readers, size = 16, 2
 	result := largeResult(size)
 	for name, open := range map[string]func(t *testing.T){
 		"polls": func(t *testing.T) {
@@ -166,7 +166,7 @@ func TestLargeEventsAreReadAsTheyAre(t *testing.T) {
 // So are the asks of a task that waits for input, and those of a call in a session for which
 // many wait.
 func TestAsksThatAreNotReadAreInMemoryOnce(t *testing.T) {
-	const readers, size = 16, 4
+	const readers, size = 16, 1
 	question := `{"method":"elicitation/create","params":{"mode":"form","requestedSchema":{},"message":"` + strings.Repeat("?", size*mib) + `"}}`
 	for name, open := range map[string]func(t *testing.T){
 		"polls": func(t *testing.T) {

@@ -58,7 +58,7 @@ func TestAnswerThatIsTooLarge(t *testing.T) {
 
 // Many events cost no more memory than one.
 func TestManyEventsOfAHeldCall(t *testing.T) {
-	const events, batch = 250_000, 1000
+	const events, batch = 125_000, 1000
 	line := strings.Repeat("data: {\"jsonrpc\":\"2.0\",\"method\":\"notifications/message\"}\n\n", batch)
 	f := newUpgraded(t, rigOptions{}, nil)
 	var most uint64
@@ -66,7 +66,7 @@ func TestManyEventsOfAHeldCall(t *testing.T) {
 		w.Header().Set("Content-Type", eventsType)
 		for n := range events / batch {
 			_, _ = io.WriteString(w, line)
-			if n%50 == 49 {
+			if n%25 == 24 {
 				most = max(most, heap())
 			}
 		}

@@ -33,7 +33,7 @@ func reloadCommand() *cli.Command {
 func tellReload(w io.Writer, r api.Reloaded) error {
 	text := r.File + ": in use"
 	if len(r.Changed)+len(r.Restart) == 0 {
-		text += ", nothing has changed"
+		text += ", none of its keys has changed"
 	}
 	if len(r.Changed) > 0 {
 		text += "\nchanged: " + strings.Join(r.Changed, ", ")

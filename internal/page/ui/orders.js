@@ -65,7 +65,7 @@ const orders = {
 };
 
 function reloaded(told) {
-  const changed = told.changed && told.changed.length ? "in use now: " + told.changed.join(", ") : "nothing has changed";
+  const changed = told.changed && told.changed.length ? "in use now: " + told.changed.join(", ") : "none of its keys has changed";
   const restart = told.restart && told.restart.length ? "; needs a restart: " + told.restart.join(", ") : "";
   return `The file was read: ${changed}${restart}.`;
 }
