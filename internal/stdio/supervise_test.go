@@ -105,6 +105,26 @@ func TestOldProcessTakesNoNewSession(t *testing.T) {
 	r.eventually("the old process is gone", func() bool { return r.processes() == 1 })
 }
 
+// A process that has lived long enough just as a session is about to be opened in it opens that.
+func TestAProcessOpensTheSessionThatItWasChosenFor(t *testing.T) {
+	r := newRig(t, "server", shared, func(o *Options, t *timing) { o.MaxLife, t.sweep = time.Millisecond, time.Hour })
+	at, refused := r.processFor("a", []byte(opening))
+	if refused != nil {
+		t.Fatal(refused)
+	}
+	<-at.ready
+	r.eventually("it is old", func() bool { return at.isOld(time.Now()) })
+	r.sweep()
+	response, err := r.Server.open(at, "a", []byte(`"first"`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer response.Body.Close()
+	if response.Status != wire.StatusOK {
+		t.Errorf("got %d", response.Status)
+	}
+}
+
 func TestCloseStopsWhatHasNoSession(t *testing.T) {
 	r := newRig(t, "server", shared)
 	a, b := r.open("a"), r.open("b")

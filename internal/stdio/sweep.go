@@ -22,7 +22,7 @@ func (s *Server) sweep() {
 	}
 	for p := range s.peers {
 		switch {
-		case p.alone || !p.isReady():
+		case p.alone, p.opens > 0, !p.isReady():
 		case len(p.sessions) == 0 && p.isOld(now):
 			p.stop("it has lived long enough")
 		case len(p.sessions) == 0 && p.silent:
