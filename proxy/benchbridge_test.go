@@ -10,9 +10,7 @@ import (
 	"testing"
 
 	"berth/internal/journal"
-	"berth/internal/seal"
 	"berth/proxy"
-	"berth/proxy/bridge"
 	"berth/routing/profile"
 
 	"go.opentelemetry.io/otel/trace/noop"
@@ -67,14 +65,10 @@ func make512() []byte {
 func benchedBridge(b *testing.B, stream bool) string {
 	berth := start(b, setup{handler: benchedLegacy(stream),
 		endpoint: func(ep *proxy.Endpoint) {
-			keys, err := seal.NewKeyring(make([]byte, seal.MinSecret))
-			if err != nil {
-				b.Fatal(err)
-			}
 			for _, u := range ep.Router.Pool.Upstreams() {
 				u.Era = profile.SpokenLegacy
 			}
-			ep.Bridge = bridge.New(bridge.Options{Endpoint: ep, Keys: keys})
+			bridgeAt(b, ep)
 		},
 		options: func(o *proxy.Options) {
 			o.AccessLog = journal.New(io.Discard).Patient(slog.LevelInfo)

@@ -10,7 +10,6 @@ import (
 
 	"berth/internal/exchange"
 	"berth/internal/mcp"
-	"berth/internal/seal"
 	"berth/internal/wire"
 	"berth/proxy"
 	"berth/proxy/bridge"
@@ -41,15 +40,10 @@ func (r *runner) Send(ctx context.Context, request *exchange.Request, wait time.
 func hosts(t *testing.T, test func(t *testing.T, f *rig, r *runner)) {
 	synctest.Test(t, func(t *testing.T) {
 		r := &runner{broken: map[string]bool{}}
-		keys, err := seal.NewKeyring([]byte("0123456789abcdef0123456789abcdef"))
-		if err != nil {
-			t.Fatal(err)
-		}
 		var b *bridge.Bridge
 		f := newRig(t, rigOptions{probe: true, upstream: func(_ int, u *routing.Upstream) { u.Era, u.Hosted = profile.SpokenLegacy, true }, endpoint: func(ep *proxy.Endpoint) {
 			r.Sender, ep.Client = ep.Client, r
-			b = bridge.New(bridge.Options{Endpoint: ep, Keys: keys})
-			ep.Bridge = b
+			b = bridgeAt(t, ep)
 		}})
 		f.background(b.Run)
 		test(t, f, r)

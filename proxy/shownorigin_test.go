@@ -12,10 +12,8 @@ import (
 
 	"berth/internal/exchange"
 	"berth/internal/mcp"
-	"berth/internal/seal"
 	"berth/internal/wire"
 	"berth/proxy"
-	"berth/proxy/bridge"
 	"berth/routing/profile"
 )
 
@@ -65,15 +63,11 @@ func oldServer(w http.ResponseWriter, r *http.Request) {
 // startBridged starts a berth that shows oldServer as a modern one, to the listed page.
 func startBridged(t *testing.T) *berth {
 	return start(t, setup{handler: http.HandlerFunc(oldServer), endpoint: func(ep *proxy.Endpoint) {
-		keys, err := seal.NewKeyring(make([]byte, seal.MinSecret))
-		if err != nil {
-			t.Fatal(err)
-		}
 		for _, u := range ep.Router.Pool.Upstreams() {
 			u.Era = profile.SpokenLegacy
 		}
 		ep.Origins = []string{listedPage}
-		ep.Bridge = bridge.New(bridge.Options{Endpoint: ep, Keys: keys})
+		bridgeAt(t, ep)
 	}})
 }
 

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"berth/internal/mcp"
-	"berth/internal/seal"
 	"berth/proxy"
 	"berth/proxy/bridge"
 	"berth/routing"
@@ -19,15 +18,10 @@ import (
 func TestAModernRequestWithoutItsVersionDoesNotPassTheBridge(t *testing.T) {
 	for lenient, want := range map[bool]int{false: http.StatusBadRequest, true: http.StatusOK} {
 		synctest.Test(t, func(t *testing.T) {
-			keys, err := seal.NewKeyring([]byte("0123456789abcdef0123456789abcdef"))
-			if err != nil {
-				t.Fatal(err)
-			}
 			var b *bridge.Bridge
 			f := newRig(t, rigOptions{size: 1, upstream: func(_ int, u *routing.Upstream) { u.Era = profile.SpokenLegacy }, endpoint: func(ep *proxy.Endpoint) {
 				ep.Lenient = lenient
-				b = bridge.New(bridge.Options{Endpoint: ep, Keys: keys})
-				ep.Bridge = b
+				b = bridgeAt(t, ep)
 			}})
 			f.background(b.Run)
 			r := f.modernRequest(t.Context(), "tools/call", "greet", `"name":"greet","arguments":{"name":"x"}`)

@@ -8,7 +8,6 @@ import (
 	"testing/synctest"
 	"time"
 
-	"berth/internal/seal"
 	"berth/proxy"
 	"berth/proxy/bridge"
 	"berth/routing"
@@ -19,16 +18,11 @@ import (
 // answers.
 func newBridgedRig(t *testing.T, takes int) *coreRig {
 	t.Helper()
-	keys, err := seal.NewKeyring([]byte("0123456789abcdef0123456789abcdef"))
-	if err != nil {
-		t.Fatal(err)
-	}
 	var b *bridge.Bridge
 	f := newCoreRig(t, rigOptions{
 		upstream: func(_ int, u *routing.Upstream) { u.Era = profile.SpokenLegacy },
 		endpoint: func(ep *proxy.Endpoint) {
-			b = bridge.New(bridge.Options{Endpoint: ep, Keys: keys})
-			ep.Bridge = b
+			b = bridgeAt(t, ep)
 		},
 	}, nil)
 	f.background(b.Run)

@@ -3,10 +3,11 @@ package mcp
 import (
 	"encoding/json"
 	"errors"
-	"runtime"
 	"strings"
 	"testing"
 	"unicode/utf8"
+
+	"berth/internal/jsonobject/jsontest"
 )
 
 const declared = `"io.modelcontextprotocol/clientCapabilities":{"extensions":{"io.modelcontextprotocol/tasks":{}}}`
@@ -194,12 +195,12 @@ func FuzzRoundBody(f *testing.F) {
 		if err != nil {
 			return
 		}
-		want, ok := decode(t, body).(map[string]any)
+		want, ok := jsontest.Decode(t, body).(map[string]any)
 		if !ok {
 			t.Fatalf("took %q", body)
 		}
 		rounded(r, want)
-		sameJSON(t, got, want)
+		jsontest.Same(t, got, want)
 		if again, err := r.Body(got); err != nil || string(again) != string(got) {
 			t.Errorf("%s\nbecame %s (%v)\nthe second time", got, again, err)
 		}
@@ -209,17 +210,8 @@ func FuzzRoundBody(f *testing.F) {
 func TestRoundCopiesALargeCallOnce(t *testing.T) {
 	half := strings.Repeat("x", 1<<20)
 	original := []byte(request("tools/call", `"arguments":{"data":"`+half+`"},"_meta":{"progressToken":1},"more":"`+half+`"`))
-	got := allocated(func() { _, _ = Round{ID: []byte("2"), ProgressToken: "p"}.Body(original) })
+	got := jsontest.Allocated(func() { _, _ = Round{ID: []byte("2"), ProgressToken: "p"}.Body(original) })
 	if got > uint64(len(original))*3/2 {
 		t.Errorf("%d bytes allocated for a call of %d", got, len(original))
 	}
-}
-
-// allocated returns how many bytes do takes from the heap.
-func allocated(do func()) uint64 {
-	var before, after runtime.MemStats
-	runtime.ReadMemStats(&before)
-	do()
-	runtime.ReadMemStats(&after)
-	return after.TotalAlloc - before.TotalAlloc
 }

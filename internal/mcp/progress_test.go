@@ -6,6 +6,8 @@ import (
 	"testing"
 	"unicode"
 	"unicode/utf8"
+
+	"berth/internal/jsonobject/jsontest"
 )
 
 func TestProgressTokenIsReadRaw(t *testing.T) {
@@ -108,7 +110,7 @@ func TestOwnProgressIsReadBack(t *testing.T) {
 		if got, ok := PeekProgress(message); !ok || !reflect.DeepEqual(got, want) {
 			t.Errorf("%s: got %q", message, got)
 		}
-		if m, _ := decode(t, message).(map[string]any); m["jsonrpc"] != "2.0" || m["id"] != nil {
+		if m, _ := jsontest.Decode(t, message).(map[string]any); m["jsonrpc"] != "2.0" || m["id"] != nil {
 			t.Errorf("not a notification: %s", message)
 		}
 	}

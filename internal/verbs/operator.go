@@ -130,9 +130,7 @@ func (o *operator) call(ctx context.Context, method, path string, in, out any) e
 // failed gives the error of a failed call its exit code. As JSON a refusal that stands is told to programs as well.
 func (o *operator) failed(err error) error {
 	if fault, refused := errors.AsType[*admin.Fault](err); refused && o.json && !isPassing(err) {
-		encoder := json.NewEncoder(o.out)
-		encoder.SetIndent("", "  ")
-		_ = encoder.Encode(map[string]*admin.Fault{"error": fault}) // what cannot be written is told as text all the same
+		_ = o.encode(map[string]*admin.Fault{"error": fault}) // what cannot be written is told as text all the same
 	}
 	return coded(err)
 }
@@ -164,6 +162,11 @@ func (o *operator) print(value any, text func(io.Writer) error) error {
 	if o.raw != nil {
 		value = o.raw
 	}
+	return o.encode(value)
+}
+
+// encode prints a value as JSON.
+func (o *operator) encode(value any) error {
 	encoder := json.NewEncoder(o.out)
 	encoder.SetIndent("", "  ")
 	return encoder.Encode(value)

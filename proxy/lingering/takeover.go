@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"berth/internal/mcp"
+	"berth/internal/timed"
 	"berth/internal/wire"
 	"berth/proxy/inbound"
 )
@@ -22,7 +23,7 @@ func (l *Exchanges) TakeOver(c *inbound.Call) {
 	}
 	ctx := c.HTTP.Context()
 	if l.end(ctx, sessionOf(c), c.HTTP.Header.Get(mcp.HeaderLastEvent)) {
-		pause(ctx, aMoment)
+		_ = timed.Sleep(ctx, aMoment)
 	}
 }
 
@@ -34,7 +35,7 @@ func (l *Exchanges) TakeOverElsewhere(ctx context.Context, c *inbound.Call, refu
 	}
 	response := refusal
 	for wait := aMoment; wait <= manyMoments && response.Status == wire.StatusConflict; wait *= 2 {
-		pause(ctx, wait)
+		_ = timed.Sleep(ctx, wait)
 		_ = response.Body.Close()
 		next, err := sendAgain()
 		if err != nil {
@@ -50,10 +51,3 @@ const (
 	aMoment     = 20 * time.Millisecond
 	manyMoments = 32 * aMoment
 )
-
-func pause(ctx context.Context, d time.Duration) {
-	select {
-	case <-time.After(d):
-	case <-ctx.Done():
-	}
-}

@@ -10,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"berth/internal/jsonobject"
+	"berth/internal/jsonobject/jsontest"
 	"berth/internal/mcp"
 )
 
@@ -91,18 +92,18 @@ func FuzzRequired(f *testing.F) {
 		if err != nil {
 			return
 		}
-		want := decode(t, result).(map[string]any)
+		want := jsontest.Decode(t, result).(map[string]any)
 		requests, _ := want["inputRequests"].(map[string]any)
 		if len(asks) != len(requests) || len(asks) > MaxInputs {
 			t.Fatalf("%d of %d requests read", len(asks), len(requests))
 		}
 		if requests != nil && utf8.Valid(result) {
-			sameJSON(t, appendInputs(nil, asks), requests)
+			jsontest.Same(t, appendInputs(nil, asks), requests)
 		}
 		if state == nil {
 			state = []byte("null")
 		}
-		sameJSON(t, state, want["requestState"])
+		jsontest.Same(t, state, want["requestState"])
 	})
 }
 
@@ -173,4 +174,9 @@ func TestResponsesAreObjects(t *testing.T) {
 			t.Errorf("%s: got %v", value, err)
 		}
 	}
+}
+
+// request is a message with the given members of params.
+func request(method, params string) string {
+	return `{"jsonrpc":"2.0","id":1,"method":"` + method + `","params":{` + params + `}}`
 }

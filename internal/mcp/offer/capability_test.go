@@ -1,6 +1,7 @@
 package offer
 
 import (
+	"berth/internal/jsonobject/jsontest"
 	"berth/internal/mcp"
 	"strings"
 	"testing"
@@ -79,7 +80,7 @@ func FuzzAddTasksCapability(f *testing.F) {
 			}
 			return
 		}
-		want, ok := decode(t, message).(map[string]any)
+		want, ok := jsontest.Decode(t, message).(map[string]any)
 		result, _ := want["result"].(map[string]any)
 		if !ok || result == nil || want["error"] != nil || result["protocolVersion"] != mcp.VersionCoreTasks {
 			t.Fatalf("took %q", message)
@@ -89,8 +90,8 @@ func FuzzAddTasksCapability(f *testing.F) {
 			t.Fatalf("added to %q", message)
 		}
 		const tasks = `"tasks":{"list":{},"cancel":{},"requests":{"tools":{"call":{}}}}`
-		capabilities["tasks"] = decode(t, []byte("{"+tasks+"}")).(map[string]any)["tasks"]
-		sameJSON(t, got, want)
+		capabilities["tasks"] = jsontest.Decode(t, []byte("{"+tasks+"}")).(map[string]any)["tasks"]
+		jsontest.Same(t, got, want)
 		before := strings.Replace(string(got), ","+tasks, "", 1)
 		if len(before) == len(got) {
 			before = strings.Replace(string(got), tasks, "", 1)

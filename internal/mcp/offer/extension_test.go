@@ -3,6 +3,8 @@ package offer
 import (
 	"strings"
 	"testing"
+
+	"berth/internal/jsonobject/jsontest"
 )
 
 func TestAddTasksExtension(t *testing.T) {
@@ -61,34 +63,21 @@ func FuzzAddTasksExtension(f *testing.F) {
 			}
 			return
 		}
-		want, ok := decode(t, message).(map[string]any)
+		want, ok := jsontest.Decode(t, message).(map[string]any)
 		result, _ := want["result"].(map[string]any)
 		if !ok || result == nil || want["error"] != nil {
 			t.Fatalf("took %q", message)
 		}
-		extensions := within(t, within(t, result, "capabilities"), "extensions")
+		extensions := jsontest.Within(t, jsontest.Within(t, result, "capabilities"), "extensions")
 		if _, there := extensions["io.modelcontextprotocol/tasks"]; there {
 			t.Fatalf("added to %q, which has it", message)
 		}
 		extensions["io.modelcontextprotocol/tasks"] = map[string]any{}
-		sameJSON(t, got, want)
+		jsontest.Same(t, got, want)
 		if _, again := AddTasksExtension(got); again {
 			t.Errorf("added twice to %q", message)
 		}
 	})
-}
-
-// within returns the object in a member, which is made if there is none.
-func within(t *testing.T, object map[string]any, name string) map[string]any {
-	t.Helper()
-	if object[name] == nil {
-		object[name] = map[string]any{}
-	}
-	inner, ok := object[name].(map[string]any)
-	if !ok {
-		t.Fatalf("%s is no object", name)
-	}
-	return inner
 }
 
 func TestHasCapability(t *testing.T) {

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"berth/internal/jsonobject/jsontest"
 )
 
 // supportOf makes every tool that is not "plain" one that may be called as a task, unless
@@ -136,7 +138,7 @@ func FuzzAddTaskSupport(f *testing.F) {
 			return
 		}
 		var found []string
-		for _, tool := range within(t, decode(t, got).(map[string]any), "result")["tools"].([]any) {
+		for _, tool := range jsontest.Within(t, jsontest.Decode(t, got).(map[string]any), "result")["tools"].([]any) {
 			o, _ := tool.(map[string]any)
 			if execution, _ := o["execution"].(map[string]any); execution["taskSupport"] == mark {
 				name, _ := o["name"].(string)

@@ -1,6 +1,7 @@
 package taskwire
 
 import (
+	"berth/internal/jsonobject/jsontest"
 	"berth/internal/mcp"
 	"berth/internal/mcp/inquiry"
 	"bytes"
@@ -64,7 +65,7 @@ func TestDetailedBearsWhatItsStatusCallsFor(t *testing.T) {
 	}
 	for _, status := range []string{"completed", "failed", "input_required"} {
 		v := view(func(v *View) { v.Status = status })
-		decode(t, detailed(v))
+		jsontest.Decode(t, detailed(v))
 	}
 }
 
@@ -110,7 +111,7 @@ func TestLargeOutcomeIsNotCopied(t *testing.T) {
 			"asks":          func() mcp.Parts { return asks.Response(id) },
 			"core error":    func() mcp.Parts { return mcp.ErrorParts(id, result) },
 		} {
-			if got := allocated(func() { word() }); got > 64<<10 {
+			if got := jsontest.Allocated(func() { word() }); got > 64<<10 {
 				t.Errorf("%s, %s: %d bytes allocated for %d", name, what, got, len(result))
 			}
 			if !json.Valid(word().Bytes()) {
@@ -135,13 +136,13 @@ func TestTaskNotificationOfAViewIsTheSameTask(t *testing.T) {
 			v.Result = []byte(`{"content":[],"_meta":{"a":1}}`)
 			v.Inputs = inquiry.Inputs([]inquiry.Input{{Key: "a", Value: []byte(`{"method":"roots/list"}`)}})
 		})
-		result := decode(t, detailed(v)).(map[string]any)
+		result := jsontest.Decode(t, detailed(v)).(map[string]any)
 		if result["resultType"] != "complete" || result["status"] != status {
 			t.Errorf("got the result %v", result)
 		}
 		delete(result, "resultType")
 		result["_meta"] = map[string]any{"io.modelcontextprotocol/subscriptionId": "s"}
-		got := decode(t, v.Notification([]byte(`"s"`)).Bytes())
+		got := jsontest.Decode(t, v.Notification([]byte(`"s"`)).Bytes())
 		want := map[string]any{"jsonrpc": "2.0", "method": "notifications/tasks", "params": result}
 		if !reflect.DeepEqual(got, want) {
 			t.Errorf("got  %v\nwant %v", got, want)
