@@ -43,7 +43,7 @@ type passed struct {
 func (p *passed) Read(b []byte) (int, error) {
 	defer p.begin()()
 	if p.closing.Load() {
-		return 0, context.Cause(p.ctx)
+		return 0, orCause(p.ctx, errClosed)
 	}
 	for len(p.data) == 0 {
 		if p.over != nil {
@@ -106,10 +106,10 @@ func (p *passed) await() (part, error) {
 
 // Close implements io.Closer: it ends the exchange.
 func (p *passed) Close() error {
-	p.cancel(errClosed)
-	if p.closing.Swap(true) {
+	if p.closing.Swap(true) { // before the end of ctx, which closes as well
 		return nil
 	}
+	p.cancel(errClosed)
 	defer p.begin()()
 	p.unwatch()
 	p.unfollow()

@@ -178,6 +178,21 @@ func TestAWriterWaitsForASlowReader(t *testing.T) {
 	}
 }
 
+func TestWhoClosesAnAnswerWaitsUntilItIsCleared(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		there := w.start(func(context.Context, *exchange.Request) (*wire.Response, error) {
+			return answer(aJSON, strings.Repeat("a", 6*partSize)), nil // so that what was read is noted
+		})
+		here := w.start(nobody)
+		response := here.pass(t, there)
+		here.line.slow = time.Second
+		exchangetest.ReadAll(t, response)
+		if n := w.count("relay:exchange:") + w.count("relay:read:"); n > 0 {
+			t.Errorf("got %d records of an exchange that is closed", n)
+		}
+	})
+}
+
 func TestManyAtOnce(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		var executed atomic.Int64
