@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"math"
 	"net"
 	"net/netip"
 	"slices"
@@ -19,13 +20,15 @@ type kubeMeta struct {
 
 // endpointSlice is an EndpointSlice (discovery.k8s.io/v1), as far as berth reads it.
 type endpointSlice struct {
-	Metadata    kubeMeta   `json:"metadata"`
-	AddressType string     `json:"addressType"`
-	Endpoints   []endpoint `json:"endpoints"`
-	Ports       []struct {
-		Name string `json:"name"`
-		Port int    `json:"port"`
-	} `json:"ports"`
+	Metadata    kubeMeta    `json:"metadata"`
+	AddressType string      `json:"addressType"`
+	Endpoints   []endpoint  `json:"endpoints"`
+	Ports       []slicePort `json:"ports"`
+}
+
+type slicePort struct {
+	Name string `json:"name"`
+	Port int    `json:"port"` // 0: any
 }
 
 type endpoint struct {
@@ -54,18 +57,25 @@ type found struct {
 }
 
 // instances are the pods behind the endpoints. A pod is one instance, also where it stands in
-// several slices: at its IPv4 address if it has one.
+// several slices: at its IPv4 address if it has one. Slices without the port are passed over, unless none has it.
 func (s *endpoints) instances(port string, place Place) ([]Instance, error) {
 	best := map[string]found{}
+	var without error // the port
+	passed := true    // no slice has it
 	for _, name := range sortedKeys(s.byName) {
 		slice := s.byName[name]
 		if slice.AddressType != "IPv4" && slice.AddressType != "IPv6" || len(slice.Endpoints) == 0 {
 			continue
 		}
 		number, err := slice.port(port)
+		if errors.Is(err, errNoPort) {
+			without = cmp.Or(without, err)
+			continue
+		}
 		if err != nil {
 			return nil, err
 		}
+		passed = false
 		for _, e := range slice.Endpoints {
 			one, err := e.found(number, place)
 			if err != nil {
@@ -76,6 +86,9 @@ func (s *endpoints) instances(port string, place Place) ([]Instance, error) {
 			}
 		}
 	}
+	if passed && without != nil {
+		return nil, without
+	}
 	list := make([]Instance, 0, len(best))
 	for _, name := range sortedKeys(best) {
 		list = append(list, best[name].Instance)
@@ -83,21 +96,30 @@ func (s *endpoints) instances(port string, place Place) ([]Instance, error) {
 	return list, nil
 }
 
+// errNoPort says that a slice does not have the port that is wanted.
+var errNoPort = errors.New("the service has no port")
+
 func (s endpointSlice) port(wanted string) (int, error) {
-	if wanted == "" && len(s.Ports) == 1 {
-		return s.Ports[0].Port, nil
-	}
 	var have []string
+	last := 0
 	for _, p := range s.Ports {
+		if p.Port < 1 || p.Port > math.MaxUint16 {
+			continue
+		}
 		if wanted != "" && (p.Name == wanted || strconv.Itoa(p.Port) == wanted) {
 			return p.Port, nil
 		}
-		have = append(have, fmt.Sprintf("%d (%q)", p.Port, p.Name))
+		have, last = append(have, fmt.Sprintf("%d (%q)", p.Port, p.Name)), p.Port
 	}
-	if wanted == "" {
+	switch {
+	case wanted != "":
+		return 0, fmt.Errorf("%w %q, it has %v", errNoPort, wanted, have)
+	case len(have) == 0:
+		return 0, errNoPort
+	case len(have) > 1:
 		return 0, fmt.Errorf("the service has several ports, %v: port must say which one", have)
 	}
-	return 0, fmt.Errorf("the service has no port %q, it has %v", wanted, have)
+	return last, nil
 }
 
 // found reads an endpoint. One that is not ready, which one that terminates never is, drains.

@@ -20,7 +20,7 @@ import (
 
 const (
 	listTimeout  = 30 * time.Second
-	kubePage     = 500      // EndpointSlices of one page; each has up to 100 endpoints
+	kubeLimit    = 500      // EndpointSlices of one page; each has up to 100 endpoints
 	maxKubePage  = 64 << 20 // bytes
 	maxKubeToken = 64 << 10 // bytes
 )

@@ -88,6 +88,54 @@ func TestThePortIsFoundByNameOrNumber(t *testing.T) {
 	c.hear(t).awaitError(t, `no port "grpc", it has [7101 ("http")]`)
 }
 
+// A slice may be of pods that do not have the port, as in the middle of a rollout.
+func TestSlicesWithoutThePortArePassedOver(t *testing.T) {
+	for port, none := range map[string]string{"7102": `no port "7102", it has [7101 ("http")]`, "http": `no port "http", it has []`, "": "the service has no port"} {
+		c := newCluster(t)
+		c.options.Port = port
+		without := map[string]int{"7102": 7101, "http": 0, "": 70000}[port]
+		c.Put("mcp", "mcp-a", "IPv4", without, ready("a", "10.0.0.1"))
+		h := c.hear(t)
+		h.awaitError(t, none)
+		c.Put("mcp", "mcp-b", "IPv4", 7102, ready("b", "10.0.0.2"))
+		h.await(t, "b@10.0.0.2:7102")
+		c.Put("mcp", "mcp-a", "IPv4", 7102, ready("a", "10.0.0.1"))
+		h.await(t, "a@10.0.0.1:7102, b@10.0.0.2:7102")
+	}
+}
+
+// What is no list is not one of nothing.
+func TestWhatIsNoListIsAnError(t *testing.T) {
+	for said, words := range map[string]string{
+		"{}": `of the kind ""`, "null": `of the kind ""`, `{"kind":"PodList","metadata":{"resourceVersion":"5"},"items":[]}`: `of the kind "PodList"`,
+		`{"kind":"Status","status":"Failure","message":"etcd is down","code":500}`: "HTTP 500: etcd is down", "[]": "reading the list", "<html>": "reading the list",
+	} {
+		c := newCluster(t)
+		c.Put("mcp", "mcp-a", "IPv4", 7101, ready("a", "10.0.0.1"))
+		h := c.hear(t)
+		h.await(t, "a@10.0.0.1:7101")
+		realtest.Eventually(t, "watch", func() bool { return c.Watches() == 1 })
+		c.Say(said, said)
+		c.Cut()
+		h.awaitError(t, words)
+		c.Say("", "")
+		h.await(t, "a@10.0.0.1:7101")
+	}
+}
+
+// Where watches tell nothing that can be understood, lists do.
+func TestAWatchThatTellsNothingIsReplacedByLists(t *testing.T) {
+	for _, said := range []string{" ", "<html>", "{}", "[]", "null", `{"type":"ERROR","object":null}`, `{"type":"ADDED","object":{"metadata":{}}}`} {
+		c := newCluster(t)
+		c.Say("", said)
+		c.Put("mcp", "mcp-a", "IPv4", 7101, ready("a", "10.0.0.1"))
+		h := c.hear(t)
+		h.await(t, "a@10.0.0.1:7101")
+		c.Put("mcp", "mcp-a", "IPv4", 7101, ready("b", "10.0.0.1"))
+		h.await(t, "b@10.0.0.1:7101")
+	}
+}
+
 // A watch that is cut goes on where it was; what was changed meanwhile is told.
 func TestACutWatchGoesOnWhereItWas(t *testing.T) {
 	c := newCluster(t)

@@ -16,20 +16,11 @@ func (a *kubeAPI) list(ctx context.Context) (*endpoints, error) {
 	ctx, cancel := context.WithTimeout(ctx, listTimeout)
 	defer cancel()
 	known := &endpoints{byName: map[string]endpointSlice{}}
-	query := url.Values{"limit": {strconv.Itoa(kubePage)}}
+	query := url.Values{"limit": {strconv.Itoa(kubeLimit)}}
 	for {
-		var page struct {
-			Metadata kubeMeta        `json:"metadata"`
-			Items    []endpointSlice `json:"items"`
-		}
-		body, err := a.get(ctx, query)
+		page, err := a.page(ctx, query)
 		if err != nil {
 			return nil, err
-		}
-		err = json.NewDecoder(io.LimitReader(body, maxKubePage)).Decode(&page)
-		body.Close()
-		if err != nil {
-			return nil, fmt.Errorf("reading the list: %w", err)
 		}
 		for _, slice := range page.Items {
 			known.byName[slice.Metadata.Name] = slice
@@ -40,6 +31,33 @@ func (a *kubeAPI) list(ctx context.Context) (*endpoints, error) {
 		}
 		query.Set("continue", page.Metadata.Continue)
 	}
+}
+
+// kubePage is a part of a list.
+type kubePage struct {
+	Kind     string          `json:"kind"`
+	Metadata kubeMeta        `json:"metadata"`
+	Items    []endpointSlice `json:"items"`
+	kubeStatus
+}
+
+// page returns what the query asks for. Anything but a list would be read as one of nothing.
+func (a *kubeAPI) page(ctx context.Context, query url.Values) (kubePage, error) {
+	var page kubePage
+	body, err := a.get(ctx, query)
+	if err != nil {
+		return page, err
+	}
+	defer body.Close()
+	switch err := json.NewDecoder(io.LimitReader(body, maxKubePage)).Decode(&page); {
+	case err != nil:
+		return page, fmt.Errorf("reading the list: %w", err)
+	case page.Kind == "Status":
+		return page, page.err()
+	case page.Kind != "EndpointSliceList":
+		return page, fmt.Errorf("reading the list: it is of the kind %.80q", page.Kind)
+	}
+	return page, nil
 }
 
 // kubeEvent is one line of a watch.
@@ -63,11 +81,16 @@ func (a *kubeAPI) watch(ctx context.Context, known *endpoints, lasts time.Durati
 	}
 	defer body.Close()
 	changed()
+	began, told := time.Now(), false
 	limited := &io.LimitedReader{R: body}
-	for decoder := json.NewDecoder(limited); ; {
+	for decoder := json.NewDecoder(limited); ; told = true {
 		limited.N = maxKubePage
 		var event kubeEvent
-		if err := decoder.Decode(&event); err != nil {
+		err := decoder.Decode(&event)
+		switch {
+		case errors.Is(err, io.EOF) && !told && time.Since(began) < watchLeast, limited.N <= 0, isGarbage(err):
+			return errors.Join(errEvent, err)
+		case err != nil:
 			return nil // cut, or over
 		}
 		news, err := known.apply(event)
@@ -80,6 +103,16 @@ func (a *kubeAPI) watch(ctx context.Context, known *endpoints, lasts time.Durati
 	}
 }
 
+// watchLeast is how long a watch lasts that tells nothing: one that the server ends earlier is none.
+const watchLeast = time.Second
+
+// isGarbage reports whether what was to be read is there, and no event.
+func isGarbage(err error) bool {
+	_, syntax := errors.AsType[*json.SyntaxError](err)
+	_, unfit := errors.AsType[*json.UnmarshalTypeError](err)
+	return syntax || unfit
+}
+
 // errEvent says that a watch told what berth does not understand: it is listed anew.
 var errEvent = fmt.Errorf("%w, or not understood", errExpired)
 
@@ -87,8 +120,8 @@ var errEvent = fmt.Errorf("%w, or not understood", errExpired)
 func (s *endpoints) apply(event kubeEvent) (news bool, err error) {
 	if event.Type == "ERROR" {
 		var status kubeStatus
-		if err := json.Unmarshal(event.Object, &status); err != nil {
-			return false, errEvent
+		if err := json.Unmarshal(event.Object, &status); err != nil || status.Code == 0 {
+			return false, errors.Join(errEvent, err)
 		}
 		return false, status.err()
 	}

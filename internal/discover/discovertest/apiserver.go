@@ -3,6 +3,7 @@ package discovertest
 import (
 	"encoding/json"
 	"fmt"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"slices"
@@ -27,7 +28,8 @@ type APIServer struct {
 	history []change
 	watches map[*watch]struct{}
 	lists   int
-	failing int // status of each answer; 0: none
+	failing int             // status of each answer; 0: none
+	said    map[bool]string // text of each list (false) or watch (true); "": none
 }
 
 type change struct {
@@ -162,6 +164,13 @@ func (s *APIServer) Fail(status int) {
 	s.failing = status
 }
 
+// Say has lists and watches be answered by 200 and these texts; "": not any more.
+func (s *APIServer) Say(list, watch string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.said = map[bool]string{false: list, true: watch}
+}
+
 // Demand has the server ask for a token from now on.
 func (s *APIServer) Demand(token string) {
 	s.mu.Lock()
@@ -204,7 +213,7 @@ func status(code int, message string) map[string]any {
 // ServeHTTP implements [http.Handler].
 func (s *APIServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	s.mu.Lock()
-	failing, token := s.failing, s.token
+	failing, token, said := s.failing, s.token, s.said[r.FormValue("watch") != ""]
 	s.mu.Unlock()
 	service, labelled := strings.CutPrefix(r.FormValue("labelSelector"), "kubernetes.io/service-name=")
 	switch {
@@ -216,6 +225,8 @@ func (s *APIServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		refuse(w, http.StatusForbidden, fmt.Sprintf("endpointslices.discovery.k8s.io is forbidden: cannot list %s", r.URL.Path))
 	case r.Method != http.MethodGet || !labelled:
 		refuse(w, http.StatusBadRequest, "the request is not one of discovery")
+	case said != "":
+		_, _ = io.WriteString(w, said)
 	case r.FormValue("watch") != "":
 		s.watch(w, r, service)
 	default:
