@@ -8,11 +8,15 @@ import (
 	"berth/proxy"
 )
 
-// lostOnce has a call be held in the session after its instance has lost that.
+// lostOnce has a call be held in the session whose instance has lost that, and says so once the client has the task.
 func (f *sessionRig) lostOnce() {
 	f.t.Helper()
 	f.servers[0].Restart()
-	f.reaches(f.errand(`"steps":1`), "failed")
+	handed := make(chan struct{})
+	f.servers[0].inject(onlyOnce(onMethod("tools/call", until(handed, func(http.ResponseWriter, *http.Request, []byte) bool { return false }))))
+	id := f.errand(`"steps":1`)
+	close(handed)
+	f.reaches(id, "failed")
 }
 
 // A client that only makes tasks learns by the next call that its session is gone: tasks
