@@ -25,6 +25,7 @@ func (s *Site) Follow(ctx context.Context, next config.Config) (config.Change, e
 		g.drop()
 		return config.Change{}, at("upgrade", err)
 	}
+	change.Applied = append(change.Applied, g.renewedSecrets(s.now.Load())...)
 	s.use(g)
 	return change, nil
 }

@@ -24,7 +24,8 @@ type generation struct {
 	faces   []*proxy.Endpoint
 	proxy   *proxy.Proxy // made when it is used
 
-	receivers []upgrade.Receiver // that its rules name
+	receivers   []upgrade.Receiver    // that its rules name
+	secretFiles map[string]secretFile // theirs, by path
 
 	trusts map[string]*trusts // of the pools whose upstreams are spoken to by TLS as the configuration says
 	manned []manned           // its pools, and who is to be in them
