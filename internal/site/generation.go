@@ -1,7 +1,6 @@
 package site
 
 import (
-	"errors"
 	"fmt"
 	"log/slog"
 	"net/netip"
@@ -10,6 +9,7 @@ import (
 
 	"berth/internal/config"
 	"berth/internal/parts"
+	"berth/internal/reload"
 	"berth/proxy"
 	"berth/upgrade"
 )
@@ -62,7 +62,7 @@ func (g *generation) make() (err error) {
 		g.faces = append(g.faces, ep)
 	}
 	g.receivers, err = g.newReceivers(g.cfg)
-	return errors.Join(append(faults, err)...)
+	return reload.Join(append(faults, err)...)
 }
 
 // share takes the part with this key into use for a generation, which drops it. Where there is

@@ -2,12 +2,12 @@ package site
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
 	"slices"
 	"time"
 
 	"berth/internal/config"
+	"berth/internal/reload"
 	"berth/internal/webhook"
 	"berth/upgrade"
 )
@@ -47,7 +47,7 @@ func (g *generation) newReceivers(cfg config.Config) (all []upgrade.Receiver, er
 			all = append(all, r)
 		}
 	}
-	return all, errors.Join(faults...)
+	return all, reload.Join(faults...)
 }
 
 // secretFile is what a file with secrets held, which the configuration's key names.
