@@ -8,12 +8,16 @@ import (
 	"berth/proxy"
 )
 
-// lostOnce has a call be held in the session whose instance has lost that, and says so once the client has the task.
+// lostOnce has a call be held in the session whose instance has lost that, and says so once the client has the task. Of later calls in
+// it the instance says nothing.
 func (f *sessionRig) lostOnce() {
 	f.t.Helper()
 	f.servers[0].Restart()
-	handed := make(chan struct{})
-	f.servers[0].inject(onlyOnce(onMethod("tools/call", until(handed, func(http.ResponseWriter, *http.Request, []byte) bool { return false }))))
+	lost, handed := f.session, make(chan struct{})
+	first := onlyOnce(until(handed, sayStatus(http.StatusNotFound, "text/plain", "no such session")))
+	f.servers[0].inject(onMethod("tools/call", func(w http.ResponseWriter, r *http.Request, body []byte) bool {
+		return r.Header.Get("Mcp-Session-Id") == lost && (first(w, r, body) || sayNothing(w, r, body))
+	}))
 	id := f.errand(`"steps":1`)
 	close(handed)
 	f.reaches(id, "failed")
