@@ -1,6 +1,7 @@
 package proxy
 
 import (
+	"context"
 	"errors"
 
 	"berth/internal/exchange"
@@ -43,7 +44,7 @@ func (x *request) becomeCoreTask() error {
 	case err != nil:
 		return err
 	case call == nil:
-		if err := x.chargeLate(); err != nil {
+		if err := x.chargeLate(x.Ctx); err != nil {
 			return err
 		}
 		return x.deliver()
@@ -52,16 +53,32 @@ func (x *request) becomeCoreTask() error {
 		return err
 	}
 	x.bodyKept = true
-	return x.asTask().CreateCore(x.Ctx, call)
+	err = x.asTask().CreateCore(x.Ctx, call)
+	if unheard, ok := errors.AsType[*tasks.Unheard](err); ok {
+		return x.leaveUnheard(unheard)
+	}
+	return err
 }
 
-// chargeLate counts, once, a call whose charge was put off and that stays plain.
-func (x *request) chargeLate() error {
+// leaveUnheard has a call be answered, or leave with its session, as a plain one would that its owner has not heard.
+func (x *request) leaveUnheard(e *tasks.Unheard) error {
+	owner := x.Decision.Owner
+	if e.Failed != nil {
+		return x.ownerFailed(owner, e.Failed)
+	}
+	if v := x.p.mover.Denied(x.Ctx, x.Case(), owner, wire.StatusNotFound); v.Step != failover.Stay {
+		return x.act(v)
+	}
+	return routing.ErrUnknownSession
+}
+
+// chargeLate counts, once, a call whose charge was put off.
+func (x *request) chargeLate(ctx context.Context) error {
 	if x.charged || len(x.Charges) == 0 || !x.p.tasks.PutsOffCharge(x.Call) {
 		return nil
 	}
 	x.charged = true
-	return x.p.gate.Charge(x.Ctx, x.Call)
+	return x.p.gate.Charge(ctx, x.Call)
 }
 
 // leaveLost takes the request away from where its session is not any more, as far as that
@@ -90,6 +107,8 @@ func (x *request) leaveLost() (done bool, err error) {
 
 // rootOfTask implements tasks.Root.
 type rootOfTask struct{ x *request }
+
+func (r rootOfTask) Charge(ctx context.Context) error { return r.x.chargeLate(ctx) }
 
 func (r rootOfTask) Preferred() string {
 	var d routing.Decision

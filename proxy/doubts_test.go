@@ -8,11 +8,19 @@ import (
 	"berth/proxy"
 )
 
-// lostOnce has a call be held in the session after its instance has lost that.
+// lostOnce has a call be held in the session whose instance has lost that, and says so once the client has the task. Of later calls in
+// it the instance says nothing.
 func (f *sessionRig) lostOnce() {
 	f.t.Helper()
 	f.servers[0].Restart()
-	f.reaches(f.errand(`"steps":1`), "failed")
+	lost, handed := f.session, make(chan struct{})
+	first := onlyOnce(until(handed, sayStatus(http.StatusNotFound, "text/plain", "no such session")))
+	f.servers[0].inject(onMethod("tools/call", func(w http.ResponseWriter, r *http.Request, body []byte) bool {
+		return r.Header.Get("Mcp-Session-Id") == lost && (first(w, r, body) || sayNothing(w, r, body))
+	}))
+	id := f.errand(`"steps":1`)
+	close(handed)
+	f.reaches(id, "failed")
 }
 
 // A client that only makes tasks learns by the next call that its session is gone: tasks

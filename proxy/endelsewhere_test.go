@@ -49,6 +49,37 @@ func TestAnEndThatAnotherBerthSawIsNotUndone(t *testing.T) {
 	}
 }
 
+// Who was never told of a task gets its owner's denial, and takes the end from nobody who was.
+func TestADenialToWhoWasNotToldLeavesTheEnd(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		o := rigOptions{size: 1, store: openStore(t, "memory:")}
+		here := newRig(t, o)
+		there, elsewhere := here.second(o), here.second(o)
+		id, core := here.newTask(1), here.newCoreTask("", 1)
+		here.poll(id)
+		here.legacy("", "tasks/get", byID(core))
+		time.Sleep(2 * time.Second)
+		there.poll(id)
+		there.legacy("", "tasks/get", byID(core))
+		synctest.Wait()
+		here.servers[0].Restart()
+		for range 2 {
+			for _, r := range []reply{here.poll(id, otherCaller...), elsewhere.poll(id), elsewhere.legacy("", "tasks/get", byID(core))} {
+				if m := r.message(t); m.Error == nil || m.Error.Code != -32602 {
+					t.Errorf("who was not told got %d %s, want the owner's own words", r.status, r.body)
+				}
+			}
+			here.poll(id).fails(t, http.StatusServiceUnavailable, -31503, "owner_unavailable", true)
+			for _, r := range []reply{here.legacy("", "tasks/get", byID(core)), there.poll(id)} {
+				if m := r.message(t); m.Result == nil || m.Result.Status != "completed" {
+					t.Errorf("who was told got %d %s, want the end", r.status, r.body)
+				}
+			}
+			time.Sleep(10 * time.Second)
+		}
+	})
+}
+
 // Who explains such a task goes by what the store knows as well, whoever was told of it before.
 func TestAnEndThatAnotherBerthSawIsExplained(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

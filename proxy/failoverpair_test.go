@@ -199,17 +199,21 @@ func TestStoreTellsNothingOfAMovedSession(t *testing.T) {
 	}
 }
 
-// A store that is away can move nothing, and keeps nobody waiting: the client begins
-// anew.
+// A store that is away can move nothing, and keeps nobody waiting: the client tries again, and does not begin anew.
 func TestNothingMovesWithoutAStore(t *testing.T) {
 	one, _, server := newPair(t)
 	session := one.initialize()
 	one.who(session)
-	server.Kill()
+	server.Stop()
 	one.lose(one.servers[0])
-	if r := one.legacy(session, "ping", ""); r.status != http.StatusNotFound || one.calls("initialize") != 1 {
-		t.Errorf("got %d %s, and %d sessions opened anew; want 404", r.status, r.body, one.calls("initialize")-1)
+	for range 2 {
+		one.legacy(session, "ping", "").fails(t, http.StatusServiceUnavailable, -31503, "owner_unavailable", true)
 	}
+	if n := one.calls("initialize"); n != 1 {
+		t.Errorf("%d sessions were opened anew", n-1)
+	}
+	server.Cont()
+	realtest.Eventually(t, "the session at the next instance", func() bool { return one.who(session) == "b" })
 }
 
 // What a berth read before the move and writes after it does not undo it.

@@ -114,7 +114,7 @@ func (p *Proxy) complete(before *Proxy) {
 		faceBefore = before.tasks
 		p.sessions.Succeed(before.sessions)
 	}
-	p.tasks = tasks.New(tasks.Face{Tasks: o.Tasks, Rules: o.Rules, Poller: p.watching, Callers: p.access, Releasing: p.end.releasing, Charge: p.gate.Charge}, faceBefore)
+	p.tasks = tasks.New(tasks.Face{Tasks: o.Tasks, Rules: o.Rules, Poller: p.watching, Callers: p.access, Releasing: p.end.releasing}, faceBefore)
 	p.guide = course.Guide{Tasks: p.tasks, Sessions: p.sessions, Gate: p.gate, Stale: p.stale, Report: p.audit, Log: p.log}
 	p.lists = tasklist.New(own.Reader, o.Rules, o.Keys, p.gate)
 	p.keeper = func(c *inbound.Call) admission.Keeper {

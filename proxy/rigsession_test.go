@@ -31,10 +31,14 @@ func newSessionRig(t *testing.T, o rigOptions) *sessionRig {
 	return f
 }
 
-// beside is another berth on that store.
-func (f *sessionRig) beside(store *storage.Store) *rig {
+// beside is another berth on that store, before as many instances as f.
+func (f *sessionRig) beside(store *storage.Store, change ...func(*rigOptions)) *rig {
 	f.t.Helper()
-	o, run := withGreetings(f.t, rigOptions{tcp: f.tcp, size: 1, store: store}, everyTool(nil))
+	o := rigOptions{tcp: f.tcp, size: len(f.servers), store: store}
+	for _, change := range change {
+		change(&o)
+	}
+	o, run := withGreetings(f.t, o, everyTool(nil))
 	g := f.second(o)
 	run(g)
 	realtest.Eventually(f.t, "a store that serves", store.Healthy)

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"berth/internal/config"
+	"berth/internal/reload"
 	"berth/internal/series"
 	"berth/internal/site"
 	"berth/internal/systemd"
@@ -164,7 +165,7 @@ func (l *reloader) check() (ok bool, detail string) {
 
 // faultsBy are the errors that err joins, as faults of the file's.
 func (l *reloader) faultsBy(err error) (all config.Faults) {
-	for _, one := range site.Each(err) {
+	for _, one := range reload.Each(err) {
 		all = append(all, config.FaultAt(l.file, site.KeyOf(one), one.Error()))
 	}
 	return all

@@ -9,7 +9,7 @@ import (
 // Change is what a configuration says otherwise than the one before it. Elements of lists of tables go
 // by their names: pools.main.timeouts.call.
 type Change struct {
-	Applied []string // keys that can be changed while berth runs
+	Applied []string // keys that can be changed while berth runs; with those of files that hold other secrets than before
 	Restart []string // keys whose new value counts from the next start on
 }
 

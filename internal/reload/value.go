@@ -13,7 +13,6 @@ package reload
 import (
 	"context"
 	"crypto/sha256"
-	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -81,7 +80,7 @@ func Open[T any](o Options, parse func(contents [][]byte) (T, error)) (*Value[T]
 	v := &Value[T]{options: o, parse: parse}
 	var value T
 	contents, faults := readAll(o.Files)
-	err := errors.Join(faults...)
+	err := Join(faults...)
 	if err == nil {
 		value, err = v.make(contents)
 	}

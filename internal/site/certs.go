@@ -1,10 +1,9 @@
 package site
 
 import (
-	"errors"
-
 	"berth/internal/certs"
 	"berth/internal/config"
+	"berth/internal/reload"
 )
 
 // readCerts reads certificates anew, where those of before are in use.
@@ -53,5 +52,5 @@ func judgeCerts(now, next config.Config) error {
 	if next.Admin.TLS.Cert != "" && next.Admin.TLS != now.Admin.TLS {
 		_, ofAdmin = OpenAdminCerts(next.Admin.TLS, Observers{})
 	}
-	return errors.Join(eachAt("tls", "", ofClients), eachAt("admin.tls", "", ofAdmin))
+	return reload.Join(eachAt("tls", "", ofClients), eachAt("admin.tls", "", ofAdmin))
 }

@@ -8,6 +8,7 @@ import (
 
 	"berth/internal/certs/certstest"
 	"berth/internal/config"
+	"berth/internal/reload"
 )
 
 // Whether TLS is spoken takes a restart. A file that berth could not be started with is refused nevertheless: the
@@ -41,7 +42,7 @@ func TestCertificatesForTheNextStartAreJudged(t *testing.T) {
 	} {
 		next = now
 		next.TLS, next.Admin.TLS = c.tls, c.admin
-		if _, err := g.site.Follow(t.Context(), next); len(Each(err)) != 1 || KeyOf(Each(err)[0]) != c.fault {
+		if _, err := g.site.Follow(t.Context(), next); len(reload.Each(err)) != 1 || KeyOf(reload.Each(err)[0]) != c.fault {
 			t.Errorf("%s: %v, want a fault of %s", name, err, c.fault)
 		}
 	}
@@ -53,7 +54,7 @@ func TestCertificatesForTheNextStartAreJudged(t *testing.T) {
 	next.Pools = []config.Pool{pool}
 	var keys []string
 	_, err := g.site.Follow(t.Context(), next)
-	for _, one := range Each(err) {
+	for _, one := range reload.Each(err) {
 		keys = append(keys, KeyOf(one))
 	}
 	if got := strings.Join(keys, " "); got != "tls.cert tls.key pools[0].authorization_value_file" {

@@ -2,7 +2,6 @@ package site
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"net/url"
 	"slices"
@@ -10,6 +9,7 @@ import (
 
 	"berth/internal/config"
 	"berth/internal/parts"
+	"berth/internal/reload"
 	"berth/proxy"
 	"berth/proxy/bridge"
 	"berth/proxy/resident"
@@ -25,7 +25,7 @@ func (g *generation) newEndpoint(cfg config.Pool) (*proxy.Endpoint, error) {
 	client, badClient := g.newSender(cfg)
 	pool, badPool := g.newPool(cfg)
 	if badClient != nil || badPool != nil {
-		return nil, errors.Join(badClient, badPool, badAuthorization)
+		return nil, reload.Join(badClient, badPool, badAuthorization)
 	}
 	auth := g.cfg.Auth
 	ep := &proxy.Endpoint{
@@ -61,7 +61,7 @@ func (g *generation) newEndpoint(cfg config.Pool) (*proxy.Endpoint, error) {
 	var badCallers, badRates error
 	ep.Identifier, ep.Resource, badCallers = g.callers.at(cfg, g.cfg.Pools)
 	ep.Rates, badRates = g.newRates(cfg.Name)
-	return ep, errors.Join(badAuthorization, badBridge, badCallers, badRates)
+	return ep, reload.Join(badAuthorization, badBridge, badCallers, badRates)
 }
 
 // pool is a pool with what is known of it.

@@ -2,10 +2,10 @@ package site
 
 import (
 	"context"
-	"errors"
 
 	"berth/internal/config"
 	"berth/internal/identity"
+	"berth/internal/reload"
 )
 
 // Follow makes a generation of what can be applied of next, and uses it. An error joins all that is wrong, each says of which key it
@@ -18,13 +18,14 @@ func (s *Site) Follow(ctx context.Context, next config.Config) (config.Change, e
 	if err == nil && badCerts != nil {
 		g.drop()
 	}
-	if err := errors.Join(badCerts, err); err != nil {
+	if err := reload.Join(badCerts, err); err != nil {
 		return config.Change{}, err
 	}
 	if err := s.addTasks(ctx, g); err != nil {
 		g.drop()
 		return config.Change{}, at("upgrade", err)
 	}
+	change.Applied = append(change.Applied, g.renewedSecrets(s.now.Load())...)
 	s.use(g)
 	return change, nil
 }

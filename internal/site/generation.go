@@ -1,7 +1,6 @@
 package site
 
 import (
-	"errors"
 	"fmt"
 	"log/slog"
 	"net/netip"
@@ -10,6 +9,7 @@ import (
 
 	"berth/internal/config"
 	"berth/internal/parts"
+	"berth/internal/reload"
 	"berth/proxy"
 	"berth/upgrade"
 )
@@ -24,7 +24,8 @@ type generation struct {
 	faces   []*proxy.Endpoint
 	proxy   *proxy.Proxy // made when it is used
 
-	receivers []upgrade.Receiver // that its rules name
+	receivers   []upgrade.Receiver    // that its rules name
+	secretFiles map[string]secretFile // theirs, by path
 
 	trusts map[string]*trusts // of the pools whose upstreams are spoken to by TLS as the configuration says
 	manned []manned           // its pools, and who is to be in them
@@ -61,7 +62,7 @@ func (g *generation) make() (err error) {
 		g.faces = append(g.faces, ep)
 	}
 	g.receivers, err = g.newReceivers(g.cfg)
-	return errors.Join(append(faults, err)...)
+	return reload.Join(append(faults, err)...)
 }
 
 // share takes the part with this key into use for a generation, which drops it. Where there is

@@ -28,31 +28,16 @@ func at(key string, err error) error {
 	return &keyedError{key, err}
 }
 
-// eachAt is at for each of the errors that err joins. who, if not "", begins their words.
+// eachAt is at for each of the faults that err is. who, if not "", begins their words.
 func eachAt(key, who string, err error) error {
 	var all []error
-	for _, one := range Each(err) {
+	for _, one := range reload.Each(err) {
 		if who != "" {
 			one = fmt.Errorf("%s: %w", who, one)
 		}
 		all = append(all, at(key, one))
 	}
-	return errors.Join(all...)
-}
-
-// Each returns the errors that err joins, or err alone.
-func Each(err error) (all []error) {
-	joined, ok := err.(interface{ Unwrap() []error })
-	switch {
-	case err == nil:
-		return nil
-	case !ok:
-		return []error{err}
-	}
-	for _, one := range joined.Unwrap() {
-		all = append(all, Each(one)...)
-	}
-	return all
+	return reload.Join(all...)
 }
 
 // KeyOf is the key that err is of; "": it does not say.

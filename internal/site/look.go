@@ -8,6 +8,8 @@ import (
 	"sync"
 	"time"
 	"unicode"
+
+	"berth/internal/reload"
 )
 
 const (
@@ -59,7 +61,7 @@ func fault(key string, err error) Finding { return Finding{Key: key, Text: worde
 
 // faultsIn is fault for each of the errors that err joins, which say of which key they are.
 func faultsIn(err error) (found []Finding) {
-	for _, one := range Each(err) {
+	for _, one := range reload.Each(err) {
 		found = append(found, fault(KeyOf(one), one))
 	}
 	return found

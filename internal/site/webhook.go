@@ -1,11 +1,13 @@
 package site
 
 import (
-	"errors"
+	"bytes"
 	"fmt"
+	"slices"
 	"time"
 
 	"berth/internal/config"
+	"berth/internal/reload"
 	"berth/internal/webhook"
 	"berth/upgrade"
 )
@@ -39,23 +41,53 @@ func (g *generation) newReceivers(cfg config.Config) (all []upgrade.Receiver, er
 				continue
 			}
 			known[w.EffectiveName()] = true
-			r, err := g.newReceiver(w)
-			faults = append(faults, eachAt(fmt.Sprintf("upgrade[%d].webhook[%d]", i, j), "webhook "+w.EffectiveName(), err))
+			key := fmt.Sprintf("upgrade[%d].webhook[%d]", i, j)
+			r, err := g.newReceiver(key, w)
+			faults = append(faults, eachAt(key, "webhook "+w.EffectiveName(), err))
 			all = append(all, r)
 		}
 	}
-	return all, errors.Join(faults...)
+	return all, reload.Join(faults...)
+}
+
+// secretFile is what a file with secrets held, which the configuration's key names.
+type secretFile struct {
+	key     string
+	secrets [][]byte
+}
+
+// noteSecrets notes what a receiver's file held; "": it has none.
+func (g *generation) noteSecrets(receiver, path string, secrets [][]byte) {
+	if _, known := g.secretFiles[path]; path == "" || known {
+		return
+	}
+	if g.secretFiles == nil {
+		g.secretFiles = map[string]secretFile{}
+	}
+	g.secretFiles[path] = secretFile{receiver + ".secret_file", secrets}
+}
+
+// renewedSecrets are the keys of files that hold other secrets than they did for the generation before.
+func (g *generation) renewedSecrets(before *generation) (keys []string) {
+	for path, is := range g.secretFiles {
+		if was, known := before.secretFiles[path]; known && !slices.EqualFunc(was.secrets, is.secrets, bytes.Equal) {
+			keys = append(keys, is.key)
+		}
+	}
+	slices.Sort(keys)
+	return keys
 }
 
 // leftAlone is how long a receiver is left alone that takes nothing, unless messages are to be tried
 // sooner.
 const leftAlone = 30 * time.Second
 
-func (g *generation) newReceiver(w config.Webhook) (r upgrade.Receiver, err error) {
+func (g *generation) newReceiver(key string, w config.Webhook) (r upgrade.Receiver, err error) {
 	secrets, err := w.ReadSecrets()
 	if err != nil {
 		return r, err
 	}
+	g.noteSecrets(key, w.SecretFile, secrets)
 	r = upgrade.Receiver{
 		Name: w.EffectiveName(), Attempts: w.Attempts,
 		Backoff: time.Duration(w.Backoff), MaxBackoff: time.Duration(w.MaxBackoff), MaxAge: time.Duration(w.MaxAge),

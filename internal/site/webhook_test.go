@@ -1,6 +1,7 @@
 package site
 
 import (
+	"log/slog"
 	"net/netip"
 	"os"
 	"path/filepath"
@@ -95,5 +96,37 @@ func TestAFileWithoutSecretsSaysSo(t *testing.T) {
 	}
 	if strings.Contains(err.Error(), "hunter2") || strings.Contains(err.Error(), "path-that") {
 		t.Errorf("the error tells a secret: %v", err)
+	}
+}
+
+// A reading by which nothing but the secrets in a file are others says so, once.
+func TestAReloadTellsOfOtherSecrets(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "secrets")
+	write := func(text string) {
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write(secretText)
+	cfg := hooked(config.Webhook{URL: "https://hooks.example.com/x", SecretFile: file})
+	cfg.Store.URL = "memory:"
+	store, err := OpenStore(t.Context(), cfg, Observers{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := New(t.Context(), store, cfg, Observers{Log: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { s.Close() })
+	s.Begin(true)
+	for _, step := range []struct{ text, told string }{
+		{secretText, ""}, {secretText + "\n" + otherSecret, "upgrade[0].webhook[0].secret_file"}, {otherSecret + "\n", "upgrade[0].webhook[0].secret_file"}, {otherSecret, ""},
+	} {
+		write(step.text)
+		change, err := s.Follow(t.Context(), cfg)
+		if got := strings.Join(change.Applied, " "); err != nil || got != step.told || len(change.Restart) > 0 {
+			t.Errorf("told %q, %v, want %q", got, err, step.told)
+		}
 	}
 }

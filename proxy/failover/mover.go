@@ -81,5 +81,9 @@ func (m *Mover) Lost(ctx context.Context, c Case, u *routing.Upstream) Verdict {
 		defer cancel()
 		Forget(ctx, c.Endpoint, c.At.Key) // nobody is to open it anew
 	}
-	return m.elsewhere(c, u, false)
+	v := m.elsewhere(c, u, false)
+	if v.unsaid {
+		return refuse(fault.OwnerSilent) // its client is not to begin anew: the session goes on once the store says so
+	}
+	return v
 }

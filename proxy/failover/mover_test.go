@@ -60,6 +60,7 @@ type rig struct {
 	fleet
 
 	mover    failover.Mover
+	store    *storage.Store
 	endpoint *inbound.Endpoint
 	at       routing.Decision
 	outcomes []failover.Outcome
@@ -72,7 +73,7 @@ func newRig(t *testing.T) *rig {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { store.Close() })
-	r := &rig{fleet: fleet{version: "2025-11-25"}}
+	r := &rig{fleet: fleet{version: "2025-11-25"}, store: store}
 	r.mover.Count = func(_ string, o failover.Outcome) { r.outcomes = append(r.outcomes, o) }
 	pool := routing.NewPool(routing.PoolOptions{Name: "p", Upstreams: []*routing.Upstream{
 		{Name: "a", URL: &url.URL{Scheme: "http", Host: "a"}}, {Name: "b", URL: &url.URL{Scheme: "http", Host: "b"}},
@@ -119,16 +120,17 @@ func TestWhatBecomesOfARequestWhoseUpstreamIsLost(t *testing.T) {
 		change       func(*rig)
 		lost, denied failover.Step
 	}{
-		"call":             {wire.MethodPost, ping, nil, failover.Follow, failover.Follow},
-		"stream":           {wire.MethodGet, "", nil, failover.Follow, failover.Follow},
-		"end":              {wire.MethodDelete, "", nil, failover.Stay, failover.Stay},
-		"answer":           {wire.MethodPost, `{"jsonrpc":"2.0","id":0,"result":{}}`, nil, failover.Drop, failover.Drop},
-		"task":             {wire.MethodPost, `{"jsonrpc":"2.0","id":1,"method":"tasks/get","params":{"taskId":"t"}}`, nil, failover.Stay, failover.Refuse},
-		"off":              {wire.MethodPost, ping, func(r *rig) { r.endpoint.Reinit = false }, failover.Stay, failover.Stay},
-		"another version":  {wire.MethodPost, ping, func(r *rig) { r.version = "2025-06-18" }, failover.Refuse, failover.Refuse},
-		"moved by another": {wire.MethodPost, ping, func(r *rig) { r.at.Binding.Upstream = "c" }, failover.Reroute, failover.Reroute},
-		"nobody is there":  {wire.MethodPost, ping, func(r *rig) { r.down = true }, failover.Stay, failover.Stay},
-		"the store forgot": {wire.MethodPost, ping, func(r *rig) { r.endpoint.Router.Bindings.DropHandshake(context.Background(), r.at.Key) }, failover.Stay, failover.Stay},
+		"call":              {wire.MethodPost, ping, nil, failover.Follow, failover.Follow},
+		"stream":            {wire.MethodGet, "", nil, failover.Follow, failover.Follow},
+		"end":               {wire.MethodDelete, "", nil, failover.Stay, failover.Stay},
+		"answer":            {wire.MethodPost, `{"jsonrpc":"2.0","id":0,"result":{}}`, nil, failover.Drop, failover.Drop},
+		"task":              {wire.MethodPost, `{"jsonrpc":"2.0","id":1,"method":"tasks/get","params":{"taskId":"t"}}`, nil, failover.Stay, failover.Refuse},
+		"off":               {wire.MethodPost, ping, func(r *rig) { r.endpoint.Reinit = false }, failover.Stay, failover.Stay},
+		"another version":   {wire.MethodPost, ping, func(r *rig) { r.version = "2025-06-18" }, failover.Refuse, failover.Refuse},
+		"moved by another":  {wire.MethodPost, ping, func(r *rig) { r.at.Binding.Upstream = "c" }, failover.Reroute, failover.Reroute},
+		"nobody is there":   {wire.MethodPost, ping, func(r *rig) { r.down = true }, failover.Stay, failover.Stay},
+		"the store is away": {wire.MethodPost, ping, func(r *rig) { r.store.Close() }, failover.Refuse, failover.Stay},
+		"the store forgot":  {wire.MethodPost, ping, func(r *rig) { r.endpoint.Router.Bindings.DropHandshake(context.Background(), r.at.Key) }, failover.Stay, failover.Stay},
 	} {
 		t.Run(name, func(t *testing.T) {
 			for _, denied := range []bool{false, true} {

@@ -25,6 +25,8 @@ type Verdict struct {
 	Binding sticky.Binding    // with Follow: the session's; Alias is what To calls it
 	Err     error             // with Refuse
 	Later   bool              // what keeps the session where it is may pass
+
+	unsaid bool // that is the store, which does not say what is kept of it
 }
 
 func refuse(err error) Verdict { return Verdict{Step: Refuse, Err: err} }

@@ -68,7 +68,7 @@ func (s Sender) Misplaced(ctx context.Context, u *routing.Upstream, c *upgrade.C
 // lostSession reports whether a status with which u answered means that it does not know the
 // session of a call. The next call in that asks first.
 func (s Sender) lostSession(ctx context.Context, u *routing.Upstream, c *upgrade.Call, status int) bool {
-	lost := status == wire.StatusNotFound || status == wire.StatusBadRequest && s.deniesSession(ctx, u, c)
+	lost := status == wire.StatusNotFound || status == wire.StatusBadRequest && s.DeniesSession(ctx, u, c)
 	if lost {
 		s.Suspects().Add(u, c.Session)
 	}
@@ -132,9 +132,9 @@ func (s Sender) resumeHeld(ctx context.Context, u *routing.Upstream, c *upgrade.
 	return nil, upgrade.ErrNoReplay
 }
 
-// deniesSession reports whether u does not know the session of a call: one that answers with
+// DeniesSession reports whether u does not know the session of a call: one that answers with
 // 400 may mean that or something else.
-func (s Sender) deniesSession(ctx context.Context, u *routing.Upstream, c *upgrade.Call) bool {
+func (s Sender) DeniesSession(ctx context.Context, u *routing.Upstream, c *upgrade.Call) bool {
 	ping := *c
 	ping.Body = []byte(OwnPing)
 	ctx, cancel := context.WithTimeout(ctx, ConfirmTime)

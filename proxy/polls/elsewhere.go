@@ -19,7 +19,7 @@ func (s *StaleCache) IfDenied(ctx context.Context, c *inbound.Call) (end []byte,
 	if !ok || !c.MayPoll || t.ended || t.result() == "" {
 		return nil, false
 	}
-	status := endElsewhere(ctx, c)
+	status := EndElsewhere(ctx, c)
 	if status == "" {
 		return nil, false
 	}
@@ -29,8 +29,8 @@ func (s *StaleCache) IfDenied(ctx context.Context, c *inbound.Call) (end []byte,
 	return end, end == nil
 }
 
-// endElsewhere is how the task that c is about has ended, as far as the store has been told; "": nobody knows of an end.
-func endElsewhere(ctx context.Context, c *inbound.Call) string {
+// EndElsewhere is how the task that c is about has ended, as far as the store has been told; "": nobody knows of an end.
+func EndElsewhere(ctx context.Context, c *inbound.Call) string {
 	binding, err := c.Endpoint.Router.Bindings.Latest(ctx, c.TaskKey())
 	if err != nil || !sticky.HasEnded(&binding) {
 		return ""

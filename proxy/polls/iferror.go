@@ -25,7 +25,7 @@ func (s *StaleCache) IfError(c *inbound.Call, silentFor time.Duration) []byte {
 	if !ok || t.result() == "" {
 		return nil
 	}
-	if status := endElsewhere(c.HTTP.Context(), c); status != "" {
+	if status := EndElsewhere(c.HTTP.Context(), c); status != "" {
 		return t.asEnded(one, status)
 	}
 	if !t.mayBeTold(told, silentFor, c.Endpoint.OwnerGrace) {
@@ -49,7 +49,7 @@ func (t *staleTask) mayBeTold(told time.Time, silentFor, grace time.Duration) bo
 
 // IfErrorForSome reports whether IfError has an answer to a poll like c with some credentials. It reads all that is kept.
 func (s *StaleCache) IfErrorForSome(c *inbound.Call, silentFor time.Duration) bool {
-	ended := endElsewhere(c.HTTP.Context(), c)
+	ended := EndElsewhere(c.HTTP.Context(), c)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	task, now := c.TaskKey(), time.Now()

@@ -97,7 +97,8 @@ func (r *Recorder) Deleted(u *routing.Upstream) {
 // Error drops the binding of a task that its owner does not know any more.
 // An upstream that was asked because it holds the session need not be the owner, and
 // cannot speak for it. A terminal result that was seen before outlives the binding: it is
-// to be said instead. It fails, and the binding stays, where the task has ended and another berth may know more of that.
+// to be said instead. The binding of a task that has ended stays, for others who were told of that. It fails where another berth may
+// know more of the end.
 func (r *Recorder) Error(u *routing.Upstream, c *mcp.Call, a *mcp.Answer) (instead []byte, err error) {
 	if c == nil || !c.IsTask() || a.ErrorCode != mcp.CodeInvalidParams {
 		return nil, nil
@@ -115,7 +116,7 @@ func (r *Recorder) Error(u *routing.Upstream, c *mcp.Call, a *mcp.Answer) (inste
 	}
 	// A client that made the id may poll before the owner has begun; that one will know it.
 	binding := r.At.TaskBinding()
-	if c.Method == mcp.MethodGetTask && binding.Upstream == u.Name && !binding.Provisional() && !r.asksAside(binding) {
+	if c.Method == mcp.MethodGetTask && binding.Upstream == u.Name && !binding.Provisional() && !r.asksAside(binding) && polls.EndElsewhere(ctx, r.Call) == "" {
 		r.unbindFrom(u)
 	}
 	return nil, nil

@@ -62,7 +62,7 @@ func (r *Request) creation(rule *upgrade.Rule) upgrade.Creation {
 func (r *Request) createOnce(ctx context.Context, c upgrade.Creation, key string) error {
 	wait := patience{grace: c.Rule.RefusalGrace, lasting: true}
 	c.Withhold = wait.withhold()
-	held, earlier, err := r.Face.Tasks.Maker.CreateOnce(ctx, c, key, func(ctx context.Context) error { return r.Face.Charge(ctx, r.Call) })
+	held, earlier, err := r.Face.Tasks.Maker.CreateOnce(ctx, c, key, r.Root.Charge)
 	switch {
 	case err != nil:
 		return err

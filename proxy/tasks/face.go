@@ -8,7 +8,6 @@ import (
 	"berth/proxy/access"
 	"berth/proxy/admission"
 	"berth/proxy/audit"
-	"berth/proxy/inbound"
 	"berth/proxy/outbound"
 	"berth/proxy/reply"
 	"berth/proxy/taskwatch"
@@ -27,9 +26,6 @@ type Face struct {
 	Poller    *taskwatch.Poller
 	Callers   *access.Checker
 	Releasing <-chan struct{} // closed when those who wait for the end of a task are released
-
-	// Charge counts a call whose charge is put off, before a task is made of it.
-	Charge func(context.Context, *inbound.Call) error
 
 	deliveries *deliveries
 }
@@ -57,6 +53,8 @@ type Request struct {
 
 // Root is the request's way through the proxy, as far as it does not end here.
 type Root interface {
+	// Charge counts a call whose charge is put off, once.
+	Charge(ctx context.Context) error
 	// Preferred names the upstream that the call would go to as a plain one, "" if any will
 	// do: it may be kept together with others, or continue what another call began.
 	Preferred() string

@@ -55,6 +55,10 @@ func (a *waiting) take(o offer) (next, error) {
 	case o.event != nil && o.event.Data == nil:
 		return goOn, nil
 	}
+	if left := a.unheard(o.err); left != nil {
+		a.freeKey()
+		return answered, left
+	}
 	return due, nil
 }
 

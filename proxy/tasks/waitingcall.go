@@ -2,6 +2,7 @@ package tasks
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"berth/internal/wire"
@@ -63,7 +64,11 @@ func (a *waiting) sendRefused(ctx context.Context, u *routing.Upstream, c *upgra
 	response = response.Kept()
 	late := time.AfterFunc(refusedBody, closer(response.Body))
 	defer late.Stop()
-	if err := outbound.To(a.endpoint).Misplaced(ctx, u, c, response); err != nil {
+	to := outbound.To(a.endpoint)
+	if err := to.Misplaced(ctx, u, c, response); err != nil {
+		if errors.Is(err, upgrade.ErrSessionLost) && to.DeniesSession(ctx, u, c) {
+			err = errDenied
+		}
 		a.offer(ctx, offer{judged: true})
 		return nil, err
 	}
