@@ -18,5 +18,6 @@
 //	routes.go, work.go, limits.go, pools.go,  what operators and probes are told
 //	  self.go, checks.go, liveness.go
 //	leaving.go                                how it goes
+//	keyed.go                                  of which key an error is
 //	online.go, meeting.go, look.go            what check --online finds
 package site
