@@ -21,8 +21,8 @@ import (
 	"berth/upgrade"
 )
 
-// Proxy serves clients in front of all pools; by net/http it is an http.Handler. It does not change:
-// one with other options follows it (Next).
+// Proxy serves clients in front of all pools. It does not change: one with other options follows it
+// (Next).
 type Proxy struct {
 	options Options
 	table   inbound.Table

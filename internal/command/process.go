@@ -25,7 +25,7 @@ type process struct {
 	first    doors.Door       // of HTTP/1.1
 	second   doors.Door       // of HTTP/2
 	admin    []*admin.Server  // for operators, and for probes
-	private  *certs.Certs     // of the first; nil: it speaks no TLS
+	private  *certs.Certs     // of the listener for operators; nil: it speaks no TLS
 	times    times
 	log      *slog.Logger
 

@@ -60,8 +60,8 @@ func (x *Call) AnyRequest(such func(method string) bool) bool {
 }
 
 // Era is the era of the request. A GET or DELETE is legacy unless its version says
-// otherwise. A modern one takes no session upstream (see outboundHeaders), so that the
-// label does not take one out of its principal's hands.
+// otherwise. A modern one takes no session upstream (see isModernAlone in package outbound), so
+// that the label does not take one out of its principal's hands.
 func (x *Call) Era() mcp.Era {
 	if len(x.Message.Calls) > 0 {
 		return x.Message.Calls[0].Era

@@ -9,7 +9,7 @@ import (
 	"berth/internal/wire"
 )
 
-// lines are heads of requests, without the empty line that ends them, and what is wrong with them.
+// What two readers could frame in different ways is refused, at the first line that shows it: these heads lack the empty line at their end.
 func TestHeadsThatAreRefused(t *testing.T) {
 	const first = "POST / HTTP/1.1\r\nHost: a\r\n"
 	for raw, want := range map[string]error{
