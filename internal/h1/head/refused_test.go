@@ -98,7 +98,7 @@ func TestTheLimitIsTheHeads(t *testing.T) {
 	}
 }
 
-func TestTargets(t *testing.T) {
+func TestATargetsAuthorityCountsMoreThanHost(t *testing.T) {
 	for raw, want := range map[string]string{
 		"GET /a?b HTTP/1.1\r\nHost: c\r\n\r\n":       "c||/a",
 		"GET //a HTTP/1.1\r\nHost: c\r\n\r\n":        "c||//a",
