@@ -6,7 +6,7 @@
 //
 // It promises that a request ends in the generation in which it began, that what fails while a generation is made changes nothing
 // that serves, and that what a generation alone uses ends with its last request. [Inspect] looks at what a configuration names by the
-// parts that would serve, and binds no address, writes nothing and calls no tool.
+// parts that would serve, and binds no address, leaves nothing written and calls no tool.
 //
 // It costs a request two atomic additions.
 //
