@@ -72,8 +72,8 @@ func TestEarlyStreamEndsWithWhatCame(t *testing.T) {
 					t.Errorf("got %q, want %q", events, c.body)
 				}
 				var record struct {
-					Status        int
-					Outcome, Tool string
+					Status  int
+					Outcome string
 				}
 				if err := json.Unmarshal(access.Bytes(), &record); err != nil || record.Status != http.StatusOK || record.Outcome != c.outcome {
 					t.Errorf("recorded %s, want outcome %s", access, c.outcome)
