@@ -115,6 +115,7 @@ func (x *Call) Work(prefer string) routing.Work {
 	return routing.Work{Era: x.Era(), Prefer: prefer, Key: x.Key, Caller: x.Caller}
 }
 
+// Pool is the pool that the request is for: there is one once it is recognised.
 func (x *Call) Pool() *routing.Pool { return x.Endpoint.Router.Pool }
 
 // PoolName is the name of the pool that the request is for, "" if there is none.
