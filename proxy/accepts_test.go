@@ -8,7 +8,7 @@ import (
 )
 
 // Whether a client takes an event stream is what its Accept says of it (RFC 9110, 12.5.1).
-func TestStopgapIsForThoseWhoAcceptEvents(t *testing.T) {
+func TestEarlyStreamIsForThoseWhoAcceptEvents(t *testing.T) {
 	for accept, want := range map[string]bool{
 		"application/json, text/event-stream":      true,
 		"text/event-stream":                        true,

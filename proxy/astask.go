@@ -39,7 +39,7 @@ func (x *request) told(err error) error {
 
 // becomeCoreTask serves a call that asks to be made a task, and that was routed.
 func (x *request) becomeCoreTask() error {
-	call, err := x.asTask().AsCoreCall(x.Ctx, x.p.learned[x.Endpoint].announcer)
+	call, err := x.asTask().AsCoreCall(x.Ctx, x.p.announcers[x.Endpoint])
 	switch {
 	case err != nil:
 		return err

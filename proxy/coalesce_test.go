@@ -213,8 +213,8 @@ func TestAnUpstreamsErrorIsSharedAndABreakIsNot(t *testing.T) {
 	}
 }
 
-// TestRiderIsRecordedAsSuch: nobody was asked for it.
-func TestRiderIsRecordedAsSuch(t *testing.T) {
+// TestCoalescedPollIsRecordedAsSuch: nobody was asked for it.
+func TestCoalescedPollIsRecordedAsSuch(t *testing.T) {
 	b := start(t, setup{endpoint: func(ep *proxy.Endpoint) { ep.Coalesce = 5 * time.Second }})
 	id := b.makeTask()
 	b.modern("tasks/get", id, byID(id))

@@ -263,7 +263,7 @@ func TestListIsRecorded(t *testing.T) {
 	}
 }
 
-// TestRequestGoesOnAsItCame: but for the cursor, which is the instance's own.
+// TestListAsksAsTheClientDid: but for the cursor, which is the instance's own.
 func TestListAsksAsTheClientDid(t *testing.T) {
 	var bodies []string
 	b := start(t, setup{upstreams: 1, server: func(s *mcptest.Server) {

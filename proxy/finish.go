@@ -40,8 +40,8 @@ func setDeadlines(client wire.Client, r *wire.Request, body time.Time) {
 		_ = client.SetWriteDeadline(time.Time{})
 	}
 	if r.ContentLength != 0 {
-		// It holds for a body that is refused unread as well: net/http reads on. At
-		// the body's end net/http lifts it.
+		// It holds for a body that is refused unread as well: what is left of that is read on. Whoever
+		// carries the request lifts it at the body's end.
 		_ = client.SetReadDeadline(body)
 	}
 }
@@ -63,7 +63,7 @@ func (x *request) fail(err error) {
 }
 
 // finish ends the request, of which caught is the panic, nil for none: it writes the access record,
-// the metrics and the span. What net/http still has to write gets its deadline.
+// the metrics and the span. What is still to be written gets its deadline.
 func (x *request) finish(caught any) {
 	if caught != nil {
 		// The value may hold anything a client sent; its type and the stack do not.

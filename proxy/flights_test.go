@@ -29,13 +29,13 @@ func TestLeaderMayLeave(t *testing.T) {
 					}
 				}()
 				synctest.Wait()
-				polls.do("rider", f.pollAs(t.Context(), "2", id))
+				polls.do("joined", f.pollAs(t.Context(), "2", id))
 				synctest.Wait()
 				leave()
 				<-left
 				synctest.Wait()
 				close(g.open)
-				r := polls.all()["rider"]
+				r := polls.all()["joined"]
 				if m := r.message(t); string(m.ID) != "2" || m.Result == nil || f.calls("tasks/get") != 1 {
 					t.Errorf("got %d %s after %d requests, want the answer to the first", r.status, r.body, f.calls("tasks/get"))
 				}
@@ -72,8 +72,8 @@ func TestPollEndsWithTheLastWhoWaits(t *testing.T) {
 	})
 }
 
-// TestRidersDoNotWaitTwiceForAFrozenOwner: what the first found out holds for all.
-func TestRidersDoNotWaitTwiceForAFrozenOwner(t *testing.T) {
+// TestJoinedPollsDoNotWaitTwiceForAFrozenOwner: what the first found out holds for all.
+func TestJoinedPollsDoNotWaitTwiceForAFrozenOwner(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newRig(t, rigOptions{probe: true})
 		id := f.newTask(3600)
@@ -116,8 +116,8 @@ func TestAnswerIsKeptForAsLongAsConfigured(t *testing.T) {
 	})
 }
 
-// TestSlowFlightTakesNoMoreRiders: nobody is given what was asked for long before.
-func TestSlowFlightTakesNoMoreRiders(t *testing.T) {
+// TestSlowPollIsNotJoinedAnyMore: nobody is given what was asked for long before.
+func TestSlowPollIsNotJoinedAnyMore(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newRig(t, rigOptions{endpoint: func(ep *proxy.Endpoint) { ep.Coalesce = 5 * time.Second }})
 		id := f.newTask(3600)

@@ -43,7 +43,7 @@ func (x *request) forward() error {
 func (x *request) dispatch() error {
 	defer x.made.End()
 	defer func() { x.poll.Release() }() // where it leads one
-	err := x.routed()
+	err := x.route()
 	for err == errRouted {
 		if x.p.tasks.AsksTask(x.Call) {
 			err = x.becomeCoreTask()

@@ -2,16 +2,12 @@ package proxy
 
 import (
 	"cmp"
-	"errors"
 	"strconv"
 
 	"berth/internal/wire"
 	"berth/proxy/failover"
 	"berth/routing"
 )
-
-// errRouted has dispatch send the request to where it was routed.
-var errRouted = errors.New("proxy: the request was routed")
 
 // act does what fail-over says becomes of a request that does not stay.
 func (x *request) act(v failover.Verdict) error {
@@ -24,7 +20,7 @@ func (x *request) act(v failover.Verdict) error {
 	}
 	x.MovedFrom = x.Decision.Binding.Upstream
 	if v.Step == failover.Reroute {
-		return x.routed()
+		return x.route()
 	}
 	x.Decision.Owner, x.Decision.Binding, x.Decision.Alias = v.To, v.Binding, v.Binding.Alias
 	return cmp.Or(x.OpenAlias(), errRouted)

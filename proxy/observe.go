@@ -126,7 +126,7 @@ func (x *request) record(u *routing.Upstream, a *mcp.Answer) (instead []byte, er
 func (x *request) recordError(u *routing.Upstream, c *mcp.Call, a *mcp.Answer) (instead []byte, err error) {
 	x.rec.Code = a.ErrorCode
 	x.made.Disown(a)
-	if a.ErrorCode == mcp.CodeMethodNotFound && x.p.learned[x.Endpoint].announcer.Serves(x.Call, &x.Decision) {
+	if a.ErrorCode == mcp.CodeMethodNotFound && x.p.announcers[x.Endpoint].Serves(x.Call, &x.Decision) {
 		x.rec.Code = mcp.ErrUnknownTask.Code
 		return mcp.ErrUnknownTask.Body(x.ID), nil
 	}

@@ -21,8 +21,8 @@ import (
 	"berth/upgrade"
 )
 
-// Proxy serves clients in front of all pools; by net/http it is an http.Handler. It does not change:
-// one with other options follows it (Next).
+// Proxy serves clients in front of all pools. It does not change: one with other options follows it
+// (Next).
 type Proxy struct {
 	options Options
 	table   inbound.Table
@@ -37,13 +37,8 @@ type Proxy struct {
 	subscriptions subscribe.Subscriptions
 	tasks         *tasks.Face
 	guide         course.Guide
-	learned       map[*inbound.Endpoint]*learned
+	announcers    map[*inbound.Endpoint]*announce.Announcer
 	keeper        func(*inbound.Call) admission.Keeper // what keeps the task that a call is to become, if it is to become one
-}
-
-// learned is what berth knows of a pool while it serves.
-type learned struct {
-	announcer *announce.Announcer
 }
 
 // New returns a proxy for the given endpoints.
@@ -79,8 +74,8 @@ func prepare(o Options) *Proxy {
 			Endpoints: o.Endpoints, Loopback: o.Loopback, TrustedProxies: o.TrustedProxies,
 			CredentialHeaders: inbound.CountedHeaders(o.CredentialHeaders), Limits: o.Limits.WithDefaults(),
 		},
-		log:     o.Logger,
-		learned: make(map[*inbound.Endpoint]*learned),
+		log:        o.Logger,
+		announcers: make(map[*inbound.Endpoint]*announce.Announcer),
 	}
 	p.table.LongestTaskID = p.table.Limits.TaskID
 	if o.Tasks != nil {
@@ -106,7 +101,7 @@ func (p *Proxy) complete(before *Proxy) {
 	o, own := p.options, p.own()
 	p.subscriptions = subscribe.Subscriptions{IDs: own.IDs, Tasks: own.Reader, Steps: own.Steps, Poller: p.watching, Draining: p.end.draining, Gate: p.gate, Reporter: p.audit}
 	for _, ep := range o.Endpoints {
-		p.learned[ep] = &learned{announcer: announce.New(ep.Router.Pool.Name(), o.Rules, p.log, before.announcerOf(ep.Router.Pool.Name()))}
+		p.announcers[ep] = announce.New(ep.Router.Pool.Name(), o.Rules, p.log, before.announcerOf(ep.Router.Pool.Name()))
 	}
 	p.sessions = sessiontasks.New(own.Sessions, own.Reader, o.Rules, p.watching, p.access, p.log)
 	var faceBefore *tasks.Face
@@ -130,9 +125,9 @@ func (p *Proxy) announcerOf(pool string) *announce.Announcer {
 	if p == nil {
 		return nil
 	}
-	for ep, l := range p.learned {
+	for ep, a := range p.announcers {
 		if ep.Router.Pool.Name() == pool {
-			return l.announcer
+			return a
 		}
 	}
 	return nil

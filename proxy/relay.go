@@ -44,7 +44,7 @@ func (x *request) relayAnswer(u *routing.Upstream, response *wire.Response) erro
 	if x.asking != "" && response.Status/100 == 2 {
 		x.rec.Does(audit.Answered, x.asking)
 	}
-	x.announced = x.p.learned[x.Endpoint].announcer.Answer(x.Call, &x.Decision, x.out, response)
+	x.announced = x.p.announcers[x.Endpoint].Answer(x.Call, &x.Decision, x.out, response)
 	shape := exchange.ShapeOf(response)
 	if shape == exchange.EventStream && response.Status/100 == 2 {
 		return x.relayEvents(u, response)
@@ -75,12 +75,12 @@ func (x *request) relayBody(u *routing.Upstream, response *wire.Response, shape 
 	if x.out.TooLarge(int64(len(piece.Raw))) {
 		return fault.AnswerTooLarge
 	}
-	if len(piece.Raw) == 0 && shape == exchange.JSON && isStrict(x.Call, response) {
+	strict := isStrict(x.Call, response)
+	if len(piece.Raw) == 0 && shape == exchange.JSON && strict {
 		return fault.BadUpstream
 	}
 	var says peeked
 	says.peek(x.Call, piece.Message, piece.Cut)
-	strict := isStrict(x.Call, response)
 	if strict && says.isAnothers(x.ID) {
 		return fault.BadUpstream
 	}

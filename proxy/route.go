@@ -1,9 +1,16 @@
 package proxy
 
-import "berth/proxy/failover"
+import (
+	"errors"
 
-// routed routes the request, and returns errRouted if that says where it goes.
-func (x *request) routed() error {
+	"berth/proxy/failover"
+)
+
+// errRouted has dispatch send the request to where it was routed.
+var errRouted = errors.New("proxy: the request was routed")
+
+// route decides where the request goes. It returns errRouted; else the request is answered, or refused with the error.
+func (x *request) route() error {
 	q := x.Query()
 	if err := x.Decide(&q, &x.rec); err != nil {
 		return x.unroutable(err)

@@ -175,16 +175,16 @@ func TestErrorAnswersDoNotEject(t *testing.T) {
 func TestPatienceGoesByTheMethod(t *testing.T) {
 	const forEver = 3 * time.Hour // what the upstream takes
 	for _, c := range []struct {
-		method, name string
-		want         time.Duration
+		method string
+		want   time.Duration
 	}{
-		{"tools/list", "", 10 * time.Second},
-		{"resources/read", "", 10 * time.Second},
-		{"server/discover", "", 10 * time.Second},
-		{"logging/setLevel", "", 30 * time.Second},
-		{"tools/call", "", forEver},
-		{"subscriptions/listen", "", 30 * time.Second},
-		{"something/new", "", forEver},
+		{"tools/list", 10 * time.Second},
+		{"resources/read", 10 * time.Second},
+		{"server/discover", 10 * time.Second},
+		{"logging/setLevel", 30 * time.Second},
+		{"tools/call", forEver},
+		{"subscriptions/listen", 30 * time.Second},
+		{"something/new", forEver},
 	} {
 		t.Run(c.method, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

@@ -72,7 +72,7 @@ type Options struct {
 	Meter       metric.MeterProvider // nil: nothing is measured
 }
 
-// Bindings are the bindings of all pools. Its methods may be called concurrently. Each part of it has a page of its own.
+// Bindings are the bindings of all pools. Its methods may be called concurrently. Each part of it has a file of its own.
 type Bindings struct {
 	store *storage.Store
 	terms terms

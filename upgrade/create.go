@@ -30,8 +30,8 @@ func (m *Maker) Create(ctx context.Context, c task.Creation) (*runner.Held, erro
 	return h, err
 }
 
-// create is Create for a call that may have a name. It fails with ErrKeyTaken if another
-// one has it.
+// create is Create for a call that may bear an idempotency key. It fails with ErrKeyTaken if another
+// one has that.
 func (m *Maker) create(ctx context.Context, c task.Creation, once task.Once) (*runner.Held, error) {
 	if m.ledger.Store.Shared() {
 		if err := m.creating.enter(ctx); err != nil {
@@ -53,28 +53,28 @@ func (m *Maker) create(ctx context.Context, c task.Creation, once task.Once) (*r
 	if err != nil {
 		return nil, err
 	}
-	task := c.Task(id, first.Token, m.ledger.Holder, m.ledger.Clock.Now())
-	task.Once, task.Creator = once, creator
+	t := c.Task(id, first.Token, m.ledger.Holder, m.ledger.Clock.Now())
+	t.Once, t.Creator = once, creator
 	if c.Withhold > 0 {
-		task.Withhold(c.Withhold + withheldSpare)
+		t.Withhold(c.Withhold + withheldSpare)
 	}
-	if err := m.admit(task, c.Rule.LivePerProcess); err != nil {
+	if err := m.admit(t, c.Rule.LivePerProcess); err != nil {
 		return nil, err
 	}
-	defer m.runner.Calls.Unadmit(task.ID, task.Caller)
-	recorded := task
+	defer m.runner.Calls.Unadmit(t.ID, t.Caller)
+	recorded := t
 	if c.AtOnce {
-		recorded = m.runner.Commit(task, &first)
+		recorded = m.runner.Commit(t, &first)
 	}
 	e, err := m.record(ctx, recorded, &c)
 	if err != nil {
 		first.Drop()
-		m.runner.Abort(ctx, task, c.Call, err)
+		m.runner.Abort(ctx, t, c.Call, err)
 		return nil, err
 	}
 	m.runner.Metrics.Made()
-	if task.Session != "" {
-		m.ledger.Notices.Tell(ctx, ledger.SessionTopic(task.Session)) // it may be over before anybody looks
+	if t.Session != "" {
+		m.ledger.Notices.Tell(ctx, ledger.SessionTopic(t.Session)) // it may be over before anybody looks
 	}
 	return m.runner.Hold(e, c.Call).Begin(first), nil
 }

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"berth/internal/storage"
+	"berth/internal/storage/engine"
 	"berth/routing"
 	"berth/upgrade/ledger"
 )
@@ -65,7 +66,7 @@ type slow struct {
 }
 
 func (s slow) PutIfAbsent(ctx context.Context, key string, value []byte, ttl time.Duration) (storage.Record, bool, error) {
-	ctx, cancel := storage.Begun(ctx)
+	ctx, cancel := engine.Begun(ctx)
 	defer cancel()
 	select {
 	case <-time.After(s.takes):

@@ -121,7 +121,7 @@ func (b *berth) mustHaveLived(t *testing.T, id string, want ...string) {
 }
 
 // A task tells what became of it, who held it, and where it was sent.
-func TestTimeline(t *testing.T) {
+func TestATaskTellsWhatBecameOfIt(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		berths := startBerths(t, 2, settings{}, newTool())
 		time.Sleep(time.Second)
@@ -198,7 +198,7 @@ func TestAPauseHoldsAtEveryBerth(t *testing.T) {
 
 // A failed call is made again by an order where its rule says that the tool may run twice, once, and as
 // another task: the first one stays what its client was told that it is.
-func TestRerun(t *testing.T) {
+func TestAFailedCallIsMadeAgainOnceByAnOrder(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		up := newTool()
 		berths := startBerths(t, 2, settings{}, up)

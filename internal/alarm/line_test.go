@@ -82,7 +82,7 @@ func TestAnAlarmCostsNoAllocation(t *testing.T) {
 	}
 }
 
-func TestManyAtOnce(t *testing.T) {
+func TestAlarmsThatAreSetAtTheSameTimeGoOffOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var l Line
 		var all [8]sleeper

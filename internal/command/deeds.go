@@ -29,8 +29,8 @@ func ordered(deeds *auditlog.Log) func(admin.Order) {
 	}
 }
 
-// reread writes down that the configuration was read anew, by a signal or because its file has changed.
-func reread(deeds *auditlog.Log, by string, err error) {
+// noteReread writes down that the configuration was read anew, by a signal or because its file has changed.
+func noteReread(deeds *auditlog.Log, by string, err error) {
 	if deeds == nil {
 		return
 	}

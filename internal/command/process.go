@@ -25,7 +25,7 @@ type process struct {
 	first    doors.Door       // of HTTP/1.1
 	second   doors.Door       // of HTTP/2
 	admin    []*admin.Server  // for operators, and for probes
-	private  *certs.Certs     // of the first; nil: it speaks no TLS
+	private  *certs.Certs     // of the listener for operators; nil: it speaks no TLS
 	times    times
 	log      *slog.Logger
 
@@ -48,14 +48,14 @@ func (p *process) run(ctx context.Context, in doors.Entrances) error {
 	group.Go(func() error { return p.watchdog.Run(groupCtx) })
 	served := make(chan error, 1)
 	go func() { served <- p.serveClients(in) }()
-	p.manager.Ready("serving on " + in.One.Addr().String())
+	p.manager.Ready("serving on " + in.First.Addr().String())
 	var err error
 	select {
 	case err = <-served:
 	case <-groupCtx.Done():
 	case <-ctx.Done():
 		p.shutDown(ctx, func() {
-			_ = in.One.Close() // Serve fails with it, and is over then
+			_ = in.First.Close() // Serve fails with it, and is over then
 			<-served
 		})
 	}
@@ -70,7 +70,7 @@ func (p *process) run(ctx context.Context, in doors.Entrances) error {
 // serveClients serves until nobody is let in any more.
 func (p *process) serveClients(in doors.Entrances) error {
 	var group errgroup.Group
-	group.Go(func() error { return p.first.Serve(in.One) })
+	group.Go(func() error { return p.first.Serve(in.First) })
 	if in.Second != nil {
 		group.Go(func() error { return p.second.Serve(in.Second) })
 	}

@@ -97,7 +97,7 @@ func (l *reloader) attend(ctx context.Context, signals <-chan os.Signal) {
 // reread is reload where nobody waits for what it tells.
 func (l *reloader) reread(ctx context.Context, by string) {
 	_, err := l.reload(ctx, by)
-	reread(l.site.Deeds, by, err)
+	noteReread(l.site.Deeds, by, err)
 }
 
 // look reads a file that is watched, and has it taken over if it is other than at the last attempt, and

@@ -34,7 +34,7 @@ type Options struct {
 	HeaderRead, Idle time.Duration
 	MaxHead          int           // in bytes
 	Streams          int           // of one connection of HTTP/2
-	WriteStall       time.Duration // the same
+	WriteStall       time.Duration // that such a connection may take nothing of what is written
 
 	Refused func(peer string, status int, why error) // hears of requests that berth's own server refuses by itself
 	Logger  *slog.Logger

@@ -15,21 +15,21 @@ import (
 // Entrances are where clients come in: by HTTP/1.1, and by HTTP/2, whose frames leave no doubt where a
 // request ends.
 type Entrances struct {
-	One    net.Listener
+	First  net.Listener
 	Second net.Listener // nil: HTTP/2 is not spoken
 }
 
 // Open speaks TLS on listener, if there are certificates.
 func Open(listener net.Listener, o Options) Entrances {
 	if o.Certs == nil {
-		return Entrances{One: judged(listener, o)}
+		return Entrances{First: judged(listener, o)}
 	}
 	secure := o.Certs.Listener(listener)
 	if !o.HTTP2 {
-		return Entrances{One: judged(secure, o)}
+		return Entrances{First: judged(secure, o)}
 	}
 	second, others := greet.SplitHTTP2(secure, o.Certs.HandshakeEnded)
-	return Entrances{One: judged(others, o), Second: second}
+	return Entrances{First: judged(others, o), Second: second}
 }
 
 // judged lets nothing through to net/http that is framed in doubt. Berth's own server takes none of that.

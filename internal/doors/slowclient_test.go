@@ -57,7 +57,7 @@ func serveInMemory(t *testing.T, by string) *memnet.Listener {
 		Logger: slog.New(slog.DiscardHandler),
 	}
 	listener := memnet.Listen("berth")
-	server, entrance := First(o), Open(listener, o).One
+	server, entrance := First(o), Open(listener, o).First
 	done := make(chan struct{})
 	go func() {
 		defer close(done)

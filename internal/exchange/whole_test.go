@@ -9,7 +9,7 @@ import (
 	"berth/internal/wire"
 )
 
-func TestReadWhole(t *testing.T) {
+func TestOfAWholeAnswerTheResponseIsRead(t *testing.T) {
 	const answer = `{"jsonrpc":"2.0","id":1,"result":{}}`
 	long := `{"id":1,"result":"` + strings.Repeat("x", 20<<10) + `"}`
 	stream := "id: 1\ndata:\n\n: comment\n\ndata: {\"method\":\"notifications/progress\"}\n\nevent: message\ndata: " + answer + "\n\n"

@@ -234,7 +234,7 @@ func TestAPingWithoutASession(t *testing.T) {
 	})
 }
 
-func TestNobodyThere(t *testing.T) {
+func TestNothingIsSentWhereNobodyListens(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newServer(t, httpsse.Options{})
 		s.URL.Host = "nowhere"

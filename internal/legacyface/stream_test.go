@@ -89,7 +89,7 @@ func TestAReaderCanBeClosedWhileItWaits(t *testing.T) {
 	})
 }
 
-func TestEventIDs(t *testing.T) {
+func TestOnlyEventIDsOfItsOwnAreTaken(t *testing.T) {
 	if number, sequence, ok := parseEventID(eventID(3, 17)); !ok || number != 3 || sequence != 17 {
 		t.Errorf("got %d, %d, %v", number, sequence, ok)
 	}

@@ -23,7 +23,7 @@ func asking(t *testing.T, method, params, version string) *Call {
 	return &message.Calls[0]
 }
 
-func TestAsksTask(t *testing.T) {
+func TestOnlyALegacyCallWithATaskObjectAsksForATask(t *testing.T) {
 	const core, modern = "2025-11-25", "2026-07-28"
 	for name, tc := range map[string]struct {
 		method, params, version string
@@ -48,7 +48,7 @@ func TestAsksTask(t *testing.T) {
 	}
 }
 
-func TestAskedTTL(t *testing.T) {
+func TestTheTTLThatIsAskedForIsANumber(t *testing.T) {
 	const century = 100 * 365 * 24 * time.Hour
 	for name, tc := range map[string]struct {
 		task  string

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-func TestDecodeName(t *testing.T) {
+func TestANameIsDecodedOnce(t *testing.T) {
 	for value, want := range map[string]string{
 		"":                                    "",
 		"greet":                               "greet",
@@ -27,7 +27,7 @@ func TestDecodeName(t *testing.T) {
 		"=?base64?PT9iYXNlNjQ/UVE9PT89?=":     "=?base64?QQ==?=", // decoded once only
 	} {
 		if got, ok := DecodeName(value); !ok || got != want {
-			t.Errorf("decodeName(%q) = %q, %v, want %q", value, got, ok, want)
+			t.Errorf("DecodeName(%q) = %q, %v, want %q", value, got, ok, want)
 		}
 	}
 }

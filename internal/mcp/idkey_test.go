@@ -2,7 +2,7 @@ package mcp
 
 import "testing"
 
-func TestIDKey(t *testing.T) {
+func TestEqualIDsHaveOneKey(t *testing.T) {
 	for raw, want := range map[string]string{
 		`"a\/b"`:                `"a/b"`,
 		`"a/b"`:                 `"a/b"`,
@@ -29,7 +29,7 @@ func TestIDKey(t *testing.T) {
 }
 
 // Ids are compared as what they are: a string is no number, however alike they look.
-func TestAnswers(t *testing.T) {
+func TestIDsAreComparedAsWhatTheyAre(t *testing.T) {
 	for _, c := range []struct {
 		message, id     string
 		answers, nobody bool

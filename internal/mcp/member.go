@@ -142,6 +142,3 @@ func namesOf(members []namedMember) (names jsonscan.Names) {
 	}
 	return names
 }
-
-// memberOf is the one of that name, 0 for any other. No two names are the same one.
-func memberOf(name []byte) jsonobject.Set { return jsonobject.Set(memberNames.Of(name)) }

@@ -36,7 +36,7 @@ func TestAKnownNameMayStandOnceOnly(t *testing.T) {
 		metaRelatedTask, metaSubscription, "extensions", TasksExtension, "elicitation", "sampling", "roots", "code", "resultType",
 		"nextCursor", "protocolVersion", "task", "taskId", "status", "statusMessage", "ttlMs", "ttl", "keepAlive",
 	} {
-		own := memberOf([]byte(name))
+		own := jsonobject.Set(memberNames.Of([]byte(name)))
 		if own == 0 || all&own != 0 {
 			t.Errorf("%s is %b, and %b are others", name, own, all)
 		}
@@ -53,7 +53,7 @@ func TestAKnownNameMayStandOnceOnly(t *testing.T) {
 			}
 		}
 	}
-	if memberOf([]byte("other")) != 0 {
+	if memberNames.Of([]byte("other")) != 0 {
 		t.Error("an unknown name is known")
 	}
 }

@@ -34,7 +34,7 @@ func TestQuestionLeavesOutWhatIsTheRequestsOwn(t *testing.T) {
 	}
 }
 
-func TestWithID(t *testing.T) {
+func TestAnIDIsReplacedWhereItStands(t *testing.T) {
 	const message = `{ "jsonrpc":"2.0", "result":{"id":1,"x":1.0 }, "id" : 12345678901234567890 }`
 	if got, want := string(WithID([]byte(message), []byte(`"é"`))), `{ "jsonrpc":"2.0", "result":{"id":1,"x":1.0 }, "id" : "é" }`; got != want {
 		t.Errorf("got %s, want %s", got, want)

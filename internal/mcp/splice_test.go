@@ -78,7 +78,7 @@ func TestOwnMetaIsReadBackAsAModernCall(t *testing.T) {
 	}
 }
 
-func TestAsEnded(t *testing.T) {
+func TestAnEndIsToldWhereItIsWholeWithoutAResult(t *testing.T) {
 	for result, want := range map[string]string{
 		`{"taskId":"t","status":"working","ttl":null}`:                      `{"taskId":"t","status":"cancelled","ttl":null,"statusMessage":"m"}`,
 		`{"statusMessage":"old","status":"working"}`:                        `{"statusMessage":"m","status":"cancelled"}`,

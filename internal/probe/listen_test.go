@@ -55,7 +55,7 @@ func all(ids []string) []string { return ids }
 
 func none([]string) []string { return []string{} }
 
-func TestListening(t *testing.T) {
+func TestWhatASubscriptionLeavesOutIsLost(t *testing.T) {
 	cases := map[string]struct {
 		subscriptions
 		listened, notified probe.Check // Asked and Lost count

@@ -142,7 +142,8 @@ func (m *Mailbox) doubted(ctx context.Context) (bool, error) {
 	return m.isYoung(ctx)
 }
 
-// isYoung reports whether the store was empty lately: a berth that has started since has lost nothing itself.
+// isYoung reports whether the store was empty lately: a berth that has started since has lost nothing itself. Whoever finds it empty
+// notes in it since when it is not.
 func (m *Mailbox) isYoung(ctx context.Context) (bool, error) {
 	now, err := m.store.Now(ctx)
 	if err != nil {

@@ -48,7 +48,7 @@ func onRedis(t testing.TB, server *redistest.Server, handle Handle) (m *Mailbox,
 	return m, stop
 }
 
-func TestOnRedis(t *testing.T) {
+func TestRequestsArePassedOnOverRedis(t *testing.T) {
 	server := redistest.Start(t)
 	var executed atomic.Int64
 	there, leaveThere := onRedis(t, server, counted(&executed, func(_ context.Context, r *exchange.Request) (*wire.Response, error) {

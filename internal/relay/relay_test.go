@@ -193,7 +193,7 @@ func TestWhoClosesAnAnswerWaitsUntilItIsCleared(t *testing.T) {
 	})
 }
 
-func TestManyAtOnce(t *testing.T) {
+func TestEachOfManyGetsItsOwnAnswer(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		var executed atomic.Int64
 		there := w.start(counted(&executed, func(_ context.Context, r *exchange.Request) (*wire.Response, error) {

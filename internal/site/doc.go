@@ -6,7 +6,7 @@
 //
 // It promises that a request ends in the generation in which it began, that what fails while a generation is made changes nothing
 // that serves, and that what a generation alone uses ends with its last request. [Inspect] looks at what a configuration names by the
-// parts that would serve, and binds no address, writes nothing and calls no tool.
+// parts that would serve, and binds no address, leaves nothing written and calls no tool.
 //
 // It costs a request two atomic additions.
 //
@@ -18,5 +18,6 @@
 //	routes.go, work.go, limits.go, pools.go,  what operators and probes are told
 //	  self.go, checks.go, liveness.go
 //	leaving.go                                how it goes
+//	keyed.go                                  of which key an error is
 //	online.go, meeting.go, look.go            what check --online finds
 package site

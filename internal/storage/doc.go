@@ -49,8 +49,8 @@
 //     at N of its replicas. So is what a write found standing, whoever wrote it.
 //   - A watcher is told when it may have missed something: within two seconds, or four times
 //     [Options.Timeout] if that is longer. It connects anew at least once a second.
-//   - A blob that is found is whole. [Inspect] finds what would break these promises, and writes
-//     nothing. The passwords in the URL appear nowhere.
+//   - A blob that is found is whole. [Inspect] finds what would break these promises, and leaves
+//     nothing written. The passwords in the URL appear nowhere.
 //
 // # What it does not promise
 //

@@ -128,23 +128,6 @@ func TestWhatIsNoFileOfOursIsRefused(t *testing.T) {
 	}
 }
 
-func TestFileURLs(t *testing.T) {
-	for _, c := range []struct{ url, path string }{
-		{"file:berth.db", "berth.db"},
-		{"file:./state/../berth.db", "berth.db"},
-		{"file:/var/lib/berth/berth.db", "/var/lib/berth/berth.db"},
-		{"file:///var/lib/berth/berth.db", "/var/lib/berth/berth.db"},
-		{"file:/with blank/100%.db", "/with blank/100%.db"},
-		{url: "file:"}, {url: "file:/"}, {url: "file:state/"}, {url: "file://host/berth.db"}, {url: "file://berth.db"},
-		{url: "file:berth.db?mode=rw"}, {url: "file:berth.db#1"}, {url: "file:a\x00b"}, {url: "file:a\nb"},
-	} {
-		err := storage.CheckURL(c.url)
-		if (err == nil) != (c.path != "") {
-			t.Errorf("CheckURL %q: got %v", c.url, err)
-		}
-	}
-}
-
 // A URL is judged on a machine where its file need not be.
 func TestCheckingAURLTouchesNoFile(t *testing.T) {
 	path, url := inFile(t)

@@ -7,8 +7,8 @@ import (
 	"berth/internal/storage/redis"
 )
 
-// Inspect returns what would keep the store that url names from its promises, or could. It writes
-// nothing, and makes no file. ctx bounds the questions to a server, not the reading of a file.
+// Inspect returns what would keep the store that url names from its promises, or could. It leaves
+// nothing written, and makes no file. ctx bounds the questions to a server, not the reading of a file.
 func Inspect(ctx context.Context, url string, opts Options) []Finding {
 	t, err := parseURL(url)
 	if err != nil {

@@ -141,7 +141,7 @@ func leaveMidway(t *testing.T, s *storage.Store) {
 
 // D18: a certificate that is not to be trusted keeps the store away; roots that vouch
 // for the server bring it near.
-func TestTLS(t *testing.T) {
+func TestOnlyAServerThatIsVouchedForIsTrusted(t *testing.T) {
 	server := redistest.Start(t)
 	valid, expired := certificate(t, time.Hour), certificate(t, -time.Minute)
 	for _, tc := range []struct {

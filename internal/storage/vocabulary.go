@@ -58,8 +58,5 @@ func OneByOne(ctx context.Context, e Engine, steps []Step) (done int, standing R
 // that as well.
 func Within(ctx context.Context, d time.Duration) context.Context { return engine.Within(ctx, d) }
 
-// Begun is the context of an operation whose turn has come.
-func Begun(ctx context.Context) (context.Context, context.CancelFunc) { return engine.Begun(ctx) }
-
 // Health is what is known of a store.
 type Health = health.Status

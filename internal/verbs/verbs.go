@@ -26,6 +26,3 @@ func Commands() []*cli.Command {
 func Misused(format string, args ...any) error {
 	return cli.Exit(fmt.Errorf(format, args...), codeUsage)
 }
-
-// CodeUsage is the exit code of Misused.
-const CodeUsage = codeUsage

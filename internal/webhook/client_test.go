@@ -81,7 +81,7 @@ func TestTheSignatureIsTheSpecifications(t *testing.T) {
 	}
 }
 
-func TestOutcomes(t *testing.T) {
+func TestWhatAReceiverAnswersIsTheOutcome(t *testing.T) {
 	var followed atomic.Int32
 	elsewhere := serve(t, func(http.ResponseWriter, *http.Request) { followed.Add(1) })
 	answer := func(status int, header ...string) http.HandlerFunc {

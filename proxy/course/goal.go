@@ -33,8 +33,8 @@ func GoalOf(c *inbound.Call, at *routing.Decision) (Goal, error) {
 	return TheOwner, nil
 }
 
-// IsOutOfReach reports whether a request that was routed to its owner is not sent there, because that is
-// known to be silent and to answer nothing that anybody else could.
+// IsOutOfReach reports whether a request is not sent to the owner that it was routed to, because that is known to be
+// silent: one about a task, or with a value that keeps calls together.
 func IsOutOfReach(c *inbound.Call, at *routing.Decision, u *routing.Upstream) bool {
 	return u.Silent() && (c.AboutTask || at.IsKeptTogether())
 }

@@ -43,6 +43,7 @@ func MayHaveRun(e *mcp.Error) *mcp.Error {
 	return &sent
 }
 
+// Unavailable words a refusal that passes by itself: nothing was executed.
 func Unavailable(reason, message string) *mcp.Error {
 	return &mcp.Error{Status: wire.StatusServiceUnavailable, Code: mcp.CodeUnavailable, Message: message, Reason: reason, RetryAfter: RetrySoon, Outcome: mcp.NotExecuted}
 }

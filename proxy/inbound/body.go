@@ -12,6 +12,7 @@ import (
 // FirstRead is how much memory a body gets before any of it is there.
 const FirstRead = 16 << 10
 
+// IsSmall reports whether the body is announced, and no longer than Small.
 func (x *Call) IsSmall() bool { return x.HTTP.ContentLength >= 0 && x.HTTP.ContentLength <= Small }
 
 // Small is how large the body of a request may be that is looked at while memory is short, in

@@ -60,8 +60,8 @@ func (x *Call) AnyRequest(such func(method string) bool) bool {
 }
 
 // Era is the era of the request. A GET or DELETE is legacy unless its version says
-// otherwise. A modern one takes no session upstream (see outboundHeaders), so that the
-// label does not take one out of its principal's hands.
+// otherwise. A modern one takes no session upstream (see isModernAlone in package outbound), so
+// that the label does not take one out of its principal's hands.
 func (x *Call) Era() mcp.Era {
 	if len(x.Message.Calls) > 0 {
 		return x.Message.Calls[0].Era
@@ -115,6 +115,7 @@ func (x *Call) Work(prefer string) routing.Work {
 	return routing.Work{Era: x.Era(), Prefer: prefer, Key: x.Key, Caller: x.Caller}
 }
 
+// Pool is the pool that the request is for: there is one once it is recognised.
 func (x *Call) Pool() *routing.Pool { return x.Endpoint.Router.Pool }
 
 // PoolName is the name of the pool that the request is for, "" if there is none.

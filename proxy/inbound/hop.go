@@ -79,6 +79,7 @@ func IsForwarding(name string) bool {
 	return strings.HasPrefix(name, "X-Forwarded-") || name == "Forwarded" || name == "X-Real-Ip" || name == "Via"
 }
 
+// Scheme is that of the connection that a request came by.
 func Scheme(r *wire.Request) string {
 	if r.TLS != nil {
 		return "https"

@@ -26,6 +26,7 @@ type Limits struct {
 	UnknownIDs        float64 // unknown ids that one caller names in a second; 0: any number
 }
 
+// WithDefaults returns l with a default in the place of each zero that is not a bound itself.
 func (l Limits) WithDefaults() Limits {
 	l.Body = cmp.Or(l.Body, 4<<20)
 	l.BodyRead = cmp.Or(l.BodyRead, 30*time.Second)

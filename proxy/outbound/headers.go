@@ -96,7 +96,7 @@ func (w *Way) pass(h, client *wire.Header) {
 // passed are the names of headers that go upstream unless Connection lists them, or they say who calls.
 var passed = wire.UsualsThat(func(name string) bool { return !inbound.IsHopByHop(name) && !isDoubtful(name) })
 
-// isDoubtful reports whether it depends on more than that what becomes of a header with this name.
+// isDoubtful reports whether more than this name decides what becomes of a header.
 func isDoubtful(name string) bool {
 	switch name {
 	case mcp.HeaderSession, mcp.HeaderLastEvent, "Content-Length":
@@ -128,7 +128,7 @@ func (w *Way) withholds(name, principal string) bool {
 // "Earlier Streamable HTTP Revisions"); its upstream may know both eras.
 func (w *Way) isModernAlone() bool { return len(w.Message.Calls) == 0 && w.Era() == mcp.EraModern }
 
-// Authorize does the same for the request's own. What a client may ask before it is
+// Authorize is Endpoint.Authorize for this request: what a client may ask before it is
 // authorised goes without berth's own authority.
 func (w *Way) Authorize(h *wire.Header) {
 	w.Endpoint.Authorize(h)

@@ -43,6 +43,7 @@ func NewWholeAnswer(response *wire.Response, all []byte, says *mcp.Answer, most 
 	return &HeldAnswer{Response: response, most: most, all: all, says: says}
 }
 
+// IsStream reports whether an answer comes as events, and is no refusal.
 func IsStream(response *wire.Response) bool {
 	return exchange.ShapeOf(response) == exchange.EventStream && response.Status/100 == 2
 }

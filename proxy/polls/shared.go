@@ -37,6 +37,7 @@ type Shared struct {
 	kept  int                             // bytes of answers
 }
 
+// NewShared returns what no poll is under way in.
 func NewShared(log *slog.Logger) *Shared {
 	return &Shared{log: log, like: map[sticky.Key]map[digest]*Poll{}, marks: map[sticky.Key]string{}}
 }

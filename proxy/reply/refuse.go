@@ -29,7 +29,7 @@ func (w *Writer) Refuse(c *inbound.Call, e *mcp.Error, short bool) {
 }
 
 // mayKeep reports whether the connection of a request that was turned away unread is
-// kept. net/http reads on to a body's end before it answers, and one so small came with
+// kept. Whoever carries it reads on to a body's end before it answers, and one so small came with
 // the head: under load that costs less than the client's next connection. Where memory
 // is short the connection is in the way.
 func mayKeep(c *inbound.Call, e *mcp.Error, short bool) bool {

@@ -38,6 +38,7 @@ type Lister struct {
 	turns chan struct{}   // one for each list that is being made
 }
 
+// New returns what makes lists, of berth's own tasks as well where tasks and rules say of some.
 func New(tasks *upgrade.Reader, rules upgrade.Rules, keys *seal.Keyring, gate *admission.Gate) *Lister {
 	return &Lister{tasks, rules, keys, gate, make(chan struct{}, listsAtOnce)}
 }

@@ -12,12 +12,6 @@ import (
 	"berth/internal/mcp/offer"
 )
 
-// Transport is how an upstream is spoken to.
-type Transport uint8
-
-// StreamableHTTP is the transport of all upstreams so far.
-const StreamableHTTP Transport = 0
-
 // What is kept of what an upstream says of itself.
 const (
 	maxVersions = 32
@@ -27,10 +21,9 @@ const (
 // Profile is what an upstream has shown of itself, as last learned. It does not change. All
 // of it is forgotten with the end of a silence: another server may stand there by now.
 type Profile struct {
-	Transport Transport
-	Speaks    [2]bool     // by mcp.Era: it has served work of the era, and refused none since
-	Versions  [2][]string // by mcp.Era: protocol versions that it has named last; nil: none, or too many
-	Server    string      // its name and version, as it gave them last; "": it has not
+	Speaks   [2]bool     // by mcp.Era: it has served work of the era, and refused none since
+	Versions [2][]string // by mcp.Era: protocol versions that it has named last; nil: none, or too many
+	Server   string      // its name and version, as it gave them last; "": it has not
 
 	// Legacy says that it has refused the modern era, and opened a session of the legacy one.
 	Legacy bool

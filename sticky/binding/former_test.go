@@ -6,7 +6,7 @@ import (
 )
 
 // What a binding tells of where its session was is bounded; the first place has no alias, as a rule.
-func TestFormers(t *testing.T) {
+func TestWhereASessionWasIsBounded(t *testing.T) {
 	var places []Place
 	for range maxFormers + 1 {
 		var b Binding

@@ -13,9 +13,10 @@
 // sees the store, leases, epochs and rights to tell cost nothing.
 //
 //	ledger.go, live.go                   what a task has in the store, from its making to its end
-//	making.go, op.go, amid.go            what goes to the store together with a record, or with a step
+//	making.go, op.go, amid.go, steps.go  what goes to the store together with a record, or with a step
 //	records.go, call.go, oncekeys.go     records with their outcomes, calls, idempotency keys
 //	lists.go, sessions.go, asks.go       what can be found without a task's id
+//	kept.go                              and is held by nobody
 //	overlooked.go                        what cannot, and is met by its id
 //	epoch.go, absence.go, word.go        what the store is trusted with
 //	lease.go, delivery.go, clock.go      who lives, who tells a client, and the time

@@ -90,23 +90,23 @@ func (p *Peers) tellOfLeft(ctx context.Context) (untaken int) {
 	return len(listed)
 }
 
-// legacy is a task that a holder has told that it left.
-type legacy struct{ from, id string }
+// leftTask is a task that a holder has told that it left.
+type leftTask struct{ from, id string }
 
-// legacies are those that this process has been told of, and has not looked at.
-type legacies struct {
+// leftTasks are those that this process has been told of, and has not looked at.
+type leftTasks struct {
 	mu   sync.Mutex // guards the field below
-	told map[legacy]bool
+	told map[leftTask]bool
 
 	some chan struct{} // holds one while there may be some
 }
 
-func newLegacies() legacies {
-	return legacies{told: map[legacy]bool{}, some: make(chan struct{}, 1)}
+func newLeftTasks() leftTasks {
+	return leftTasks{told: map[leftTask]bool{}, some: make(chan struct{}, 1)}
 }
 
 // add does not wait.
-func (l *legacies) add(one legacy) {
+func (l *leftTasks) add(one leftTask) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.told[one] = true
@@ -114,7 +114,7 @@ func (l *legacies) add(one legacy) {
 }
 
 // take returns them, in no order: so berths that are told of the same begin with different ones.
-func (l *legacies) take() (all []legacy) {
+func (l *leftTasks) take() (all []leftTask) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for one := range l.told {
@@ -132,13 +132,13 @@ func (p *Peers) takeOver(ctx context.Context) {
 			return
 		case <-p.left.some:
 		}
-		runner.SomeAtOnce(slices.Values(p.left.take()), func(one legacy) { p.inherit(ctx, one) })
+		runner.SomeAtOnce(slices.Values(p.left.take()), func(one leftTask) { p.inherit(ctx, one) })
 	}
 }
 
 // inherit goes on with a task whose holder has left it, if this berth can; else another may. What
 // it finds ended is taken down.
-func (p *Peers) inherit(ctx context.Context, one legacy) {
+func (p *Peers) inherit(ctx context.Context, one leftTask) {
 	ctx, cancel := ledger.Bounded(ctx)
 	defer cancel()
 	if busy, err := p.runner.Calls.TryClaim(one.id); busy != nil || err != nil {

@@ -13,11 +13,11 @@ type Peers struct {
 	ledger *ledger.Ledger
 	runner *runner.Runner
 	log    *slog.Logger
-	left   legacies    // by others
+	left   leftTasks   // by others
 	leaves atomic.Bool // something to others
 }
 
 // New returns what a process does for others, and lets them do for it. Run it.
 func New(l *ledger.Ledger, r *runner.Runner, log *slog.Logger) *Peers {
-	return &Peers{ledger: l, runner: r, log: log, left: newLegacies()}
+	return &Peers{ledger: l, runner: r, log: log, left: newLeftTasks()}
 }

@@ -14,15 +14,15 @@ import (
 // reaper finds holders that are gone.
 type reaper struct {
 	p      *Peers
-	missed map[string]int // by holder: ticks in a row without a lease
+	missed map[string]int // by holder: beats in a row without a lease
 	last   time.Time
 }
 
-// missesToAct is how many ticks in a row a lease must be missing. One may be a renewal
+// missesToAct is how many beats in a row a lease must be missing. One may be a renewal
 // that was late.
 const missesToAct = 2
 
-// patience is for how many ticks in a row what was not sent is left to others, where this process has no upstream for it: theirs
+// patience is for how many beats in a row what was not sent is left to others, where this process has no upstream for it: theirs
 // may be another pool, or its own source of instances may not have answered yet.
 const patience = 14
 
@@ -32,7 +32,7 @@ var errLeftToOthers = errors.New("upgrade: left to others")
 // look acts on holders whose lease is gone. It believes only a store that has served
 // without a break for as long as a lease lives, by its own eyes or by another holder's
 // word: after an outage all of them are gone, and those who live need a moment to come
-// back. Beats that are not a tick apart do not count.
+// back. Beats that come too soon after one another do not count.
 func (r *reaper) look(ctx context.Context) {
 	if !r.p.ledger.Store.Shared() || r.p.runner.Calls.Closed() || time.Since(r.last) < r.p.ledger.Epoch.Beat()*9/10 {
 		return

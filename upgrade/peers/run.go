@@ -151,7 +151,7 @@ func (p *Peers) heard(ctx context.Context, message string) {
 	default:
 		for one := range strings.FieldsSeq(about) {
 			if id, left := strings.CutPrefix(one, leftPrefix); left {
-				p.left.add(legacy{from, id})
+				p.left.add(leftTask{from, id})
 				continue
 			}
 			p.ledger.Notices.Wake(one)

@@ -13,12 +13,16 @@
 //	runner.go                            the runner
 //	table.go                             whose a task is
 //	held.go, step.go, look.go            a held call, its record, and what puts that right
+//	first.go, storecall.go               its first round before it is a task; the call, stored for whoever may need it
 //	round.go, dispatch.go, flight.go     a round: judged, sent, and how it waits for what comes of it
+//	stepalone.go                         steps that the holder alone has to know of
 //	place.go                             its turn at an upstream
 //	stream.go, asks.go, resume.go        a round of the legacy era
 //	follow.go, follower.go               a task of the upstream's own
 //	progress.go, ending.go, abort.go     what a call says, how it ends, how it never was
+//	handover.go                          left to another berth
 //	answer.go, settle.go, sessionend.go  what clients do to held calls
+//	moot.go                              whether anybody waits for an answer any more
 //	renewal.go                           what they authorise them with by now
 //	stack.go, gauges.go                  what it costs, how an operator sees it
 package runner

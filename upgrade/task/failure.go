@@ -151,7 +151,7 @@ func Illegible(t *Task) error {
 // no message) is nil: a task that bore it could be read by nobody.
 func ErrorOf(message []byte) (object []byte, says string) { return Readable(mcp.ErrorObject(message)) }
 
-// Readable is errorOf for the error object itself.
+// Readable is ErrorOf for the error object itself.
 func Readable(object []byte) (_ []byte, says string) {
 	var e struct {
 		Code    *int64

@@ -34,7 +34,7 @@ func TestCharactersAtEachPlace(t *testing.T) {
 	}
 }
 
-func TestNumbers(t *testing.T) {
+func TestANumberIsFifteenDigitsAtMost(t *testing.T) {
 	for _, c := range []struct {
 		text string
 		base int64
@@ -61,7 +61,7 @@ func TestNumbers(t *testing.T) {
 	}
 }
 
-func TestNames(t *testing.T) {
+func TestNamesAreJudgedWhateverTheirCase(t *testing.T) {
 	for name, want := range map[string]bool{
 		"Content-Length": true, "content_LENGTH": true, "Content-Lengths": false, "Contents": false,
 		"Mcp-Session-Id": true, "MCP_x": true, "Mcp": false, "X-Forwarded-For": true, "X-Forwarded": false, "Via": true, "X": false,

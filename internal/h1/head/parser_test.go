@@ -48,7 +48,7 @@ func TestARequestHowEverItsBytesCome(t *testing.T) {
 	}
 }
 
-func TestAnAnswer(t *testing.T) {
+func TestAnAnswersFirstLineAndFramingAreRead(t *testing.T) {
 	var p Parser
 	r, err := p.Response(said(t, "HTTP/1.0 404 Not There\r\nConnection: Keep-Alive\r\nContent-Length: 0\r\n\r\n", 7), 1<<10)
 	if err != nil || r.Status != 404 || r.Phrase != "Not There" || r.Minor != 0 || r.Close || r.Length != 0 {

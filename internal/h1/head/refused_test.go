@@ -9,7 +9,7 @@ import (
 	"berth/internal/wire"
 )
 
-// lines are heads of requests, without the empty line that ends them, and what is wrong with them.
+// What two readers could frame in different ways is refused, at the first line that shows it: these heads lack the empty line at their end.
 func TestHeadsThatAreRefused(t *testing.T) {
 	const first = "POST / HTTP/1.1\r\nHost: a\r\n"
 	for raw, want := range map[string]error{
@@ -98,7 +98,7 @@ func TestTheLimitIsTheHeads(t *testing.T) {
 	}
 }
 
-func TestTargets(t *testing.T) {
+func TestATargetsAuthorityCountsMoreThanHost(t *testing.T) {
 	for raw, want := range map[string]string{
 		"GET /a?b HTTP/1.1\r\nHost: c\r\n\r\n":       "c||/a",
 		"GET //a HTTP/1.1\r\nHost: c\r\n\r\n":        "c||//a",

@@ -2,7 +2,7 @@ package idtag
 
 import "testing"
 
-func TestEvent(t *testing.T) {
+func TestAnEventsNumbersBearTheTag(t *testing.T) {
 	const request = `{"jsonrpc":"2.0","id":0,"method":"roots/list"}`
 	for name, c := range map[string]struct{ raw, message, want string }{
 		"id only":         {"id: 7\ndata: \n\n", "", "id: m-7\ndata: \n\n"},
@@ -27,7 +27,7 @@ func TestEvent(t *testing.T) {
 	}
 }
 
-func TestUntag(t *testing.T) {
+func TestOnlyATaggedAnswerIsUntagged(t *testing.T) {
 	for response, want := range map[string]string{
 		`{"jsonrpc":"2.0","id":"m-0","result":{"id":"m-1"}}`: `{"jsonrpc":"2.0","id":0,"result":{"id":"m-1"}}`,
 		`{"id": "m-\"q\\\"\"" ,"error":{"code":1}}`:          `{"id": "q\"" ,"error":{"code":1}}`,

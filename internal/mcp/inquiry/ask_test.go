@@ -69,7 +69,7 @@ func TestWhatIsAnAnswer(t *testing.T) {
 	}
 }
 
-func TestResult(t *testing.T) {
+func TestARoundIsWordedAsOneResult(t *testing.T) {
 	got := string(Result([]Input{{`a"`, []byte(`{"method":"roots/list"}`)}, {"b", []byte(`{}`)}}, `s"`))
 	if want := `{"resultType":"input_required","inputRequests":{"a\"":{"method":"roots/list"},"b":{}},"requestState":"s\""}`; got != want {
 		t.Errorf("got %s", got)

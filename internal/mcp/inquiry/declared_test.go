@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-func TestDeclares(t *testing.T) {
+func TestCapabilitiesAreReadAlikeInEitherEra(t *testing.T) {
 	for capabilities, want := range map[string]Declared{
 		`{}`:                                              "none",
 		`{"elicitation":{}}`:                              "elicitation.form",
@@ -41,7 +41,7 @@ func TestDeclares(t *testing.T) {
 	}
 }
 
-func TestLacks(t *testing.T) {
+func TestWhatIsAskedAndNotDeclaredIsLacking(t *testing.T) {
 	for _, c := range []struct {
 		declared Declared
 		request  string

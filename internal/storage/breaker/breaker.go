@@ -133,6 +133,7 @@ func open(op string, err error) error {
 	return &engine.Fault{Op: op, Reason: engine.ReasonBreakerOpen, Detail: err.Error()}
 }
 
+// Closed reports whether operations go through.
 func (b *Breaker) Closed() bool { return b.circuit.State() == gobreaker.StateClosed }
 
 func meaningless(err error) bool {
@@ -159,10 +160,12 @@ type Traffic struct {
 	Timeout  time.Duration // for an answer
 }
 
+// New returns breakers of servers that take t each. h hears how they fare.
 func New(h *health.Monitor, t Traffic) *Breakers {
 	return &Breakers{health: h, traffic: t, byPart: make(map[string]*Breaker)}
 }
 
+// Of returns the breaker of a server, which is made with the first operation.
 func (b *Breakers) Of(part string) *Breaker {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -185,6 +188,7 @@ func (b *Breakers) Keep(parts map[string]func(context.Context) error) {
 	}
 }
 
+// Closed reports whether all of them are.
 func (b *Breakers) Closed() bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()

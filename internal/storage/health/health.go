@@ -106,12 +106,14 @@ func (h *Monitor) announce(before, after Status, first bool) {
 	}
 }
 
+// Snapshot is what is known now.
 func (h *Monitor) Snapshot() Status {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return h.now
 }
 
+// SetPolicy notes what the server does when its memory is full, and returns what was known of that before; "": nothing.
 func (h *Monitor) SetPolicy(policy string) (before string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()

@@ -32,6 +32,7 @@ type inspection struct {
 	found []engine.Finding
 }
 
+// Inspect finds what would break the promises of a store on these servers. It writes nothing that stays.
 func Inspect(ctx context.Context, t *Servers, opts Options) []engine.Finding {
 	opts.Timeout = max(opts.Timeout, inspectTimeout)
 	i := &inspection{named: boundedOptions(*t.options, opts), replicas: opts.Replicas}

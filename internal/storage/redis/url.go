@@ -37,6 +37,7 @@ const (
 	optSentinelPassword = "sentinel_password"
 )
 
+// ParseURL reads the URL of a single server. Errors quote nothing of it.
 func ParseURL(raw string) (*Servers, error) {
 	u, err := url.Parse(raw)
 	if err != nil {
@@ -80,6 +81,7 @@ func ParseSentinelURL(raw string) (*Servers, error) {
 	return several(u, "sentinel", hosts, options, password), nil
 }
 
+// ParseClusterURL reads the URL of a cluster. Errors quote nothing of it.
 func ParseClusterURL(raw string) (*Servers, error) {
 	u, hosts, err := parseHosts(raw, serverPort, ErrClusterURL)
 	if err != nil {

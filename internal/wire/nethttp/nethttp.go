@@ -1,5 +1,5 @@
-// Package nethttp has net/http's server carry what handlers of [wire] answer: HTTP/2, and HTTP/1.1 where tests hold both servers
-// to the same answers.
+// Package nethttp has net/http's server carry what handlers of [wire] answer: HTTP/2, and HTTP/1.1 where an operator wants that, or
+// tests hold both servers to the same answers.
 //
 // Cost: headers are copied into net/http's maps and back.
 package nethttp

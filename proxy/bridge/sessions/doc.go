@@ -7,7 +7,8 @@
 // for the first one, or is refused. A session that is lent costs a lock; one that calls may be asked in, a stream.
 //
 //	pool.go, room.go       the sessions of an upstream; which make room for others
-//	borrower.go, shelf.go  whose sessions are whose
+//	borrower.go, shelf.go,
+//	  caller.go            whose sessions are whose
 //	lend.go, open.go       lent, opened
 //	busy.go                what an upstream says that opens none
 //	session.go, level.go   a session: given back, lost; how much it says

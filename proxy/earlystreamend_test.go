@@ -16,7 +16,7 @@ import (
 )
 
 // Once the stream is open, whatever comes is its last event, under the call's id.
-func TestStopgapEndsWithWhatCame(t *testing.T) {
+func TestEarlyStreamEndsWithWhatCame(t *testing.T) {
 	const refusal = `{"code":-32099,"message":"no  more","data":{"a":1.0}}`
 	for name, c := range map[string]struct {
 		answer  faultFunc
@@ -72,8 +72,8 @@ func TestStopgapEndsWithWhatCame(t *testing.T) {
 					t.Errorf("got %q, want %q", events, c.body)
 				}
 				var record struct {
-					Status        int
-					Outcome, Tool string
+					Status  int
+					Outcome string
 				}
 				if err := json.Unmarshal(access.Bytes(), &record); err != nil || record.Status != http.StatusOK || record.Outcome != c.outcome {
 					t.Errorf("recorded %s, want outcome %s", access, c.outcome)
@@ -132,7 +132,7 @@ func TestErrorTooLongToBeReadIsNoAnswer(t *testing.T) {
 }
 
 // While nothing was sent the call goes on to another upstream, open stream or not.
-func TestCallMovesOnBehindTheStopgap(t *testing.T) {
+func TestCallMovesOnBehindTheEarlyStream(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newRig(t, rigOptions{size: 8, options: withRule})
 		lost := map[string]chan struct{}{}
@@ -155,8 +155,8 @@ func TestCallMovesOnBehindTheStopgap(t *testing.T) {
 	})
 }
 
-// A task is bound before its handle leaves, on a stopgap too.
-func TestTaskOnAStopgapIsBoundBeforeItsHandleLeaves(t *testing.T) {
+// A task is bound before its handle leaves, on an early stream too.
+func TestTaskOnAnEarlyStreamIsBoundBeforeItsHandleLeaves(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var f *rig
 		var released, early int
@@ -176,9 +176,9 @@ func TestTaskOnAStopgapIsBoundBeforeItsHandleLeaves(t *testing.T) {
 	})
 }
 
-// A client's departure means what it means without a stopgap: the modern one's cancels at
+// A client's departure means what it means without an early stream: the modern one's cancels at
 // once, the legacy one's does not.
-func TestDepartureFromAStopgap(t *testing.T) {
+func TestDepartureFromAnEarlyStream(t *testing.T) {
 	for era, call := range plainCalls {
 		t.Run(era, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -213,7 +213,7 @@ func TestDepartureFromAStopgap(t *testing.T) {
 }
 
 // A client that takes nothing of the stream is given up.
-func TestClientThatTakesNothingOfAStopgapIsGivenUp(t *testing.T) {
+func TestClientThatTakesNothingOfAnEarlyStreamIsGivenUp(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newRig(t, rigOptions{options: withRule})
 		gone := make(chan time.Duration, 1)
