@@ -2,11 +2,14 @@ package proxy_test
 
 import (
 	"io"
+	"log/slog"
 	"net/http"
 	"strings"
 	"testing"
 	"testing/synctest"
 
+	"berth/internal/realtest"
+	"berth/proxy"
 	"berth/routing"
 
 	"go.opentelemetry.io/otel/attribute"
@@ -92,7 +95,10 @@ func TestTaskIDOfAnotherOwnerIsWithheld(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				reader := sdkmetric.NewManualReader()
-				f := newRig(t, rigOptions{picker: new(routing.RoundRobin), meter: sdkmetric.NewMeterProvider(sdkmetric.WithReader(reader))})
+				journal := new(realtest.Journal)
+				f := newRig(t, rigOptions{picker: new(routing.RoundRobin), meter: sdkmetric.NewMeterProvider(sdkmetric.WithReader(reader)), options: func(o *proxy.Options) {
+					o.Logger = slog.New(slog.NewTextHandler(journal, nil))
+				}})
 				for _, s := range f.servers {
 					s.inject(onMethod("tools/call", say(c.contentType, c.body)))
 				}
@@ -111,6 +117,9 @@ func TestTaskIDOfAnotherOwnerIsWithheld(t *testing.T) {
 				}
 				if n := sumOf(t, reader, "berth.bindings", "outcome", "collision"); n != 1 {
 					t.Errorf("%d collisions counted, want 1", n)
+				}
+				if want := "upstream=b owner=a task=t-1"; !strings.Contains(journal.String(), want) {
+					t.Errorf("the log does not say %q: %s", want, journal.String())
 				}
 				f.do(f.call(c.method))
 				if r := f.do(f.call(c.method)); r.status != http.StatusOK || strings.TrimRight(r.body, "\n") != strings.TrimRight(c.body, "\n") {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"runtime"
 	"strconv"
+	"strings"
 	"testing"
 	"time"
 
@@ -65,6 +66,9 @@ func TestOwnerInTheStoreStandsAgainstALocalOne(t *testing.T) {
 	one.owns(t, "b", task("1"), SourceStore)
 	if got := one.bound(t, outcomeCollision); got != 1 {
 		t.Errorf("collisions counted: got %d, want 1", got)
+	}
+	if !strings.Contains(one.log.String(), "ours=a theirs=b") {
+		t.Errorf("the log does not name both owners: %s", one.log.String())
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"berth/internal/storage"
+	"berth/sticky/binding"
 
 	"golang.org/x/sync/errgroup"
 )
@@ -87,7 +88,8 @@ func (w *writeBack) one(ctx context.Context, e entry) error {
 	outcome := outcomeWrittenBack
 	switch {
 	case !written && e.taken(standing):
-		w.log.Warn("another berth bound the same id to another upstream first", "kind", string(e.key.Kind), "ours", e.binding.Upstream)
+		theirs, _ := binding.Decode(standing.Value) // it is taken by what could be read
+		w.log.Warn("another berth bound the same id to another upstream first", "kind", string(e.key.Kind), "ours", e.binding.Upstream, "theirs", theirs.Upstream)
 		w.local.near.Remove(e.key)
 		outcome = outcomeCollision
 	case now.counts == countsNoMore:

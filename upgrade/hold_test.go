@@ -382,7 +382,7 @@ func TestCancelGivesUpTheCallThatWaitsForItsClient(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if _, err := berths[1].Orders.Cancel(t.Context(), operated, "cancelled by the operator"); err != nil {
+		if _, err := berths[1].Orders.Cancel(t.Context(), operated, poolName, "cancelled by the operator"); err != nil {
 			t.Fatal(err)
 		}
 		if len(given) != 1 || !strings.Contains(string(given[0].Body), `"requestState":"1"`) || given[0].Headers().Get("Authorization") != "Bearer of the cancel" ||

@@ -9,6 +9,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"berth/internal/storage"
 	"berth/upgrade/queues"
 	"berth/upgrade/task"
 )
@@ -31,6 +32,36 @@ func (b *berth) found(t *testing.T) map[string]State {
 	return states
 }
 
+// An operator may cancel at a berth that cannot read the task: it is cancelled once the store is back, and only if it is of the pool
+// that the operator named.
+func TestACancelOfATaskThatCannotBeReadIsOwed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		berths := startBerths(t, 2, settings{shared: true}, newTool())
+		time.Sleep(time.Second)
+		held, waits, others := berths[0].hand(t, rule(nil), "held hang"), berths[0].hand(t, rule(nil), "waits ask:k result"), berths[0].hand(t, rule(nil), "others hang")
+		synctest.Wait()
+		berths[1].line.cut()
+		for id, pool := range map[string]string{held: "", waits: poolName, others: "another"} {
+			if _, err := berths[1].Orders.Cancel(t.Context(), id, pool, "cancelled by the operator"); !errors.Is(err, storage.ErrUnavailable) {
+				t.Fatalf("with the store away: got %v", err)
+			}
+		}
+		time.Sleep(time.Minute)
+		berths[0].mustState(t, held, Dispatched)
+		berths[1].line.mend()
+		time.Sleep(time.Minute)
+		for _, id := range []string{held, waits} {
+			if v := berths[0].see(t, id); v.State != Cancelled || v.shown().Message != "cancelled by the operator" {
+				t.Errorf("its client is told %s, %q", v.State, v.shown().Message)
+			}
+		}
+		berths[0].mustState(t, others, Dispatched)
+		if got := berths[0].Held(); got != 1 {
+			t.Errorf("%d calls are held, want the one of another pool", got)
+		}
+	})
+}
+
 // Operators find each task at each berth, whether anybody holds it or not, and after the death of
 // whoever did.
 func TestEveryTaskIsFound(t *testing.T) {
@@ -43,7 +74,7 @@ func TestEveryTaskIsFound(t *testing.T) {
 		}
 		cancelled := berths[0].hand(t, rule(nil), "cancelled hang")
 		synctest.Wait()
-		if _, err := berths[1].Orders.Cancel(t.Context(), cancelled, "cancelled by the operator"); err != nil {
+		if _, err := berths[1].Orders.Cancel(t.Context(), cancelled, "", "cancelled by the operator"); err != nil {
 			t.Fatal(err)
 		}
 		want[cancelled] = Cancelled

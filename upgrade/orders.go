@@ -24,19 +24,38 @@ type Orders struct {
 	steps   *Steps
 }
 
-// Cancel is that of Steps, of any task, and tells the task's client why.
-func (o *Orders) Cancel(ctx context.Context, id, why string) (task.Task, error) {
-	e, err := o.records.read(ctx, id)
-	if err != nil {
-		return task.Task{}, err
-	}
-	with, err := o.kept(ctx, e.Task)
-	if err != nil {
-		return task.Task{}, err
-	}
+// Cancel is that of Steps, of any task of a pool, "": of any, and tells the task's client why. Who cannot read the task now cancels
+// it, if there is one, as soon as the store lets that be read.
+func (o *Orders) Cancel(ctx context.Context, id, pool, why string) (task.Task, error) {
 	op := o.ledger.Op(task.Cancel)
 	op.Message = why
+	e, with, err := o.known(ctx, id, pool)
+	if errors.Is(err, storage.ErrUnavailable) {
+		o.ledger.Backlog.Add(func(ctx context.Context) error {
+			e, with, err := o.known(ctx, id, pool)
+			if err == nil && !e.State.Terminal() {
+				_, err = o.runner.Drop(ctx, e, op, with)
+			}
+			return err
+		})
+	}
+	if err != nil {
+		return task.Task{}, err
+	}
 	return o.steps.end(ctx, e, op, with)
+}
+
+// known is the record of a task of a pool, "": of any, and what kept returns of it.
+func (o *Orders) known(ctx context.Context, id, pool string) (e ledger.Entry, with *task.Envelope, err error) {
+	e, err = o.records.read(ctx, id)
+	if err == nil && pool != "" && pool != e.Pool {
+		err = ErrUnknown
+	}
+	if err != nil {
+		return ledger.NoEntry(), nil, err
+	}
+	with, err = o.kept(ctx, e.Task)
+	return e, with, err
 }
 
 // kept is what was kept of what authorises a task's call; nil: nothing that is of use. Only a task that

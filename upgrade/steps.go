@@ -22,7 +22,7 @@ type Steps struct {
 
 // Cancel ends a task, and returns it as it is then. One that had ended before stays as it
 // is, and comes with ErrTerminal. Other errors: ErrUnknown, or one that wraps
-// storage.ErrUnavailable: then the task is cancelled as soon as the store takes that.
+// storage.ErrUnavailable: then a task that could be read is cancelled as soon as the store takes that.
 func (s *Steps) Cancel(ctx context.Context, id string, who task.Asker) (task.Task, error) {
 	e, err := s.records.find(ctx, id, who)
 	if err != nil {

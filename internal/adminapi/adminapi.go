@@ -51,7 +51,7 @@ func New(o Options) *API {
 	f := newFleet(&o)
 	parts := [][]admin.Route{
 		f.routes(), (&troubles{o.Troubles}).routes(), (&settings{limits: o.Limits, config: o.Config, level: o.Level, log: o.Log}).routes(),
-		(&explanations{decisions: o.Decisions, proxy: o.Proxy, pools: o.Pools}).routes(),
+		(&explanations{decisions: o.Decisions, proxy: o.Proxy, pools: o.Pools, outages: outages{o.Store}}).routes(),
 	}
 	if o.Work.Bindings != nil {
 		ts := newTasks(&o)

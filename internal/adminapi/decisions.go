@@ -22,6 +22,7 @@ type explanations struct {
 	decisions *audit.Decisions
 	proxy     func() *proxy.Proxy
 	pools     func() []*routing.Pool
+	outages   outages
 }
 
 func (e *explanations) routes() []admin.Route {

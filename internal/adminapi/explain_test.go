@@ -37,7 +37,7 @@ func explainer(t *testing.T) *explanations {
 		t.Fatal(err)
 	}
 	p := proxy.New(o)
-	return &explanations{proxy: func() *proxy.Proxy { return p }, decisions: o.Decisions}
+	return &explanations{proxy: func() *proxy.Proxy { return p }, decisions: o.Decisions, outages: outages{store}}
 }
 
 func TestAnIDIsFoundInWhicheverPool(t *testing.T) {
@@ -54,6 +54,21 @@ func TestAnIDIsFoundInWhicheverPool(t *testing.T) {
 		} else if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: got %v, %v, want %q", query, told, err, want)
 		}
+	}
+}
+
+// An id that nobody can look for is not told to be unknown.
+func TestWithTheStoreAwayNoIDIsUnknown(t *testing.T) {
+	a := explainer(t)
+	_ = a.outages.store.Close()
+	for query, want := range map[string]string{"id=x": "the store (memory:) has not answered", "id=x&pool=r": "no pool r"} {
+		if told, err := a.serveExplainID(t.Context(), httptest.NewRequest("GET", "/v1/explain?"+query, nil)); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: got %v, %v, want %q", query, told, err, want)
+		}
+	}
+	told, err := a.serveExplainID(t.Context(), httptest.NewRequest("GET", "/v1/explain?id=x&pool=p", nil))
+	if e, ok := told.(api.Explanation); !ok || err != nil || e.Pool != "p" {
+		t.Errorf("in a pool: got %v, %v", told, err)
 	}
 }
 

@@ -1,6 +1,7 @@
 package adminapi_test
 
 import (
+	"net/http"
 	"net/url"
 	"testing"
 	"time"
@@ -38,6 +39,24 @@ func TestAnOrderOutlivesAMomentsOutage(t *testing.T) {
 			return err == nil && told.Draining == (order == "drain")
 		})
 	}
+}
+
+// An order to cancel at a berth that does not hold the task, with the store away, is told to be out of the store's reach, and done once
+// that is back.
+func TestACancelAtAnotherBerthOutlivesAnOutage(t *testing.T) {
+	redis := redistest.Start(t, "--appendonly", "yes", "--appendfsync", "always")
+	holder, other := newWorkRig(t, redis.URL(), nil), newWorkRig(t, redis.URL(), nil)
+	id := holder.hand(holder.rule, "ann", "hang")
+	var told api.TaskDetail
+	other.must("GET", "/v1/tasks/"+id, "", &told)
+	redis.Kill()
+	if status, code := other.refused("POST", "/v1/tasks/"+id+"/cancel", `{"pool":"p"}`, &told); status != http.StatusServiceUnavailable || code != "store_unavailable" {
+		t.Errorf("with the store away: %d %s", status, code)
+	}
+	redis.Restart()
+	realtest.Eventually(t, "it is cancelled", func() bool {
+		return holder.ask("GET", "/v1/tasks/"+id, "", &told) == nil && told.State == "cancelled" && told.Message == "cancelled by the operator"
+	})
 }
 
 // Who takes the mark off an instance that is gone is not told that there is none because the store could not confirm it.

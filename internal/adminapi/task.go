@@ -23,7 +23,8 @@ func (ts *tasks) serveTask(ctx context.Context, r *http.Request) (any, error) {
 
 // foundTask is a task of one of both kinds.
 type foundTask struct {
-	upgraded *upgrade.Task // nil: it is a server's
+	upgraded *upgrade.Task // nil: it is a server's, or unread
+	unread   bool          // it is an upgraded one, whose record the store does not give now
 	pool     string
 	upstream string // that owns a server's
 	id       string
@@ -62,7 +63,7 @@ func (ts *tasks) findUpgraded(ctx context.Context, upgraded *upgrade.Overview, p
 	case errors.Is(err, upgrade.ErrUnknown), err == nil && pool != "" && pool != t.Pool:
 		return foundTask{}, unknownTask(id)
 	case err != nil:
-		return foundTask{}, ts.outages.fault(err)
+		return foundTask{unread: errors.Is(err, storage.ErrUnavailable), pool: pool, id: id}, ts.outages.fault(err)
 	}
 	return foundTask{upgraded: &t, pool: t.Pool, id: id}, nil
 }

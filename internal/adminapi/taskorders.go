@@ -19,16 +19,16 @@ const (
 
 func (ts *tasks) serveCancel(ctx context.Context, r *http.Request) (any, error) {
 	found, err := ts.orderedTask(ctx, r)
-	if err != nil {
+	switch {
+	case found.unread: // it is cancelled all the same, once the store is back
+	case err != nil:
 		return nil, err
-	}
-	if found.upgraded == nil {
+	case found.upgraded == nil:
 		return ts.cancelServers(ctx, found)
-	}
-	if found.upgraded.State.Terminal() {
+	case found.upgraded.State.Terminal():
 		return nil, ended(found.id, string(found.upgraded.State))
 	}
-	after, err := ts.upgraded().Orders.Cancel(ctx, found.id, "cancelled by the operator")
+	after, err := ts.upgraded().Orders.Cancel(ctx, found.id, found.pool, "cancelled by the operator")
 	switch {
 	case errors.Is(err, upgrade.ErrTerminal):
 		return nil, ended(found.id, string(after.State))

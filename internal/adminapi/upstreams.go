@@ -76,11 +76,25 @@ func (f *fleet) serveUndrain(ctx context.Context, r *http.Request) (any, error) 
 		return nil, err
 	}
 	told, err := f.mark(ctx, r, routing.Drain{})
-	if u, ok := told.(api.Upstream); err == nil && ok && u.Draining {
-		return nil, &admin.Fault{Status: http.StatusConflict, Code: "drains_by_file", Message: fmt.Sprintf("%s/%s bears no mark, and drains all the same: "+
+	if u, ok := told.(api.Upstream); err == nil && ok {
+		err = stillDrains(&u.MayStop)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return told, nil
+}
+
+// stillDrains says why an upstream drains whose mark was taken off; nil: it does not.
+func stillDrains(u *api.MayStop) error {
+	switch {
+	case !u.Draining:
+		return nil
+	case u.By == "file":
+		return &admin.Fault{Status: http.StatusConflict, Code: "drains_by_file", Message: fmt.Sprintf("%s/%s bears no mark, and drains all the same: "+
 			"the file says drain = true, or it has left that, or its source, and drains until it owns nothing", u.Pool, u.Name)}
 	}
-	return told, err
+	return &admin.Fault{Status: http.StatusConflict, Code: "drained_again", Message: fmt.Sprintf("%s/%s drains again: its mark was taken off, and another order has set one since", u.Pool, u.Name)}
 }
 
 // An order that the store does not take is given again for a while: a deploy would end for want of one answer in time.

@@ -2,12 +2,14 @@ package storage_test
 
 import (
 	"bufio"
+	"context"
 	"fmt"
 	"net"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"berth/internal/storage"
 	"berth/internal/storage/redistest"
@@ -17,7 +19,12 @@ import (
 // order; "warning: " begins what says of a warning.
 func inspected(t *testing.T, url string, opts storage.Options, says ...string) {
 	t.Helper()
-	found := storage.Inspect(t.Context(), url, opts)
+	inspectedBy(t.Context(), t, url, opts, says...)
+}
+
+func inspectedBy(ctx context.Context, t *testing.T, url string, opts storage.Options, says ...string) {
+	t.Helper()
+	found := storage.Inspect(ctx, url, opts)
 	if len(found) != len(says) {
 		t.Fatalf("%s: found %v, want %q", url, found, says)
 	}
@@ -126,6 +133,20 @@ func TestInspectAsksEverySentinel(t *testing.T) {
 		unknown, unknown, unknown, "ping")
 	set.Watchers[1].Kill()
 	inspected(t, set.URL(), storage.Options{}, "warning: "+set.Watchers[1].Addr+" does not answer")
+}
+
+// A sentinel that is frozen, though it is the first in the URL and guarded by a password, is no more than missed, and takes no more
+// time than check --online has.
+func TestInspectMissesAFrozenSentinel(t *testing.T) {
+	t.Parallel()
+	set := redistest.StartSentinels(t, 0)
+	for _, watcher := range set.Watchers {
+		watcher.Do("ACL", "SETUSER", "default", ">"+canary)
+	}
+	set.Watchers[0].Stop()
+	ctx, cancel := context.WithTimeout(t.Context(), 4*time.Second)
+	defer cancel()
+	inspectedBy(ctx, t, set.URL()+"?sentinel_password="+canary, storage.Options{}, "warning: "+set.Watchers[0].Addr+" does not answer")
 }
 
 func TestInspectAsksEveryNode(t *testing.T) {

@@ -10,6 +10,7 @@ import (
 
 	"berth/internal/api"
 	"berth/internal/mcp"
+	"berth/internal/storage"
 	"berth/internal/wire"
 	"berth/proxy/inbound"
 	"berth/sticky"
@@ -22,7 +23,8 @@ var ErrNoTrace = errors.New("explain: no pool knows the id")
 var ErrNoPool = errors.New("explain: no such pool")
 
 // ByID explains a request about a task or session by its id: in the pool of that name, "": in whichever knows
-// the id. caller is whose it is; nil: whoever it is known to be of. Errors: ErrNoTrace, ErrNoPool.
+// the id. caller is whose it is; nil: whoever it is known to be of. Errors: ErrNoTrace, ErrNoPool, or of several pools one that
+// wraps storage.ErrUnavailable: then nobody could look.
 func (x Explainer) ByID(ctx context.Context, id, pool string, caller *string) (api.Explanation, error) {
 	var in []*inbound.Endpoint
 	for _, ep := range x.Table.Endpoints {
@@ -33,13 +35,10 @@ func (x Explainer) ByID(ctx context.Context, id, pool string, caller *string) (a
 	if len(in) == 0 {
 		return api.Explanation{}, ErrNoPool
 	}
-	var found *known
-	for _, ep := range in {
-		if found = x.knownAs(ctx, ep, id, caller); found != nil {
-			break
-		}
-	}
+	found, err := x.knownIn(ctx, in, id, caller)
 	switch {
+	case found == nil && len(in) > 1 && errors.Is(err, storage.ErrUnavailable):
+		return api.Explanation{}, err
 	case found == nil && len(in) > 1:
 		return api.Explanation{}, ErrNoTrace
 	case found == nil:
@@ -58,29 +57,53 @@ type known struct {
 	legacy    bool
 }
 
-// knownAs looks for an id in a pool; nil: it is not known there.
-func (x Explainer) knownAs(ctx context.Context, ep *inbound.Endpoint, id string, caller *string) *known {
+// knownIn looks for an id in pools; nil: it is not known there, or as the error says could not be looked for in all of them.
+func (x Explainer) knownIn(ctx context.Context, pools []*inbound.Endpoint, id string, caller *string) (found *known, err error) {
 	if x.Own != nil {
 		if own, err := x.Own.IDs.Ours(ctx, id); err == nil && own {
-			who, err := x.Own.Overview.Whose(ctx, id)
-			if err == nil && who.Pool != ep.Router.Pool.Name() {
-				return nil
-			}
-			return &known{endpoint: ep, kind: sticky.Task, principal: or(caller, who.Principal)}
+			return x.knownAsOwn(ctx, pools, id, caller)
 		}
 	}
+	for _, ep := range pools {
+		found, failed := x.knownAs(ctx, ep, id, caller)
+		if found != nil {
+			return found, nil
+		}
+		err = errors.Join(err, failed)
+	}
+	return nil, err
+}
+
+// knownAsOwn is knownIn of an id of berth's own making. One whose record is not there is of the first pool as much as of any.
+func (x Explainer) knownAsOwn(ctx context.Context, pools []*inbound.Endpoint, id string, caller *string) (*known, error) {
+	who, err := x.Own.Overview.Whose(ctx, id)
+	if len(pools) > 1 && errors.Is(err, storage.ErrUnavailable) {
+		return nil, err
+	}
+	for _, ep := range pools {
+		if err != nil || who.Pool == ep.Router.Pool.Name() {
+			return &known{endpoint: ep, kind: sticky.Task, principal: or(caller, who.Principal)}, nil
+		}
+	}
+	return nil, nil
+}
+
+// knownAs looks for an id in a pool; nil: it is not known there, or as the error says could not be looked for.
+func (x Explainer) knownAs(ctx context.Context, ep *inbound.Endpoint, id string, caller *string) (found *known, failed error) {
 	for _, kind := range []sticky.Kind{sticky.Task, sticky.Session} {
 		key := ep.Router.TaskKey(or(caller, ""), id)
 		key.Kind = kind
 		if claim, _, err := ep.Router.Bindings.Peek(ctx, key.Claim()); err == nil && caller == nil {
 			key.Principal = claim.Principal
 		}
-		if binding, _, err := ep.Router.Bindings.Peek(ctx, key); err == nil {
+		binding, _, err := ep.Router.Bindings.Peek(ctx, key)
+		if err == nil {
 			legacy := kind == sticky.Session || binding.Dialect != mcp.DialectExtension.String()
-			return &known{ep, kind, key.Principal, legacy}
+			return &known{ep, kind, key.Principal, legacy}, nil
 		}
+		failed = errors.Join(failed, err)
 	}
-	return nil
+	return nil, failed
 }
 
 func or(given *string, otherwise string) string {

@@ -25,7 +25,8 @@ func (r *Recorder) Creation(w outbound.Way, u *routing.Upstream, a *mcp.Answer, 
 	}
 	err := r.Endpoint.Router.Bind(ctx, key, binding, a.Task.TTL)
 	if errors.Is(err, sticky.ErrOwned) {
-		w.Log.Warn("an upstream gave out a task id that another owns", "pool", r.Pool().Name(), "upstream", u.Name, "task", a.Task.ID)
+		owner, _, _ := r.Endpoint.Router.Bindings.Peek(ctx, key) // "" where the store has just gone
+		w.Log.Warn("an upstream gave out a task id that another owns", "pool", r.Pool().Name(), "upstream", u.Name, "owner", owner.Upstream, "task", a.Task.ID)
 		w.Withdraw(u, a.Task.ID)
 		return fault.Collision
 	}

@@ -24,9 +24,9 @@ const (
 const inspectKey = "inspect"
 
 type inspection struct {
+	servers  *Servers
 	engine   *single
-	named    *redis.UniversalOptions // bounded
-	replicas int                     // that have to follow
+	replicas int // that have to follow
 
 	mu    sync.Mutex // guards found
 	found []engine.Finding
@@ -35,9 +35,9 @@ type inspection struct {
 // Inspect finds what would break the promises of a store on these servers. It writes nothing that stays.
 func Inspect(ctx context.Context, t *Servers, opts Options) []engine.Finding {
 	opts.Timeout = max(opts.Timeout, inspectTimeout)
-	i := &inspection{named: boundedOptions(*t.options, opts), replicas: opts.Replicas}
+	i := &inspection{servers: t, replicas: opts.Replicas}
 	opts.Replicas = 0 // what is written here is waited for by nobody
-	on, _, _ := New(t, opts)
+	on, _, _ := New(i.answering(ctx, opts), opts)
 	defer on.Close()
 	cluster, several := on.(*clusterEngine)
 	if several {
@@ -45,7 +45,6 @@ func Inspect(ctx context.Context, t *Servers, opts Options) []engine.Finding {
 	} else {
 		i.engine = on.(*single)
 	}
-	i.inspectNamed(ctx)
 	if err := pingAgain(ctx, on); err != nil {
 		i.finds(false, "%v", err)
 		return i.found
@@ -67,10 +66,10 @@ func Inspect(ctx context.Context, t *Servers, opts Options) []engine.Finding {
 
 // finds notes a finding. The passwords are taken out of it.
 func (i *inspection) finds(warning bool, format string, args ...any) {
-	text := i.engine.servers.scrub(fmt.Sprintf(format, args...))
+	text := i.servers.scrub(fmt.Sprintf(format, args...))
 	i.mu.Lock()
 	defer i.mu.Unlock()
-	i.found = append(i.found, engine.Finding{Text: i.engine.servers.Name + ": " + text, Warning: warning})
+	i.found = append(i.found, engine.Finding{Text: i.servers.Name + ": " + text, Warning: warning})
 }
 
 func pingAgain(ctx context.Context, on engine.Engine) (err error) {

@@ -11,34 +11,43 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// inspectNamed asks each sentinel and node that the URL names: those that are away are missed only
-// when the others are.
-func (i *inspection) inspectNamed(ctx context.Context) {
-	if i.named.MasterName == "" && !i.named.IsClusterMode {
-		return
+// answering asks each sentinel and node that the URL names, and returns those that do what they are asked, by which the others are
+// found: one that is away is no more than missed, and takes none of the time that is left. Where none does, all are as named.
+func (i *inspection) answering(ctx context.Context, opts Options) *Servers {
+	named := boundedOptions(*i.servers.options, opts)
+	if named.MasterName == "" && !named.IsClusterMode {
+		return i.servers
 	}
-	answers := make([]error, len(i.named.Addrs))
+	answers := make([]error, len(named.Addrs))
 	var asking sync.WaitGroup
-	for at, address := range i.named.Addrs {
-		asking.Go(func() { answers[at] = i.askNamed(ctx, address) })
+	for at, address := range named.Addrs {
+		asking.Go(func() { answers[at] = askNamed(ctx, named, address) })
 	}
 	asking.Wait()
+	found := *i.servers.options
+	found.Addrs = nil
 	for at, err := range answers {
-		switch address := i.named.Addrs[at]; {
+		switch address := named.Addrs[at]; {
 		case errors.Is(err, redis.Nil):
-			i.finds(true, "the sentinel %s knows no master %q", address, i.named.MasterName)
+			i.finds(true, "the sentinel %s knows no master %q", address, named.MasterName)
 		case err != nil:
 			i.finds(true, "%s does not answer: %v", address, err)
+		default:
+			found.Addrs = append(found.Addrs, address)
 		}
 	}
+	if len(found.Addrs) == 0 {
+		return i.servers
+	}
+	return &Servers{Name: i.servers.Name, options: &found, secrets: i.servers.secrets}
 }
 
-func (i *inspection) askNamed(ctx context.Context, address string) error {
-	ctx, cancel := context.WithTimeout(ctx, i.engine.bound)
+func askNamed(ctx context.Context, named *redis.UniversalOptions, address string) error {
+	ctx, cancel := context.WithTimeout(ctx, inspectTimeout)
 	defer cancel()
-	options := *i.named
+	options := *named
 	options.Addrs = []string{address}
-	if i.named.IsClusterMode {
+	if named.IsClusterMode {
 		node := redis.NewClient(options.Simple())
 		defer node.Close()
 		node.AddHook(greeting{})
@@ -47,7 +56,7 @@ func (i *inspection) askNamed(ctx context.Context, address string) error {
 	options.Username, options.Password, options.DB = options.SentinelUsername, options.SentinelPassword, 0
 	sentinel := redis.NewSentinelClient(options.Simple())
 	defer sentinel.Close()
-	return sentinel.GetMasterAddrByName(ctx, i.named.MasterName).Err()
+	return sentinel.GetMasterAddrByName(ctx, named.MasterName).Err()
 }
 
 // inspectServer asks one server, which which names among others, what it is and does.
