@@ -21,19 +21,26 @@ func (m lineMap) of(key string) int {
 	}
 }
 
+// cursor stands somewhere in the text of a file. What it passes need not be TOML.
+type cursor struct {
+	text string
+	pos  int
+	line int
+}
+
+func newCursor(text string) cursor { return cursor{text: withoutBOM(text), line: 1} }
+
 // lineFinder reads valid TOML just closely enough to say where each key stands. The TOML library
 // keeps positions to itself.
 type lineFinder struct {
-	text  string
-	pos   int
-	line  int
+	cursor
 	table string         // the path that the last [header] opened
 	count map[string]int // how often a [[header]] has opened each path
 	found lineMap
 }
 
 func findLines(text string) lineMap {
-	f := &lineFinder{text: withoutBOM(text), line: 1, count: map[string]int{}, found: lineMap{}}
+	f := &lineFinder{cursor: newCursor(text), count: map[string]int{}, found: lineMap{}}
 	for f.blank("\n"); f.pos < len(f.text); f.blank("\n") {
 		if f.peek() == '[' {
 			f.header()
@@ -127,24 +134,24 @@ func (f *lineFinder) more(end byte) bool {
 	return f.pos < len(f.text) && f.peek() != end
 }
 
-func (f *lineFinder) quoted() string {
-	start, quote := f.pos, f.text[f.pos:f.pos+1]
-	if long := strings.Repeat(quote, 3); strings.HasPrefix(f.text[f.pos:], long) {
+func (c *cursor) quoted() string {
+	start, quote := c.pos, c.text[c.pos:c.pos+1]
+	if long := strings.Repeat(quote, 3); strings.HasPrefix(c.text[c.pos:], long) {
 		quote = long
 	}
-	f.pos += len(quote)
-	for f.pos < len(f.text) && !strings.HasPrefix(f.text[f.pos:], quote) {
-		if quote[0] == '"' && f.peek() == '\\' {
-			f.pos++
+	c.pos += len(quote)
+	for c.pos < len(c.text) && !strings.HasPrefix(c.text[c.pos:], quote) {
+		if quote[0] == '"' && c.peek() == '\\' {
+			c.pos++
 		}
-		f.step()
+		c.step()
 	}
-	f.pos = min(f.pos+len(quote), len(f.text))
+	c.pos = min(c.pos+len(quote), len(c.text))
 	// A long string may end in up to two quotes of its own before the closing three.
-	for len(quote) == 3 && f.peek() == quote[0] {
-		f.pos++
+	for len(quote) == 3 && c.peek() == quote[0] {
+		c.pos++
 	}
-	return f.text[start:f.pos]
+	return c.text[start:c.pos]
 }
 
 // unquote asks the library: TOML's escapes are not Go's.
@@ -159,48 +166,48 @@ func unquote(quoted string) string {
 	return quoted
 }
 
-func (f *lineFinder) blank(also string) {
-	for f.pos < len(f.text) {
-		switch c := f.peek(); {
-		case c == '#':
-			f.until("\n")
-		case c == ' ' || c == '\t' || c == '\r' || strings.IndexByte(also, c) >= 0:
-			f.step()
+func (c *cursor) blank(also string) {
+	for c.pos < len(c.text) {
+		switch b := c.peek(); {
+		case b == '#':
+			c.until("\n")
+		case b == ' ' || b == '\t' || b == '\r' || strings.IndexByte(also, b) >= 0:
+			c.step()
 		default:
 			return
 		}
 	}
 }
 
-func (f *lineFinder) skip(mark byte) {
-	for f.pos < len(f.text) && f.peek() == mark {
-		f.pos++
+func (c *cursor) skip(mark byte) {
+	for c.pos < len(c.text) && c.peek() == mark {
+		c.pos++
 	}
 }
 
 // until passes one byte, then all before one of stop. That it always passes one keeps every loop
 // finite.
-func (f *lineFinder) until(stop string) string {
-	start := f.pos
-	f.step()
-	for f.pos < len(f.text) && strings.IndexByte(stop, f.peek()) < 0 {
-		f.step()
+func (c *cursor) until(stop string) string {
+	start := c.pos
+	c.step()
+	for c.pos < len(c.text) && strings.IndexByte(stop, c.peek()) < 0 {
+		c.step()
 	}
-	return f.text[start:f.pos]
+	return c.text[start:c.pos]
 }
 
-func (f *lineFinder) peek() byte {
-	if f.pos >= len(f.text) {
+func (c *cursor) peek() byte {
+	if c.pos >= len(c.text) {
 		return 0
 	}
-	return f.text[f.pos]
+	return c.text[c.pos]
 }
 
-func (f *lineFinder) step() {
-	if f.peek() == '\n' {
-		f.line++
+func (c *cursor) step() {
+	if c.peek() == '\n' {
+		c.line++
 	}
-	f.pos = min(f.pos+1, len(f.text))
+	c.pos = min(c.pos+1, len(c.text))
 }
 
 func (f *lineFinder) note(path string) {

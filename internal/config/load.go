@@ -50,6 +50,9 @@ func parse(name string, data []byte, flags ...func(*Config)) (Config, *Source, e
 	if len(data) > MaxFile {
 		return Config{}, nil, Faults{{File: name, Message: "is larger than 1 MiB"}}
 	}
+	if fault, found := nestingFault(name, string(data)); found {
+		return Config{}, nil, Faults{fault}
+	}
 	var tree map[string]any
 	if _, err := toml.Decode(string(data), &tree); err != nil {
 		return Config{}, nil, Faults{syntaxFault(name, err)}
