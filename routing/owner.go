@@ -40,7 +40,7 @@ func (r *Router) byOwner(ctx context.Context, q *Query, key sticky.Key, call *mc
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
-	if err := r.mayAsk(q, key, call, missing); err != nil {
+	if err := r.mayAsk(ctx, q, key, call, missing); err != nil {
 		return err
 	}
 	foreign, err := r.IsForeign(ctx, q.Trail, key)
@@ -81,16 +81,22 @@ func (r *Router) owner(ctx context.Context, t *trail.Trail, name string) *Upstre
 
 // mayAsk says why the fleet is not asked for what the map is missing, if it is not. It is asked
 // for a task with tasks/get, which a modern caller may not send without the extension.
-func (r *Router) mayAsk(q *Query, key sticky.Key, call *mcp.Call, missing error) error {
+func (r *Router) mayAsk(ctx context.Context, q *Query, key sticky.Key, call *mcp.Call, missing error) error {
 	if call != nil && call.Era == mcp.EraModern && !call.DeclaresTasks {
 		return ErrUndeclared
+	}
+	never := r.Principals && !r.Recover
+	if never && errors.Is(missing, sticky.ErrUnknown) {
+		if err := r.Bindings.Whole(ctx, q.Trail != nil); err != nil {
+			return err
+		}
 	}
 	if !errors.Is(missing, ErrOwnerGone) {
 		if err := q.Inquirer.Missing(); err != nil {
 			return err
 		}
 	}
-	if r.Principals && !r.Recover {
+	if never {
 		return denied(key.Kind, missing)
 	}
 	return nil

@@ -48,6 +48,15 @@ func (b *Bindings) Find(ctx context.Context, pool, id string) (Key, Binding, err
 	return b.finder.find(ctx, pool, id)
 }
 
+// Whole fails where other processes may have bound what the store does not have; one that only peeks goes by what is known. The error
+// wraps storage.ErrUnavailable or is ctx's.
+func (b *Bindings) Whole(ctx context.Context, peeks bool) error {
+	if peeks {
+		return b.store.Doubted()
+	}
+	return b.store.Whole(ctx)
+}
+
 // Shared reports whether other processes bind in the same store.
 func (b *Bindings) Shared() bool { return b.store.Shared() }
 

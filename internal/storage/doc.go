@@ -9,6 +9,7 @@
 //	store.go       the handle: options, opening, closing
 //	operations.go, some.go, write.go, inorder.go, rate.go, server.go  what it does, through breakers, measured
 //	run.go         probes, recoveries, eviction
+//	whole.go       whether it has what others made
 //	blob.go        larger values
 //	inspect.go     what a store would meet
 //	url.go, durability.go  what is configured

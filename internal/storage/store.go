@@ -76,6 +76,7 @@ type Store struct {
 	durable  bool
 	closed   atomic.Bool
 	ended    chan struct{} // closed with the store
+	whole    whole
 
 	mu    sync.Mutex // guards hooks
 	hooks []func()
@@ -102,7 +103,7 @@ func OpenContext(ctx context.Context, url string, opts Options) (*Store, error) 
 		return nil, err
 	}
 	opts = opts.withDefaults()
-	s := &Store{name: t.name, shared: t.redis != nil, durable: t.redis != nil || t.file != "", ended: make(chan struct{})}
+	s := &Store{name: t.name, shared: t.redis != nil, durable: t.redis != nil || t.file != "", ended: make(chan struct{}), whole: whole{turn: make(chan struct{}, 1)}}
 	s.health = health.New(opts.Logger.With("store", t.name), !s.shared)
 	s.health.Lost = opts.Lost
 	s.metrics = newMetrics(opts.MeterProvider, s.Healthy)

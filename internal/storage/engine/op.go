@@ -21,3 +21,12 @@ const (
 	OpInfo         = "info"  // not counted: nobody waits for it
 	OpWatch        = "watch" // not counted: it never ends
 )
+
+// Writes reports whether an operation changes what the store keeps.
+func Writes(op string) bool {
+	switch op {
+	case OpPutIfAbsent, OpSwap, OpPut, OpEach, OpDelete, OpAddMember, OpRemoveMember, OpKeepMembers, OpRate:
+		return true
+	}
+	return false
+}

@@ -22,6 +22,7 @@ type Status struct {
 	// LastError says why the store is not healthy, without secrets; "" before the first answer.
 	LastError string
 	Answered  time.Time // when the store last served, as far as it is one on a server
+	Back      time.Time // when it last was so again after it had been away; zero: it never was away
 
 	// Evicts is the rule by which a full server drops keys that have not expired; "" if it drops
 	// none, or is not known. Run asks for it.
@@ -72,6 +73,9 @@ func (h *Monitor) Report(closed func() bool, err error, now time.Time) {
 		h.now.LastError = err.Error()
 	case !failed && !before.Healthy && closed():
 		h.now.Healthy, h.now.Since, h.now.LastError = true, now, ""
+		if h.known {
+			h.now.Back = now
+		}
 	}
 	h.known = true
 	if !failed {

@@ -18,7 +18,8 @@ const refusalEvery = time.Minute
 type writes struct {
 	log *slog.Logger
 
-	refused atomic.Bool // the log has said so
+	refused atomic.Bool  // the log has said so
+	last    atomic.Int64 // when it was refused last, in ns of Unix time; 0: never
 
 	mu   sync.Mutex // guards the fields below
 	part string     // the server that refuses
@@ -33,13 +34,30 @@ func (w *writes) Note(op, part string, err error) {
 		}
 		return
 	}
-	if f, failed := errors.AsType[*engine.Fault](err); failed && refusesWrites(f.Reason) && !w.refused.Load() {
-		w.refuse(part, f)
+	if f, failed := errors.AsType[*engine.Fault](err); failed && refusesWrites(op, f) {
+		w.last.Store(time.Now().UnixNano())
+		if !w.refused.Load() {
+			w.refuse(part, f)
+		}
 	}
 }
 
-func refusesWrites(why engine.Reason) bool {
-	return why == engine.ReasonOOM || why == engine.ReasonReadonly || why == engine.ReasonUnreplicated
+// Refused is when a write was refused last; the zero time: never.
+func (w *writes) Refused() time.Time {
+	if at := w.last.Load(); at != 0 {
+		return time.Unix(0, at)
+	}
+	return time.Time{}
+}
+
+func refusesWrites(op string, f *engine.Fault) bool {
+	switch f.Reason {
+	case engine.ReasonOOM, engine.ReasonReadonly, engine.ReasonUnreplicated:
+		return true
+	case engine.ReasonAuth:
+		return f.Refusal && engine.Writes(op) // else it is an outage
+	}
+	return false
 }
 
 func (w *writes) refuse(part string, f *engine.Fault) {

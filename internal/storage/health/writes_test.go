@@ -43,7 +43,14 @@ func TestRefusedWritesAreTold(t *testing.T) {
 		time.Sleep(refusalEvery)
 		w.Note(engine.OpPut, "", &engine.Fault{Op: engine.OpPut, Reason: engine.ReasonReadonly})
 		told(2, 1)
-		for _, want := range []string{`"reason":"oom","error":"OOM command not allowed"`, `"reason":"readonly"`, `"after":"2.5s"`} {
+		time.Sleep(refusalEvery)
+		w.Note(engine.OpPut, "", nil)
+		w.Note(engine.OpGet, "", &engine.Fault{Op: engine.OpGet, Reason: engine.ReasonAuth, Refusal: true})
+		w.Note(engine.OpPut, "", &engine.Fault{Op: engine.OpPut, Reason: engine.ReasonAuth}) // nobody is let in
+		told(2, 2)
+		w.Note(engine.OpEach, "", &engine.Fault{Op: engine.OpEach, Reason: engine.ReasonAuth, Refusal: true, Detail: "NOPERM"})
+		told(3, 2)
+		for _, want := range []string{`"reason":"oom","error":"OOM command not allowed"`, `"reason":"readonly"`, `"after":"2.5s"`, `"reason":"auth","error":"NOPERM"`} {
 			if !strings.Contains(log.String(), want) {
 				t.Errorf("got %s, want %s", log.String(), want)
 			}

@@ -1,0 +1,33 @@
+package storage
+
+import (
+	"errors"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"berth/internal/storage/health"
+)
+
+// Others may write for a while what they could not, once the store is back or takes writes again.
+func TestAStoreIsDoubtedForAWhile(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		for what, last := range map[string]func(at time.Time) error{
+			"it was away":    func(at time.Time) error { return doubted(health.Status{Back: at}, time.Time{}, time.Now()) },
+			"refused writes": func(at time.Time) error { return doubted(health.Status{}, at, time.Now()) },
+		} {
+			at := time.Now()
+			time.Sleep(settling - 1)
+			if err := last(at); !errors.Is(err, ErrUnavailable) {
+				t.Errorf("%s: got %v within %v, want ErrUnavailable", what, err, settling)
+			}
+			time.Sleep(1)
+			if err := last(at); err != nil {
+				t.Errorf("%s: got %v after %v", what, err, settling)
+			}
+			if err := last(time.Time{}); err != nil {
+				t.Errorf("%s: got %v where it never was so", what, err)
+			}
+		}
+	})
+}
