@@ -60,6 +60,8 @@ func (s *Store) Doubted() error {
 
 func doubted(of health.Status, refused, now time.Time) error {
 	switch {
+	case !of.Healthy: // one answer is no recovery yet
+		return fmt.Errorf("%w: it is away", ErrUnavailable)
 	case now.Sub(of.Back) < settling:
 		return fmt.Errorf("%w: it was away a moment ago, and others may not have written all since", ErrUnavailable)
 	case now.Sub(refused) < settling:

@@ -12,9 +12,12 @@ import (
 // Others may write for a while what they could not, once the store is back or takes writes again.
 func TestAStoreIsDoubtedForAWhile(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
+		if err := doubted(health.Status{}, time.Time{}, time.Now()); !errors.Is(err, ErrUnavailable) {
+			t.Errorf("it is away: got %v, want ErrUnavailable", err)
+		}
 		for what, last := range map[string]func(at time.Time) error{
-			"it was away":    func(at time.Time) error { return doubted(health.Status{Back: at}, time.Time{}, time.Now()) },
-			"refused writes": func(at time.Time) error { return doubted(health.Status{}, at, time.Now()) },
+			"it was away":    func(at time.Time) error { return doubted(health.Status{Healthy: true, Back: at}, time.Time{}, time.Now()) },
+			"refused writes": func(at time.Time) error { return doubted(health.Status{Healthy: true}, at, time.Now()) },
 		} {
 			at := time.Now()
 			time.Sleep(settling - 1)

@@ -12,6 +12,9 @@ import (
 func TestAStoreThatTakesNoWritesIsNotWhole(t *testing.T) {
 	server := redistest.Start(t)
 	s := open(t, server.URL(), storage.Options{})
+	if err := s.Ping(t.Context()); err != nil {
+		t.Fatal(err)
+	}
 	for range 3 {
 		if err := s.Whole(t.Context()); err != nil {
 			t.Fatal(err)
@@ -19,6 +22,9 @@ func TestAStoreThatTakesNoWritesIsNotWhole(t *testing.T) {
 	}
 	server.Do("CONFIG", "SET", "maxmemory", "1")
 	fresh := open(t, server.URL(), storage.Options{})
+	if err := fresh.Ping(t.Context()); err != nil {
+		t.Fatal(err)
+	}
 	if err := fresh.Doubted(); err != nil {
 		t.Errorf("nothing is known yet: got %v", err)
 	}
