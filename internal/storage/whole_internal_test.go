@@ -16,7 +16,9 @@ func TestAStoreIsDoubtedForAWhile(t *testing.T) {
 			t.Errorf("it is away: got %v, want ErrUnavailable", err)
 		}
 		for what, last := range map[string]func(at time.Time) error{
-			"it was away":    func(at time.Time) error { return doubted(health.Status{Healthy: true, Back: at}, time.Time{}, time.Now()) },
+			"it was away": func(at time.Time) error {
+				return doubted(health.Status{Healthy: true, Back: at}, time.Time{}, time.Now())
+			},
 			"refused writes": func(at time.Time) error { return doubted(health.Status{Healthy: true}, at, time.Now()) },
 		} {
 			at := time.Now()
