@@ -60,8 +60,7 @@ type found struct {
 // several slices: at its IPv4 address if it has one. Slices without the port are passed over, unless none has it.
 func (s *endpoints) instances(port string, place Place) ([]Instance, error) {
 	best := map[string]found{}
-	var without error // the port
-	passed := true    // no slice has it
+	var without error // of a slice without the port
 	for _, name := range sortedKeys(s.byName) {
 		slice := s.byName[name]
 		if slice.AddressType != "IPv4" && slice.AddressType != "IPv6" || len(slice.Endpoints) == 0 {
@@ -75,7 +74,6 @@ func (s *endpoints) instances(port string, place Place) ([]Instance, error) {
 		if err != nil {
 			return nil, err
 		}
-		passed = false
 		for _, e := range slice.Endpoints {
 			one, err := e.found(number, place)
 			if err != nil {
@@ -86,7 +84,7 @@ func (s *endpoints) instances(port string, place Place) ([]Instance, error) {
 			}
 		}
 	}
-	if passed && without != nil {
+	if len(best) == 0 && without != nil {
 		return nil, without
 	}
 	list := make([]Instance, 0, len(best))
