@@ -47,3 +47,29 @@ func TestNoIDIsUnknownWhileTheStoreLacksWhatOthersHave(t *testing.T) {
 		return g.modern("tasks/get", "nowhere", byID("nowhere"), userHeader, "alice").code() == -32602
 	})
 }
+
+func TestNobodyComesByAnothersTaskWhileTheStoreLacksIt(t *testing.T) {
+	redis := redistest.Start(t)
+	o := rigOptions{tcp: true, size: 1, principals: true, endpoint: recovering}
+	o.store = openStore(t, redis.URL())
+	f := newRig(t, o)
+	f.background(o.store.Run)
+	o.store = openStore(t, redis.URL())
+	g := f.second(o)
+	g.background(o.store.Run)
+	redis.Do("CONFIG", "SET", "maxmemory", "1")
+	id := f.modern("tools/call", "slow_compute", slowCompute(3600), userHeader, "alice").message(t).Result.TaskID
+	for _, who := range []string{"bob", "alice"} {
+		if r := g.modern("tasks/get", id, byID(id), userHeader, who); r.status != http.StatusServiceUnavailable {
+			t.Errorf("%s at another berth: got %v, want 503", who, r)
+		}
+	}
+	redis.Do("CONFIG", "SET", "maxmemory", "0")
+	realtest.Eventually(t, "it is its maker's there, too", func() bool {
+		r := g.modern("tasks/get", id, byID(id), userHeader, "alice")
+		return r.status == http.StatusOK && r.code() == 0
+	})
+	realtest.Eventually(t, "and unknown to others", func() bool {
+		return g.modern("tasks/get", id, byID(id), userHeader, "bob").code() == -32602
+	})
+}

@@ -85,8 +85,7 @@ func (r *Router) mayAsk(ctx context.Context, q *Query, key sticky.Key, call *mcp
 	if call != nil && call.Era == mcp.EraModern && !call.DeclaresTasks {
 		return ErrUndeclared
 	}
-	never := r.Principals && !r.Recover
-	if never && errors.Is(missing, sticky.ErrUnknown) {
+	if r.Principals && errors.Is(missing, sticky.ErrUnknown) { // it may be another's, of whose nothing is there yet
 		if err := r.Bindings.Whole(ctx, q.Trail != nil); err != nil {
 			return err
 		}
@@ -96,7 +95,7 @@ func (r *Router) mayAsk(ctx context.Context, q *Query, key sticky.Key, call *mcp
 			return err
 		}
 	}
-	if never {
+	if r.Principals && !r.Recover {
 		return denied(key.Kind, missing)
 	}
 	return nil

@@ -89,7 +89,11 @@ func (w *writeBack) one(ctx context.Context, e entry) error {
 	switch {
 	case !written && e.taken(standing):
 		theirs, _ := binding.Decode(standing.Value) // it is taken by what could be read
-		w.log.Warn("another berth bound the same id to another upstream first", "kind", string(e.key.Kind), "ours", e.binding.Upstream, "theirs", theirs.Upstream)
+		what := "another berth bound the same id to another upstream first"
+		if theirs.Principal != e.binding.Principal { // of a claim
+			what = "another berth knows the same id as another principal's"
+		}
+		w.log.Warn(what, "kind", string(e.key.Kind), "ours", e.binding.Upstream, "theirs", theirs.Upstream)
 		w.local.near.Remove(e.key)
 		outcome = outcomeCollision
 	case now.counts == countsNoMore:
