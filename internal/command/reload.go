@@ -179,7 +179,6 @@ func (l *reloader) check() (ok bool, detail string) {
 	return true, "read at " + a.at.UTC().Format("15:04:05Z") + " and not in use: " + a.err.Error()
 }
 
-
 // faultsOf are the faults that err tells of.
 func faultsOf(err error) []config.Fault {
 	if faults, ok := errors.AsType[config.Faults](err); ok {
