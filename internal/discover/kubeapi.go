@@ -12,6 +12,7 @@ import (
 	"net/http"
 	"net/url"
 	"os"
+	"strconv"
 	"strings"
 	"time"
 
@@ -52,8 +53,7 @@ func (k *Kubernetes) Judge() error {
 	return reload.Join(all...)
 }
 
-// dial reads what is needed to reach the API server. It opens no connection.
-func (k *Kubernetes) dial() (*kubeAPI, error) {
+func (k *Kubernetes) newAPI() (*kubeAPI, error) {
 	namespace, err := k.namespace()
 	if err != nil {
 		return nil, err
@@ -159,13 +159,33 @@ func (s kubeStatus) err() error {
 	return fmt.Errorf("HTTP %d: %.300s", s.Code, s.Message)
 }
 
+// laterError is an answer that says when to ask again.
+type laterError struct {
+	error
+	after time.Duration
+}
+
+func (e *laterError) Unwrap() error { return e.error }
+
+// maxLater bounds what an API server may say: one that is well again is not to be left alone for hours.
+const maxLater = 10 * time.Minute
+
+// later is err with what an answer says of when to ask again, in seconds: an API server says no dates.
+func later(response *http.Response, err error) error {
+	seconds, bad := strconv.ParseUint(response.Header.Get("Retry-After"), 10, 31)
+	if bad != nil || response.StatusCode != http.StatusTooManyRequests && response.StatusCode/100 != 5 {
+		return err
+	}
+	return &laterError{err, min(time.Duration(seconds)*time.Second, maxLater)}
+}
+
 func refused(response *http.Response) error {
 	var status kubeStatus
 	if json.NewDecoder(io.LimitReader(response.Body, 64<<10)).Decode(&status) != nil || status.Message == "" {
 		status.Message = http.StatusText(response.StatusCode)
 	}
 	status.Code = response.StatusCode
-	return status.err()
+	return later(response, status.err())
 }
 
 func readToken(path string) (string, error) {

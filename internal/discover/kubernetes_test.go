@@ -225,6 +225,23 @@ func TestWhatKeepsBerthFromTheAPIServerIsTold(t *testing.T) {
 	}
 }
 
+// HTTP is spoken over TCP alone, whatever else a service has by that name or number.
+func TestPortsOfOtherProtocolsArePassedOver(t *testing.T) {
+	for port, none := range map[string]string{"": "the service has no port", "http": `no port "http", it has []`, "7101": `no port "7101", it has []`} {
+		c := newCluster(t)
+		c.options.Port = port
+		c.Speak("UDP")
+		c.Put("mcp", "mcp-a", "IPv4", 7101, ready("a", "10.0.0.1"))
+		h := c.hear(t)
+		h.awaitError(t, none)
+		c.Speak("SCTP")
+		c.Put("mcp", "mcp-a", "IPv4", 7101, ready("a", "10.0.0.1"))
+		c.Speak("")
+		c.Put("mcp", "mcp-b", "IPv4", 7101, ready("b", "10.0.0.2"))
+		h.await(t, "b@10.0.0.2:7101")
+	}
+}
+
 // Files that cannot be used are told before anybody is asked, each by its key.
 func TestFilesAreJudgedByTheirKeys(t *testing.T) {
 	for want, spoil := range map[string]func(c *cluster){
