@@ -30,8 +30,9 @@ type reading struct {
 
 // faultsBy are the errors that err joins, as faults of the file's.
 func (r reading) faultsBy(err error) (all config.Faults) {
+	at := config.FaultsAt(r.file)
 	for _, one := range reload.Each(err) {
-		all = append(all, config.FaultAt(r.file, site.KeyOf(one), one.Error()))
+		all = append(all, at(site.KeyOf(one), one.Error()))
 	}
 	return all
 }

@@ -3,6 +3,8 @@ package config
 import (
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 )
@@ -77,6 +79,23 @@ func TestAKeyCoversItsTable(t *testing.T) {
 	for _, key := range []string{"", "a", "a.bc", "a.c", "c", "c[10]", "c[0].d"} {
 		if set.cover(key) {
 			t.Errorf("%s is covered", key)
+		}
+	}
+}
+
+// Many faults of what a file names cost one reading of it.
+func TestFaultsOfAFileReadItOnce(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "c.toml")
+	if err := os.WriteFile(file, []byte("a = 1\n[b]\nc = 2\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	at := FaultsAt(file)
+	if err := os.Remove(file); err != nil {
+		t.Fatal(err)
+	}
+	for key, line := range map[string]int{"a": 1, "b.c": 3, "b.d": 2, "e": 0} {
+		if f := at(key, "no"); f != (Fault{File: file, Line: line, Key: key, Message: "no"}) {
+			t.Errorf("%s: got %v", key, f)
 		}
 	}
 }
