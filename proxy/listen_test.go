@@ -12,6 +12,7 @@ import (
 	"berth/internal/h1/server"
 	"berth/internal/wire"
 	"berth/proxy"
+	"berth/routing"
 )
 
 // The tasks of several owners are one stream: each owner is asked for its own, under
@@ -165,6 +166,36 @@ func TestPassingRefusalIsNotTakenForOne(t *testing.T) {
 			t.Errorf("told %v, %v, want %v", got, s.fault(), want)
 		}
 	})
+}
+
+// A refusal where a subscription is joined again is no end in order: the client, which is to ask for itself, is not told that it is one.
+// With others that stand it is theirs alone.
+func TestARefusedRejoinBreaksTheStream(t *testing.T) {
+	for _, fleet := range []bool{false, true} {
+		for _, size := range []int{1, 2} {
+			synctest.Test(t, func(t *testing.T) {
+				f := newRig(t, rigOptions{size: size, picker: new(routing.RoundRobin), endpoint: func(ep *proxy.Endpoint) { ep.FleetNotifications = fleet }})
+				first, second := f.newTask(3600), f.newTask(3600)
+				s := f.subscribe("1", tasksFilter(`"toolsListChanged":true,`, first, second))
+				synctest.Wait()
+				f.servers[0].kill()
+				f.servers[0].inject(onMethod("subscriptions/listen", refusesLate))
+				f.servers[0].start(f.servers[0].Name)
+				time.Sleep(20 * time.Second)
+				synctest.Wait()
+				ended := false
+				select {
+				case <-s.done:
+					ended = true
+				default:
+				}
+				if alone := size == 1; ended != alone || (s.fault() != nil) != alone || len(s.told()) > 0 {
+					t.Errorf("fleet: %t, %d upstreams: ended: %t, %v, told %v", fleet, size, ended, s.fault(), s.told())
+				}
+				s.cancel()
+			})
+		}
+	}
 }
 
 // refusesLate asks for a login, and says so after its head.

@@ -34,7 +34,7 @@ func (p *process) openAdmin(ctx context.Context, cfg config.Config, inherited *s
 func (p *process) newAdmin(ctx context.Context, cfg config.Config, inherited *sockets.Listener, tel *telemetry.Telemetry) (*admin.Server, error) {
 	token, err := cfg.Admin.ReadToken()
 	if err != nil {
-		return nil, err
+		return nil, config.Faults{config.FaultAt(p.reloader.file, "admin.token_file", err.Error())}
 	}
 	o := admin.Options{
 		Listen: cfg.Admin.Listen, Inherited: inherited, ReusePort: cfg.ReusePort,

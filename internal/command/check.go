@@ -1,8 +1,11 @@
 package command
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"io"
+	"time"
 
 	"berth/internal/config"
 	"berth/internal/site"
@@ -23,13 +26,17 @@ func checkCommand() *cli.Command {
 				return misused("berth check: give one configuration file")
 			}
 			file := c.Args().First()
-			cfg, err := config.Load(file)
+			cfg, err := until(c.Context, 0, func() (config.Config, error) { return config.Load(file) })
 			if err != nil {
 				return err
 			}
 			found := warnings(cfg)
 			if c.Bool("online") {
-				found = append(found, site.Inspect(c.Context, cfg)...)
+				seen, err := until(c.Context, endsWithin, func() ([]site.Finding, error) { return site.Inspect(c.Context, cfg), nil })
+				if err != nil {
+					return err
+				}
+				found = append(found, seen...)
 			}
 			if err := report(found, c.App.Writer); err != nil {
 				return err
@@ -37,6 +44,33 @@ func checkCommand() *cli.Command {
 			return announceChecked(c.App.Writer, file, cfg)
 		},
 	}
+}
+
+// endsWithin is how long what was begun to look at has to end, as servers that berth runs.
+const endsWithin = time.Second
+
+var errGivenUp = errors.New("berth check: given up by a signal")
+
+// until returns what do does. Once ctx ends, do is waited for no longer than grace: a large file, or a disk, heeds no context.
+func until[T any](ctx context.Context, grace time.Duration, do func() (T, error)) (T, error) {
+	var value T // of do, as err is, until done is closed
+	var err error
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		value, err = do()
+	}()
+	select {
+	case <-done:
+		return value, err
+	case <-ctx.Done():
+	}
+	select {
+	case <-done:
+	case <-time.After(grace):
+	}
+	var none T
+	return none, errGivenUp
 }
 
 // report writes warnings; the other findings are the error.

@@ -28,6 +28,23 @@ type reading struct {
 	load func() (config.Config, *config.Source, error)
 }
 
+// faultsBy are the errors that err joins, as faults of the file's.
+func (r reading) faultsBy(err error) (all config.Faults) {
+	at := config.FaultsAt(r.file)
+	for _, one := range reload.Each(err) {
+		all = append(all, at(site.KeyOf(one), one.Error()))
+	}
+	return all
+}
+
+// located is err, as faults of the file's if it says of which keys it is.
+func (r reading) located(err error) error {
+	if site.KeyOf(err) == "" {
+		return err
+	}
+	return r.faultsBy(err)
+}
+
 // reloader takes over what the configuration file says now, all or nothing.
 type reloader struct {
 	reading
@@ -161,14 +178,6 @@ func (l *reloader) check() (ok bool, detail string) {
 		return true, ""
 	}
 	return true, "read at " + a.at.UTC().Format("15:04:05Z") + " and not in use: " + a.err.Error()
-}
-
-// faultsBy are the errors that err joins, as faults of the file's.
-func (l *reloader) faultsBy(err error) (all config.Faults) {
-	for _, one := range reload.Each(err) {
-		all = append(all, config.FaultAt(l.file, site.KeyOf(one), one.Error()))
-	}
-	return all
 }
 
 // faultsOf are the faults that err tells of.

@@ -42,7 +42,7 @@ func serveCommand() *cli.Command {
 			// task may hang on whoever collects the logs.
 			signal.Ignore(syscall.SIGPIPE)
 			heap.Pace()
-			return serve(c.Context, r, cfg, source, c.App.ErrWriter)
+			return r.located(serve(c.Context, r, cfg, source, c.App.ErrWriter))
 		},
 	}
 }

@@ -1,8 +1,10 @@
 package config
 
 import (
+	"maps"
 	"os"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -15,7 +17,7 @@ var reference = regexp.MustCompile(`\$?\$\{(?:([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]
 type environment struct {
 	findings
 	keys   map[string]inserted // whose values have something of the environment
-	values []string            // that were put in
+	values map[string]bool     // that were put in
 }
 
 // inserted is what a value was before something of the environment was put into it.
@@ -27,7 +29,7 @@ type inserted struct {
 // expand replaces in tree, a parsed file, the references in its strings. A variable that is not set
 // counts as one that is empty where there is a default, and is a fault elsewhere.
 func expand(tree map[string]any) *environment {
-	e := &environment{keys: map[string]inserted{}}
+	e := &environment{keys: map[string]inserted{}, values: map[string]bool{}}
 	e.table("", tree)
 	return e
 }
@@ -78,7 +80,7 @@ func (e *environment) text(key, text string) string {
 		if _, is := e.keys[key]; !is {
 			e.keys[key] = inserted{text, name}
 		}
-		e.values = append(e.values, set)
+		e.values[set] = true
 		return set
 	})
 }
@@ -90,7 +92,7 @@ const leastSecret = 4
 // silence takes what came from the environment out of what faults say, however they spell it.
 func (e *environment) silence(faults []Fault) {
 	var secrets []*regexp.Regexp
-	for _, value := range e.values {
+	for _, value := range slices.Sorted(maps.Keys(e.values)) {
 		if len(value) >= leastSecret {
 			escaped := strings.Trim(strconv.Quote(value), `"`)
 			secrets = append(secrets, regexp.MustCompile("(?i)"+regexp.QuoteMeta(value)+"|"+regexp.QuoteMeta(escaped)))

@@ -67,5 +67,7 @@ func (f *findings) faultIf(bad bool, key, format string, args ...any) {
 }
 
 func (f *findings) oneOf(key, got string, allowed ...string) {
-	f.faultIf(!slices.Contains(allowed, got), key, "must be one of %s, got %s", strings.Join(allowed, ", "), quote(got))
+	if !slices.Contains(allowed, got) {
+		f.fault(key, "must be one of %s, got %s", strings.Join(allowed, ", "), quote(got))
+	}
 }

@@ -23,6 +23,7 @@ func FuzzParse(f *testing.F) {
 	f.Add("listen = 1\npools = [{ upstreams = [ { url = 1 } ] }]")
 	f.Add(minimal + "[[upgrade]]\ntools = [\"a*\", \"?\"]\n[[upgrade]]\ntools = [\"a\", 1]\nafter = \"1s\"")
 	f.Add("a = {\n  b = 1, # TOML 1.1\n}\n[\"\\e\"]\n'' = \"\"")
+	f.Add("a = {b = 1, c.d.e = 2, f = [1, 1.5, {g = 1.5, h.i = [2.5]}]}")
 	f.Fuzz(func(t *testing.T, text string) {
 		if len(text) > maxFuzzed {
 			return

@@ -4,6 +4,7 @@ import (
 	"reflect"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/xrash/smetrics"
 )
@@ -32,6 +33,9 @@ func suggest(name string, siblings []string) string {
 	}
 	best, slips := "", maxSlips+1
 	for _, s := range siblings {
+		if len(name) > len(s)+maxSlips || len(s) > len(name)+maxSlips {
+			continue
+		}
 		if n := smetrics.WagnerFischer(strings.ToLower(name), s, 1, 1, 1); n < slips && n < len(s) {
 			best, slips = s, n
 		}
@@ -39,7 +43,7 @@ func suggest(name string, siblings []string) string {
 	if best != "" {
 		return ", did you mean " + best + "?"
 	}
-	for _, key := range tableKeys("", reflect.TypeFor[Config]()) {
+	for _, key := range allKeys() {
 		if key == name {
 			return ", did you mean the top-level " + name + " (above the first [table])?"
 		}
@@ -49,6 +53,9 @@ func suggest(name string, siblings []string) string {
 	}
 	return ""
 }
+
+// allKeys are the keys of a configuration, those of lists of tables as of one element.
+var allKeys = sync.OnceValue(func() []string { return tableKeys("", reflect.TypeFor[Config]()) })
 
 func tableKeys(path string, table reflect.Type) []string {
 	var keys []string

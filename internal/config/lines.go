@@ -154,8 +154,11 @@ func (c *cursor) quoted() string {
 	return c.text[start:c.pos]
 }
 
-// unquote asks the library: TOML's escapes are not Go's.
+// unquote asks the library where there are escapes: TOML's are not Go's.
 func unquote(quoted string) string {
+	if inner := quoted[1:max(1, len(quoted)-1)]; !strings.ContainsAny(inner, `\"'`) {
+		return inner
+	}
 	var tree map[string]any
 	if _, err := toml.Decode(quoted+" = 0", &tree); err != nil {
 		return quoted

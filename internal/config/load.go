@@ -60,18 +60,24 @@ func parse(name string, data []byte, flags ...func(*Config)) (Config, *Source, e
 	cfg := Default()
 	variables := expand(tree)
 	unread := variables.faults
+	unset := keysOf(variables.faults)
 	for _, f := range decode(tree, &cfg) {
-		if !covered(f.Key, variables.faults) {
+		if !unset.cover(f.Key) {
 			unread = append(unread, f)
 		}
 	}
 	before := cfg.Validate()
-	for _, apply := range flags {
-		apply(&cfg)
+	after := before
+	if len(flags) > 0 {
+		for _, apply := range flags {
+			apply(&cfg)
+		}
+		after = cfg.Validate()
 	}
 	faults := Faults(slices.Clone(unread))
-	for _, f := range cfg.Validate() {
-		if !covered(f.Key, unread) {
+	unreadKeys := keysOf(unread)
+	for _, f := range after {
+		if !unreadKeys.cover(f.Key) {
 			faults = append(faults, f)
 		}
 	}
@@ -79,20 +85,53 @@ func parse(name string, data []byte, flags ...func(*Config)) (Config, *Source, e
 	if len(faults) == 0 {
 		return cfg, &Source{lines: lines, inserted: variables.keys}, nil
 	}
-	fromFile := slices.Concat(unread, before)
+	fromFile := map[Fault]bool{}
+	for _, f := range slices.Concat(unread, before) {
+		fromFile[f] = true
+	}
 	for i, f := range faults {
-		if slices.Contains(fromFile, f) {
+		if fromFile[f] {
 			faults[i].File, faults[i].Line = name, lines.of(f.Key)
 		}
 	}
-	variables.silence(faults)
 	slices.SortStableFunc(faults, func(a, b Fault) int { return a.Line - b.Line })
+	more := len(faults) - maxFaults
+	faults = faults[:min(len(faults), maxFaults)]
+	variables.silence(faults)
+	if more > 0 {
+		faults = append(faults, Fault{File: name, Message: fmt.Sprintf("and %d more", more)})
+	}
 	return Config{}, nil, faults
 }
 
-// covered reports whether key, or a table around it, could not be read: its default is no news.
-func covered(key string, unread []Fault) bool {
-	return slices.ContainsFunc(unread, func(f Fault) bool { return isWithin(key, f.Key) })
+// maxFaults bounds how many faults of a file are told.
+const maxFaults = 500
+
+// keySet is of keys that are at fault.
+type keySet map[string]bool
+
+func keysOf(faults []Fault) keySet {
+	keys := keySet{}
+	for _, f := range faults {
+		keys[f.Key] = true
+	}
+	return keys
+}
+
+// cover reports whether key, or a table around it, could not be read: its default is no news. Tables are told from what
+// they hold as [isWithin] does.
+func (s keySet) cover(key string) bool {
+	if s[key] {
+		return true
+	}
+	for at, marks := 0, 0; at < len(key) && marks < maxNesting; at++ {
+		if key[at] == '.' || key[at] == '[' {
+			if marks++; s[key[:at]] {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // isWithin reports whether key is table, or stands in it.

@@ -11,20 +11,24 @@ import (
 
 // nestings are texts of n levels each.
 var nestings = map[string]func(n int) string{
-	"inline tables":     func(n int) string { return "b = " + strings.Repeat("{b=", n) + "1" + strings.Repeat("}", n) },
-	"lists":             func(n int) string { return "b = " + strings.Repeat("[", n) + "1.5" + strings.Repeat("]", n) },
-	"lines of lists":    func(n int) string { return "b = " + strings.Repeat("[\n", n) + strings.Repeat("]\n", n) },
-	"later elements":    func(n int) string { return "b = " + strings.Repeat("[1, ", n) + strings.Repeat("]", n) },
-	"both":              func(n int) string { return "b = " + strings.Repeat("[{b=", n/2) + "1" + strings.Repeat("}]", n/2) },
-	"a dotted key":      func(n int) string { return strings.Repeat("b.", n) + "b = 1" },
-	"with blanks":       func(n int) string { return strings.Repeat("b\t . ", n) + "b = 1" },
-	"quoted names":      func(n int) string { return strings.Repeat(`"b".'b'.`, n/2) + "b = 1" },
-	"a header":          func(n int) string { return "[b" + strings.Repeat(".b", n-1) + "]" },
-	"a header of lists": func(n int) string { return "[[b" + strings.Repeat(".'b'", n-1) + "]]" },
-	"below a header":    func(n int) string { return "[b]\na = 1\nb" + strings.Repeat(".b", n-1) + " = 1.5" },
-	"dots in tables":    func(n int) string { return "b = " + strings.Repeat("{b.b=", n/2) + "1" + strings.Repeat("}", n/2) },
-	"a later key":       func(n int) string { return "b = {a = [{}], b" + strings.Repeat(".b", n-1) + " = 1}" },
-	"a later line":      func(n int) string { return "c = '''\n'''\n[b]\n[a.a]\nb = {\n b" + strings.Repeat(".b", n-3) + " = 1}" },
+	"inline tables":        func(n int) string { return "b = " + strings.Repeat("{b=", n) + "1" + strings.Repeat("}", n) },
+	"lists":                func(n int) string { return "b = " + strings.Repeat("[", n) + "1.5" + strings.Repeat("]", n) },
+	"lines of lists":       func(n int) string { return "b = " + strings.Repeat("[\n", n) + strings.Repeat("]\n", n) },
+	"later elements":       func(n int) string { return "b = " + strings.Repeat("[1, ", n) + strings.Repeat("]", n) },
+	"both":                 func(n int) string { return "b = " + strings.Repeat("[{b=", n/2) + "1" + strings.Repeat("}]", n/2) },
+	"a dotted key":         func(n int) string { return strings.Repeat("b.", n) + "b = 1" },
+	"with blanks":          func(n int) string { return strings.Repeat("b\t . ", n) + "b = 1" },
+	"quoted names":         func(n int) string { return strings.Repeat(`"b".'b'.`, n/2) + "b = 1" },
+	"a header":             func(n int) string { return "[b" + strings.Repeat(".b", n-1) + "]" },
+	"a header of lists":    func(n int) string { return "[[b" + strings.Repeat(".'b'", n-1) + "]]" },
+	"below a header":       func(n int) string { return "[b]\na = 1\nb" + strings.Repeat(".b", n-1) + " = 1.5" },
+	"dots in tables":       func(n int) string { return "b = " + strings.Repeat("{b.b=", n/2) + "1" + strings.Repeat("}", n/2) },
+	"a later key":          func(n int) string { return "b = {a = [{}], b" + strings.Repeat(".b", n-1) + " = 1}" },
+	"a key behind a value": func(n int) string { return "b = {a = 1, b" + strings.Repeat(".b", n-1) + " = 1}" },
+	"a float behind a value": func(n int) string {
+		return "b = " + strings.Repeat("[", n) + "1, 1.5" + strings.Repeat("]", n)
+	},
+	"a later line": func(n int) string { return "c = '''\n'''\n[b]\n[a.a]\nb = {\n b" + strings.Repeat(".b", n-3) + " = 1}" },
 	"behind quotes": func(n int) string {
 		return `a = """\""""""` + "\nb = " + strings.Repeat("{b=", n) + "1" + strings.Repeat("}", n)
 	},

@@ -31,7 +31,10 @@ const maxRates = 64
 
 func (v *validator) rateLimits(c *Config) {
 	rules := c.Limits.Rate
-	v.faultIf(len(rules) > maxRates, "limits.rate", "must be at most %d, got %d", maxRates, len(rules))
+	if len(rules) > maxRates {
+		v.fault("limits.rate", "must be at most %d, got %d", maxRates, len(rules))
+		return
+	}
 	names := map[string]string{}
 	for i, rule := range rules {
 		key := elementKey("limits.rate", i)

@@ -81,10 +81,15 @@ func named(pools []Pool, name string) *Pool {
 
 // FaultAt is what is wrong with a key of the file at path, beyond what Load judges: what it names cannot
 // be used.
-func FaultAt(path, key, message string) Fault {
-	f := Fault{File: path, Key: key, Message: message}
+func FaultAt(path, key, message string) Fault { return FaultsAt(path)(key, message) }
+
+// FaultsAt is [FaultAt] for many faults of one file, which is read at the call.
+func FaultsAt(path string) func(key, message string) Fault {
+	var lines lineMap
 	if data, err := os.ReadFile(path); err == nil && len(data) <= MaxFile {
-		f.Line = findLines(string(data)).of(key)
+		lines = findLines(string(data))
 	}
-	return f
+	return func(key, message string) Fault {
+		return Fault{File: path, Line: lines.of(key), Key: key, Message: message}
+	}
 }

@@ -6,14 +6,47 @@ import (
 	"reflect"
 	"strconv"
 	"strings"
+	"sync"
 )
 
+// fieldNames are the names of a table's keys, which are the caller's to read.
 func fieldNames(table reflect.Type) []string {
+	if known, ok := namesOf.Load(table); ok {
+		return known.([]string)
+	}
 	names := make([]string, table.NumField())
 	for i := range names {
 		names[i] = table.Field(i).Tag.Get("toml")
 	}
+	namesOf.Store(table, names)
 	return names
+}
+
+var namesOf, rulesOf sync.Map // by reflect.Type
+
+// fieldRule is what the tags of a field say of its values.
+type fieldRule struct {
+	low, high reflect.Value // not valid: nothing
+	allowed   []string      // nil: all
+}
+
+func fieldRules(table reflect.Type) []fieldRule {
+	if known, ok := rulesOf.Load(table); ok {
+		return known.([]fieldRule)
+	}
+	rules := make([]fieldRule, table.NumField())
+	for i := range rules {
+		field := table.Field(i)
+		if bounds, ok := field.Tag.Lookup("within"); ok {
+			rules[i].low, rules[i].high = reflect.New(field.Type).Elem(), reflect.New(field.Type).Elem()
+			least, most, _ := strings.Cut(bounds, " ")
+			setText(rules[i].low, least)
+			setText(rules[i].high, most)
+		}
+		rules[i].allowed = strings.Fields(field.Tag.Get("oneof"))
+	}
+	rulesOf.Store(table, rules)
+	return rules
 }
 
 func isTable(t reflect.Type) bool {
@@ -66,31 +99,28 @@ func setText(into reflect.Value, text string) {
 }
 
 func (v *validator) bounds(key string, table reflect.Value) {
+	rules := fieldRules(table.Type())
 	for i, name := range fieldNames(table.Type()) {
-		field, tag, at := table.Field(i), table.Type().Field(i).Tag, joinKey(key, name)
-		if isTable(field.Type()) {
+		field, rule := table.Field(i), rules[i]
+		nested := isTable(field.Type())
+		if !nested && !rule.low.IsValid() && len(rule.allowed) == 0 {
+			continue
+		}
+		at := joinKey(key, name)
+		if nested {
 			v.bounds(at, field)
 		}
-		if bounds, ok := tag.Lookup("within"); ok {
-			v.within(at, field, bounds)
+		if rule.low.IsValid() && (field.Int() < rule.low.Int() || field.Int() > rule.high.Int()) {
+			v.fault(at, "must be from %v to %v, got %v", rule.low, rule.high, field)
 		}
-		allowed := strings.Fields(tag.Get("oneof"))
 		switch {
-		case len(allowed) == 0:
+		case len(rule.allowed) == 0:
 		case field.Kind() == reflect.Slice:
 			for i := range field.Len() {
-				v.oneOf(elementKey(at, i), field.Index(i).String(), allowed...)
+				v.oneOf(elementKey(at, i), field.Index(i).String(), rule.allowed...)
 			}
 		default:
-			v.oneOf(at, field.String(), allowed...)
+			v.oneOf(at, field.String(), rule.allowed...)
 		}
 	}
-}
-
-func (v *validator) within(key string, value reflect.Value, bounds string) {
-	low, high := reflect.New(value.Type()).Elem(), reflect.New(value.Type()).Elem()
-	least, most, _ := strings.Cut(bounds, " ")
-	setText(low, least)
-	setText(high, most)
-	v.faultIf(value.Int() < low.Int() || value.Int() > high.Int(), key, "must be from %v to %v, got %v", low, high, value)
 }

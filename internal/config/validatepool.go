@@ -101,7 +101,10 @@ const maxAffinity = 8
 const paramPrefix = "Mcp-Param-"
 
 func (v *validator) affinity(key string, rules []string) {
-	v.faultIf(len(rules) > maxAffinity, key, "must name at most %d headers", maxAffinity)
+	if len(rules) > maxAffinity {
+		v.fault(key, "must name at most %d headers", maxAffinity)
+		return
+	}
 	var headers []string
 	for i, rule := range rules {
 		header := affinityHeader(rule)

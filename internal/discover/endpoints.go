@@ -27,8 +27,14 @@ type endpointSlice struct {
 }
 
 type slicePort struct {
-	Name string `json:"name"`
-	Port int    `json:"port"` // 0: any
+	Name     string `json:"name"`
+	Port     int    `json:"port"`     // 0: any
+	Protocol string `json:"protocol"` // "": TCP
+}
+
+// carries reports whether HTTP may be spoken there.
+func (p slicePort) carries() bool {
+	return p.Port >= 1 && p.Port <= math.MaxUint16 && (p.Protocol == "" || p.Protocol == "TCP")
 }
 
 type endpoint struct {
@@ -101,7 +107,7 @@ func (s endpointSlice) port(wanted string) (int, error) {
 	var have []string
 	last := 0
 	for _, p := range s.Ports {
-		if p.Port < 1 || p.Port > math.MaxUint16 {
+		if !p.carries() {
 			continue
 		}
 		if wanted != "" && (p.Name == wanted || strconv.Itoa(p.Port) == wanted) {

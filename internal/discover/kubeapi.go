@@ -12,10 +12,12 @@ import (
 	"net/http"
 	"net/url"
 	"os"
+	"strconv"
 	"strings"
 	"time"
 
 	"berth/internal/filetext"
+	"berth/internal/reload"
 )
 
 const (
@@ -33,15 +35,28 @@ type kubeAPI struct {
 	client    *http.Client
 }
 
-// dial reads what is needed to reach the API server. It opens no connection.
-func (k *Kubernetes) dial() (*kubeAPI, error) {
-	namespace := k.o.Namespace
-	if namespace == "" {
-		text, err := readSmall(k.o.NamespaceFile)
-		if err != nil {
-			return nil, fmt.Errorf("reading berth's namespace: %w", err)
+// Judge reads the files that the options name. It asks nobody, and its error joins all that is wrong, each a [reload.Error] whose
+// key is the option's, as in token_file.
+func (k *Kubernetes) Judge() error {
+	_, badNamespace := k.namespace()
+	_, badCA := k.authorities()
+	var badToken error
+	if k.o.TokenFile != "" {
+		_, badToken = readToken(k.o.TokenFile)
+	}
+	var all []error
+	for _, file := range []reload.Error{{Key: "namespace", Err: badNamespace}, {Key: "token_file", Err: badToken}, {Key: "ca_file", Err: badCA}} {
+		if file.Err != nil {
+			all = append(all, &file)
 		}
-		namespace = text
+	}
+	return reload.Join(all...)
+}
+
+func (k *Kubernetes) newAPI() (*kubeAPI, error) {
+	namespace, err := k.namespace()
+	if err != nil {
+		return nil, err
 	}
 	base, err := url.Parse(k.o.API)
 	if err != nil {
@@ -49,7 +64,7 @@ func (k *Kubernetes) dial() (*kubeAPI, error) {
 	}
 	authorities, err := k.authorities()
 	if err != nil {
-		return nil, fmt.Errorf("reading the API server's authorities: %w", err)
+		return nil, err
 	}
 	dialer := &net.Dialer{ // a connection that died in silence is noticed, since a watch may hear nothing for long
 		Timeout:         5 * time.Second,
@@ -73,17 +88,28 @@ func (k *Kubernetes) dial() (*kubeAPI, error) {
 
 func (a *kubeAPI) close() { a.client.CloseIdleConnections() }
 
+func (k *Kubernetes) namespace() (string, error) {
+	if k.o.Namespace != "" {
+		return k.o.Namespace, nil
+	}
+	namespace, err := readSmall(k.o.NamespaceFile)
+	if err != nil {
+		return "", fmt.Errorf("reading berth's namespace: %w", err)
+	}
+	return namespace, nil
+}
+
 func (k *Kubernetes) authorities() (*x509.CertPool, error) {
 	if k.o.CAFile == "" {
 		return nil, nil
 	}
 	pem, err := os.ReadFile(k.o.CAFile)
-	if err != nil {
-		return nil, err
-	}
 	pool := x509.NewCertPool()
-	if !pool.AppendCertsFromPEM(filetext.Of(pem)) {
-		return nil, fmt.Errorf("%s holds no certificate", k.o.CAFile)
+	if err == nil && !pool.AppendCertsFromPEM(filetext.Of(pem)) {
+		err = fmt.Errorf("%s holds no certificate", k.o.CAFile)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("reading the API server's authorities: %w", err)
 	}
 	return pool, nil
 }
@@ -100,9 +126,9 @@ func (a *kubeAPI) get(ctx context.Context, query url.Values) (io.ReadCloser, err
 	request.Header.Set("Accept", "application/json")
 	request.Header.Set("User-Agent", "berth")
 	if a.tokenFile != "" {
-		token, err := readSmall(a.tokenFile)
+		token, err := readToken(a.tokenFile)
 		if err != nil {
-			return nil, fmt.Errorf("reading the token: %w", err)
+			return nil, err
 		}
 		request.Header.Set("Authorization", "Bearer "+token)
 	}
@@ -133,13 +159,41 @@ func (s kubeStatus) err() error {
 	return fmt.Errorf("HTTP %d: %.300s", s.Code, s.Message)
 }
 
+// laterError is an answer that says when to ask again.
+type laterError struct {
+	error
+	after time.Duration
+}
+
+func (e *laterError) Unwrap() error { return e.error }
+
+// maxLater bounds what an API server may say: one that is well again is not to be left alone for hours.
+const maxLater = 10 * time.Minute
+
+// later is err with what an answer says of when to ask again, in seconds: an API server says no dates.
+func later(response *http.Response, err error) error {
+	seconds, bad := strconv.ParseUint(response.Header.Get("Retry-After"), 10, 31)
+	if bad != nil || response.StatusCode != http.StatusTooManyRequests && response.StatusCode/100 != 5 {
+		return err
+	}
+	return &laterError{err, min(time.Duration(seconds)*time.Second, maxLater)}
+}
+
 func refused(response *http.Response) error {
 	var status kubeStatus
 	if json.NewDecoder(io.LimitReader(response.Body, 64<<10)).Decode(&status) != nil || status.Message == "" {
 		status.Message = http.StatusText(response.StatusCode)
 	}
 	status.Code = response.StatusCode
-	return status.err()
+	return later(response, status.err())
+}
+
+func readToken(path string) (string, error) {
+	token, err := readSmall(path)
+	if err != nil {
+		return "", fmt.Errorf("reading the token: %w", err)
+	}
+	return token, nil
 }
 
 func readSmall(path string) (string, error) {

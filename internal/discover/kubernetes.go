@@ -22,10 +22,17 @@ type KubernetesOptions struct {
 }
 
 // Kubernetes tells the pods behind a service, by watching its EndpointSlices (discovery.k8s.io/v1).
-type Kubernetes struct{ o KubernetesOptions }
+type Kubernetes struct {
+	o    KubernetesOptions
+	dial func() (*kubeAPI, error) // reads what is needed to reach the API server, and opens no connection
+}
 
 // NewKubernetes returns a source that has asked nothing yet.
-func NewKubernetes(o KubernetesOptions) *Kubernetes { return &Kubernetes{o} }
+func NewKubernetes(o KubernetesOptions) *Kubernetes {
+	k := &Kubernetes{o: o}
+	k.dial = k.newAPI
+	return k
+}
 
 // String names the service.
 func (k *Kubernetes) String() string {
@@ -64,7 +71,11 @@ func (k *Kubernetes) Watch(ctx context.Context, tell func([]Instance, error)) {
 			tell(nil, fmt.Errorf("asking %s for the EndpointSlices of %s: %w", k.o.API, k.o.Service, err))
 			again = failing.next(kubeRetryMin, kubeRetryMax)
 		}
-		timer := time.NewTimer(again/2 + rand.N(again))
+		wait := again/2 + rand.N(again)
+		if said, ok := errors.AsType[*laterError](err); ok {
+			wait = max(wait, said.after+rand.N(again)) // those who were told the same do not return together
+		}
+		timer := time.NewTimer(wait)
 		select {
 		case <-ctx.Done():
 			timer.Stop()

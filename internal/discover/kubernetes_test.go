@@ -2,13 +2,16 @@ package discover_test
 
 import (
 	"encoding/pem"
+	"errors"
 	"net/http"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"berth/internal/discover"
 	"berth/internal/discover/discovertest"
 	"berth/internal/realtest"
+	"berth/internal/reload"
 )
 
 // cluster is an API server and what a pod has to reach it.
@@ -219,5 +222,52 @@ func TestWhatKeepsBerthFromTheAPIServerIsTold(t *testing.T) {
 		c := newCluster(t)
 		spoil(c)
 		c.hear(t).awaitError(t, words)
+	}
+}
+
+// HTTP is spoken over TCP alone, whatever else a service has by that name or number.
+func TestPortsOfOtherProtocolsArePassedOver(t *testing.T) {
+	for port, none := range map[string]string{"": "the service has no port", "http": `no port "http", it has []`, "7101": `no port "7101", it has []`} {
+		c := newCluster(t)
+		c.options.Port = port
+		c.Speak("UDP")
+		c.Put("mcp", "mcp-a", "IPv4", 7101, ready("a", "10.0.0.1"))
+		h := c.hear(t)
+		h.awaitError(t, none)
+		c.Speak("SCTP")
+		c.Put("mcp", "mcp-a", "IPv4", 7101, ready("a", "10.0.0.1"))
+		c.Speak("")
+		c.Put("mcp", "mcp-b", "IPv4", 7101, ready("b", "10.0.0.2"))
+		h.await(t, "b@10.0.0.2:7101")
+	}
+}
+
+// Files that cannot be used are told before anybody is asked, each by its key.
+func TestFilesAreJudgedByTheirKeys(t *testing.T) {
+	for want, spoil := range map[string]func(c *cluster){
+		"":            func(*cluster) {},
+		"token_file":  func(c *cluster) { c.options.TokenFile += "x" },
+		"token_file ": func(c *cluster) { write(t, c.options.TokenFile, "\n") },
+		"ca_file":     func(c *cluster) { c.options.CAFile += "x" },
+		"ca_file ":    func(c *cluster) { write(t, c.options.CAFile, "no certificate") },
+		"namespace":   func(c *cluster) { c.options.NamespaceFile += "x" },
+		"namespace token_file ca_file": func(c *cluster) {
+			c.options = discover.KubernetesOptions{NamespaceFile: "/x", TokenFile: "/x", CAFile: "/x"}
+		},
+		" ": func(c *cluster) { c.options = discover.KubernetesOptions{Namespace: "default"} },
+	} {
+		c := newCluster(t)
+		spoil(c)
+		var keys []string
+		for _, err := range reload.Each(discover.NewKubernetes(c.options).Judge()) {
+			file, ok := errors.AsType[*reload.Error](err)
+			if !ok || file.Error() == "" {
+				t.Fatalf("got %T: %v", err, err)
+			}
+			keys = append(keys, file.Key)
+		}
+		if got := strings.Join(keys, " "); got != strings.TrimSpace(want) {
+			t.Errorf("got faults of %q, want %q", got, want)
+		}
 	}
 }

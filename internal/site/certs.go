@@ -39,7 +39,8 @@ func certsOptions(cfg config.TLS, o Observers) certs.Options {
 
 // OpenAdminCerts opens what operators are shown. It is not measured: those series are of clients.
 func OpenAdminCerts(cfg config.AdminTLS, o Observers) (*certs.Certs, error) {
-	return certs.Open(certs.Options{Table: "admin.tls", Cert: cfg.Cert, Key: cfg.Key, ClientCA: cfg.ClientCA, Logger: o.Log})
+	opened, err := certs.Open(certs.Options{Table: "admin.tls", Cert: cfg.Cert, Key: cfg.Key, ClientCA: cfg.ClientCA, Logger: o.Log})
+	return opened, eachAt("admin.tls", "", err)
 }
 
 // judgeCerts judges those certificates of next that only a restart takes over, where now is in use. Without it
@@ -52,5 +53,5 @@ func judgeCerts(now, next config.Config) error {
 	if next.Admin.TLS.Cert != "" && next.Admin.TLS != now.Admin.TLS {
 		_, ofAdmin = OpenAdminCerts(next.Admin.TLS, Observers{})
 	}
-	return reload.Join(eachAt("tls", "", ofClients), eachAt("admin.tls", "", ofAdmin))
+	return reload.Join(eachAt("tls", "", ofClients), ofAdmin)
 }

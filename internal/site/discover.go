@@ -12,6 +12,7 @@ import (
 	"berth/internal/admin"
 	"berth/internal/config"
 	"berth/internal/discover"
+	"berth/internal/reload"
 )
 
 // discoverPlan is what a pool's configuration says of its source. It asks nothing.
@@ -46,6 +47,9 @@ func newSource(cfg config.Discover) (discover.Source, error) {
 // podFiles is where a pod finds what it needs to speak to its API server.
 const podFiles = "/var/run/secrets/kubernetes.io/serviceaccount/"
 
+// kubernetesKey names the table that errors of [newKubernetes] and [judgeSource] are of.
+const kubernetesKey = "discover.kubernetes"
+
 func newKubernetes(cfg config.Kubernetes, place discover.Place) (discover.Source, error) {
 	o := discover.KubernetesOptions{
 		Service: cfg.Service, Namespace: cfg.Namespace, Port: cfg.Port, Place: place,
@@ -54,11 +58,43 @@ func newKubernetes(cfg config.Kubernetes, place discover.Place) (discover.Source
 	if o.API == "" {
 		host, port := os.Getenv("KUBERNETES_SERVICE_HOST"), os.Getenv("KUBERNETES_SERVICE_PORT")
 		if host == "" || port == "" {
-			return nil, errors.New("discover.kubernetes: berth does not run in a cluster ($KUBERNETES_SERVICE_HOST is not set), and api names no API server")
+			return nil, &reload.Error{Key: kubernetesKey, Err: errors.New("discover.kubernetes: berth does not run in a cluster ($KUBERNETES_SERVICE_HOST is not set), and api names no API server")}
 		}
 		o.API, o.TokenFile, o.CAFile = "https://"+net.JoinHostPort(host, port), podFiles+"token", podFiles+"ca.crt"
 	}
 	return discover.NewKubernetes(o), nil
+}
+
+// judgeSource reads what a pool's source needs of the disk, unless that is the source which is followed: one of its files that is gone
+// since is told in readiness, and is no fault of what is read anew.
+func (g *generation) judgeSource(pool string, cfg config.Kubernetes, plan discover.Plan) error {
+	source, ok := plan.Source.(*discover.Kubernetes)
+	if !ok || g.site.followed(pool) == plan.Key {
+		return nil
+	}
+	var all []error
+	for _, err := range reload.Each(source.Judge()) {
+		key := kubernetesKey
+		if file, ok := errors.AsType[*reload.Error](err); ok && cfg.API != "" { // else the files are the pod's own
+			key += "." + file.Key
+		}
+		all = append(all, &reload.Error{Key: key, Err: fmt.Errorf("%s: %w", kubernetesKey, err)})
+	}
+	return reload.Join(all...)
+}
+
+// followed is the key of the plan that a pool goes by; "": there is none.
+func (s *Site) followed(pool string) string {
+	now := s.now.Load()
+	if now == nil {
+		return ""
+	}
+	for _, m := range now.manned {
+		if m.fleet.pool.Name() == pool {
+			return m.manning.plan.Key
+		}
+	}
+	return ""
 }
 
 // firstAnswers bounds how long berth waits for sources before it serves.

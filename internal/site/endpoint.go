@@ -74,6 +74,9 @@ type pool struct {
 // newPool takes a pool into use, which becomes what cfg says with the generation.
 func (g *generation) newPool(cfg config.Pool) (pool, error) {
 	m, err := newManning(cfg)
+	if err == nil {
+		err = g.judgeSource(cfg.Name, cfg.Discover.Kubernetes, m.plan)
+	}
 	if err != nil {
 		return pool{}, err
 	}

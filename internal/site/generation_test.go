@@ -3,11 +3,17 @@ package site
 import (
 	"context"
 	"errors"
+	"os"
+	"path/filepath"
+	"slices"
 	"testing"
 	"testing/synctest"
+	"time"
 
+	"berth/internal/certs/certstest"
 	"berth/internal/config"
 	"berth/internal/parts"
+	"berth/internal/reload"
 )
 
 // What a file names that cannot be used is told by its key, and leaves nothing in use.
@@ -25,6 +31,64 @@ func TestAGenerationThatCannotBeMadeNamesTheKey(t *testing.T) {
 	gone := false
 	if _, _ = share(&generation{site: s}, "pool "+cfg.Pools[0].Name, func() (pool, parts.Life, error) { gone = true; return pool{}, parts.Life{}, nil }); !gone {
 		t.Error("a pool of it is left")
+	}
+}
+
+// What a source needs of the disk is judged as it begins to be followed, and not when something else is read anew.
+func TestASourceIsFollowedOnlyIfItsFilesAreThere(t *testing.T) {
+	authority, token := filepath.Join(t.TempDir(), "ca.pem"), filepath.Join(t.TempDir(), "token")
+	cfg := config.Default()
+	pool := config.DefaultPool()
+	pool.Discover.Kubernetes = config.Kubernetes{Service: "mcp", Namespace: "default", API: "https://127.0.0.1:1", CAFile: authority, TokenFile: token}
+	cfg.Pools = []config.Pool{pool}
+	s := generationOf(cfg.Auth).site
+	refused := func(cfg config.Config) {
+		t.Helper()
+		_, err := s.newGeneration(cfg)
+		var keys []string
+		for _, one := range reload.Each(err) {
+			keys = append(keys, KeyOf(one))
+		}
+		if want := []string{"pools[0].discover.kubernetes.token_file", "pools[0].discover.kubernetes.ca_file"}; !slices.Equal(keys, want) {
+			t.Errorf("got %v: %v, want %v", keys, err, want)
+		}
+	}
+	refused(cfg)
+	certstest.Write(t, authority, certstest.New(t).PEM())
+	certstest.Write(t, token, []byte("secret"))
+	g, err := s.newGeneration(cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.now.Store(g)
+	for _, path := range []string{authority, token} {
+		if err := os.Remove(path); err != nil {
+			t.Fatal(err)
+		}
+	}
+	other := cfg
+	other.Pools = []config.Pool{pool}
+	other.Pools[0].Path, other.Pools[0].Discover.Linger = "/other", config.Duration(time.Hour)
+	if _, err := s.newGeneration(other); err != nil {
+		t.Errorf("what has nothing to do with it: %v", err)
+	}
+	other.Pools[0].Discover.Kubernetes.Service = "another"
+	refused(other)
+}
+
+// A pod has its own files: they are in no key.
+func TestAPodsOwnFilesAreFaultsOfTheirTable(t *testing.T) {
+	t.Setenv("KUBERNETES_SERVICE_HOST", "10.0.0.1")
+	t.Setenv("KUBERNETES_SERVICE_PORT", "443")
+	if _, err := os.Stat(podFiles); err == nil {
+		t.Skip("this is a pod")
+	}
+	cfg, pool := config.Default(), config.DefaultPool()
+	pool.Discover.Kubernetes = config.Kubernetes{Service: "mcp"}
+	cfg.Pools = []config.Pool{pool}
+	_, err := generationOf(cfg.Auth).site.newGeneration(cfg)
+	if all := reload.Each(err); len(all) != 3 || KeyOf(all[0]) != "pools[0].discover.kubernetes" {
+		t.Errorf("got %v", err)
 	}
 }
 

@@ -76,7 +76,7 @@ type Site struct {
 func connect(store Store, cfg config.Config, o Observers) (*Site, error) {
 	keys, err := newKeyring(cfg.Store, store.Store)
 	if err != nil {
-		return nil, fmt.Errorf("store: %w", err)
+		return nil, at("store.seal_key_file", fmt.Errorf("store: %w", err))
 	}
 	ids := drain.NewIDs(keys)
 	s := &Site{Observers: o, store: store.Store, storeTrust: store.trust, keys: keys, ids: ids, decisions: new(proxy.Decisions), parts: parts.New(), bindings: sticky.New(store.Store, sticky.Options{
@@ -95,11 +95,12 @@ func connect(store Store, cfg config.Config, o Observers) (*Site, error) {
 	})
 	s.board = bulletin.New(bulletin.Options{Store: s.store, Name: s.mailbox.Name(), Own: s.own, Log: s.Log})
 	s.certs, err = openCerts(cfg.TLS, o)
-	return s, err
+	return s, eachAt("tls", "", err)
 }
 
 // New connects what is for all generations, over store, which is the site's from then on, makes the first of them, and sees
-// to the tasks that the berth before this one held, where no other can. It serves nobody before [Site.Begin].
+// to the tasks that the berth before this one held, where no other can. It serves nobody before [Site.Begin]. An error of files that the
+// configuration names joins all that is wrong, each says of which key it is.
 func New(ctx context.Context, store Store, cfg config.Config, o Observers) (*Site, error) {
 	s, err := connect(store, cfg, o)
 	if err != nil {

@@ -21,15 +21,16 @@ type Store struct {
 	trust storeTrust // the zero value: the system's, or none
 }
 
-// OpenStore waits for a berth that holds the same file for as long as that may take to drain.
+// OpenStore waits for a berth that holds the same file for as long as that may take to drain. An error of a file that the configuration
+// names says of which key it is.
 func OpenStore(ctx context.Context, cfg config.Config, o Observers) (Store, error) {
 	url, given, err := cfg.Store.EffectiveURL(StateDirectory())
 	if err != nil {
-		return Store{}, err
+		return Store{}, at("store.url_file", err)
 	}
 	trust, err := newStoreTrust(cfg.Store, o)
 	if err != nil {
-		return Store{}, fmt.Errorf("store: %w", err)
+		return Store{}, eachAt("store.tls", "store", err)
 	}
 	store, err := storage.OpenContext(ctx, string(url), storage.Options{
 		Logger:        o.Log,

@@ -84,6 +84,7 @@ func (s *Store) do(ctx context.Context, op, part string, f func(ctx context.Cont
 	} else {
 		took, err = s.ask(ctx, s.breakers.Of(part), op, f)
 		s.health.Writes.Note(op, part, err)
+		s.health.Reads.Note(op, part, err)
 	}
 	s.metrics.record(ctx, op, took, err)
 	return err

@@ -132,3 +132,36 @@ func TestForgottenScriptIsSentAgain(t *testing.T) {
 		}
 	}
 }
+
+// A right to read that is missing is no outage, and the log says what may not be asked, without a key.
+func TestRefusedReadsAreLogged(t *testing.T) {
+	server := redistest.Start(t)
+	server.Do("ACL", "SETUSER", "writer", "on", ">secret", "~*", "&*", "+@all", "-get", "-getrange")
+	var log realtest.Journal
+	s := open(t, strings.Replace(server.URL(), "redis://", "redis://writer:secret@", 1), storage.Options{Logger: logger(&log)})
+	for range refusals {
+		_, err := s.Get(t.Context(), "telltale")
+		unavailable(t, err, "auth")
+	}
+	server.Do("ACL", "SETUSER", "writer", "+get", "+getrange")
+	realtest.Eventually(t, "reads", func() bool { _, err := s.Get(t.Context(), "telltale"); return errors.Is(err, storage.ErrNotFound) })
+	server.Do("RPUSH", "berth:telltale", "x")
+	for range refusals {
+		_, err := s.Get(t.Context(), "telltale")
+		unavailable(t, err, "other")
+		if _, err := s.Swap(t.Context(), "telltale", 1, []byte("x"), longLife); err == nil {
+			t.Error("a list is overwritten")
+		}
+	}
+	if !s.Healthy() {
+		t.Error("Healthy: got false, want true")
+	}
+	for _, want := range []string{"store refuses what berth asks", "reason=auth", "NOPERM", "store answers what berth asks again", "store holds what berth has not written", "WRONGTYPE"} {
+		if n := log.Count(want); n != 1 {
+			t.Errorf("%q is told %d times:\n%s", want, n, log.String())
+		}
+	}
+	if log.Count("telltale")+log.Count("secret") > 0 {
+		t.Errorf("a key or a secret is told:\n%s", log.String())
+	}
+}

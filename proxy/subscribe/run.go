@@ -96,7 +96,9 @@ func (l *Subscription) take(e report) error {
 	case l.speaking == e.leg:
 		return fault.BrokenOff(e.lost) // the client has half an event
 	default:
-		l.lose(e)
+		if err := l.lose(e); err != nil {
+			return err
+		}
 	}
 	return l.judge()
 }
@@ -127,18 +129,27 @@ func (l *Subscription) passShared(e report) error {
 	return nil
 }
 
-// lose notes that a leg's stream is lost. One that was refused is not joined again.
-func (l *Subscription) lose(e report) {
+// lose notes that a leg's stream is lost. One that was refused is not joined again: where it was the last, that is no end in order,
+// and its client is to ask for itself.
+func (l *Subscription) lose(e report) (err error) {
 	refusal, answered := errors.AsType[*Refusal](e.lost)
 	switch {
 	case errors.Is(e.lost, errFeedEnded), errors.Is(e.lost, errTasksOver), errors.Is(e.lost, errLeaves) && e.leg.shared:
 		e.leg.state = legOver
 	case answered && !refusal.passing():
-		l.drop(e.leg)
+		if l.drop(e.leg); l.isOver() {
+			err = fault.ErrNobodyLeft
+		}
 	default:
 		e.leg.state = legLost
 	}
 	refusal.drop()
+	return err
+}
+
+// isOver reports whether no leg stands, or is to be joined.
+func (l *Subscription) isOver() bool {
+	return !l.any(legStanding) && !l.any(legLost) && !l.any(legJoining)
 }
 
 // judge ends the subscription in order when all legs have ended in order, and gives
@@ -146,7 +157,7 @@ func (l *Subscription) lose(e report) {
 func (l *Subscription) judge() error {
 	stands := l.any(legStanding)
 	switch {
-	case !stands && !l.any(legLost) && !l.any(legJoining):
+	case l.isOver():
 		return errFeedEnded
 	case stands && l.graceRuns:
 		l.grace.Stop()

@@ -28,6 +28,7 @@ type APIServer struct {
 	history []change
 	watches map[*watch]struct{}
 	lists   int
+	speak   string          // protocol of ports that are put; "": TCP
 	failing int             // status of each answer; 0: none
 	said    map[bool]string // text of each list (false) or watch (true); "": none
 }
@@ -81,8 +82,24 @@ func (s *APIServer) Put(service, name, family string, port int, endpoints ...End
 			"labels": map[string]any{"kubernetes.io/service-name": service, "endpointslice.kubernetes.io/managed-by": "endpointslice-controller.k8s.io"},
 		},
 		"addressType": family, "endpoints": list,
-		"ports": []any{map[string]any{"name": "http", "port": port, "protocol": "TCP"}},
+		"ports": []any{map[string]any{"name": "http", "port": port, "protocol": s.speaks()}},
 	})
+}
+
+// Speak has ports that are put from now on be of this protocol; "": TCP.
+func (s *APIServer) Speak(protocol string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.speak = protocol
+}
+
+func (s *APIServer) speaks() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.speak == "" {
+		return "TCP"
+	}
+	return s.speak
 }
 
 func (s *APIServer) put(name string, slice map[string]any) {

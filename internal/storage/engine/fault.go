@@ -30,6 +30,7 @@ type Fault struct {
 
 	// Refusal: the server refused this command only, which says nothing about the next one.
 	Refusal  bool
+	Foreign  bool  // a key holds what no berth writes
 	Told     bool  // another operation that failed with this one tells the breaker
 	Deadline error // the context error when the caller's own deadline passed, else nil
 }

@@ -1,7 +1,7 @@
 // Package health follows a store through its outages, and through the time in which it refuses writes.
 //
-//	health.go  whether the store serves, since when, and why not
-//	writes.go  whether it takes writes
+//	health.go                         whether the store serves, since when, and why not
+//	writes.go, reads.go, refusals.go  whether it takes writes, and answers what else it is asked
 package health
 
 import (
@@ -35,6 +35,7 @@ type Monitor struct {
 	Recovered chan struct{}    // holds one recovery that nobody was told of yet
 	Lost      func(why string) // is told of each outage; nil: nobody is
 	Writes    writes
+	Reads     reads
 
 	mu     sync.Mutex // guards the fields below
 	now    Status
@@ -49,6 +50,7 @@ func New(log *slog.Logger, healthy bool) *Monitor {
 	return &Monitor{
 		Log:       log,
 		Writes:    writes{log: log},
+		Reads:     reads{log: log},
 		Recovered: make(chan struct{}, 1),
 		now:       Status{Healthy: healthy, Since: time.Now()},
 		known:     healthy,

@@ -54,6 +54,7 @@ func (r *single) fail(ctx context.Context, op string, err error) error {
 		err = told.error
 	}
 	f.Reason, f.Refusal = meaning(err)
+	f.Foreign = isForeign(err)
 	f.Told = went && f.Reason != engine.ReasonTimeout // of those the breaker asks how long nobody was answered
 	if !f.Refusal && r.relocate != nil {
 		r.relocate()
@@ -90,6 +91,12 @@ func meaning(err error) (why engine.Reason, refusal bool) {
 		return known.reason, known.refusal && toCommand
 	}
 	return transportReason(err), false
+}
+
+// isForeign reports whether a key is of another kind than what was asked of it. Who asks by a script is told that within its error.
+func isForeign(err error) bool {
+	answer, ok := errors.AsType[redis.Error](err)
+	return ok && (strings.HasPrefix(answer.Error(), "WRONGTYPE ") || strings.Contains(answer.Error(), " -WRONGTYPE "))
 }
 
 // lookup finds an error answer. Redis before 7 quotes the error of a script's command within its
