@@ -34,9 +34,7 @@ func TestWideFilesAreRefusedSoon(t *testing.T) {
 	for what, text := range map[string]string{
 		"keys":      wide(func(i int) string { return fmt.Sprintf("a%d=1\n", i) }),
 		"tables":    wide(func(i int) string { return fmt.Sprintf("[a%d]\n", i) }),
-		"elements":  "trusted_proxies=[\n" + wide(func(int) string { return "1,\n" }) + "]",
 		"both":      "trusted_proxies=[" + strings.Repeat("1,\n", 100_000) + "]\n[[pools]]\nhosts=[" + strings.Repeat("\"/\",\n", 100_000) + "]",
-		"values":    "[[pools]]\nhosts=[\n" + wide(func(int) string { return "\"/\",\n" }) + "]",
 		"variables": "[[pools]]\nhosts=[\n" + wide(func(int) string { return "\"${NOT_SET_ANYWHERE}\",\n" }) + "]",
 	} {
 		faults := faultsOf(t, text)
