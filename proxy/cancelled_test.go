@@ -113,3 +113,56 @@ func TestACancellationEndsNothingElse(t *testing.T) {
 		})
 	}
 }
+
+// A tasks/result that berth answers ends at once, and without a response, when its client cancels it: what it was asked goes down the next.
+func TestACancelledResultOfBerthsTaskEndsAtOnce(t *testing.T) {
+	for where, elsewhere := range map[string]bool{"the same berth": false, "another berth": true} {
+		t.Run(where, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				store := openStore(t, "memory:")
+				f := newCoreRig(t, rigOptions{store: store, options: func(o *proxy.Options) { o.Notices = store }}, nil)
+				by := f.rig
+				if elsewhere {
+					by = f.second(rigOptions{size: 1, store: store, options: func(o *proxy.Options) { o.Notices = store }})
+				}
+				session := f.initialize()
+				id, call := f.made(session)
+				cancelled := f.awaits(session, id, "")
+				synctest.Wait()
+				call.ask(`7`)
+				synctest.Wait()
+				began := time.Now()
+				if got := by.do(by.request(t.Context(), http.MethodPost, fmt.Sprintf(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{%s}}`, cancelsOne), legacyHeader(session)...)); got.status != http.StatusAccepted {
+					t.Fatalf("the cancellation: got %d %s", got.status, got.body)
+				}
+				<-cancelled.over
+				cancelled.wants(t, asking(id, `7`))
+				if took := time.Since(began); took != 0 || cancelled.err != nil {
+					t.Errorf("it ended after %v, with %v, want at once and whole", took, cancelled.err)
+				}
+				next := f.awaits(session, id, "")
+				time.Sleep(time.Minute)
+				next.wants(t, asking(id, `7`))
+				next.leave()
+				call.ends(`"result":{}`)
+			})
+		})
+	}
+}
+
+// One that takes no event stream is told that it was given up.
+func TestACancelledResultInJSONIsGivenUp(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newCoreRig(t, rigOptions{}, nil)
+		session := f.initialize()
+		id, call := f.made(session)
+		cancelled := f.awaits(session, id, "", "Accept", jsonType)
+		synctest.Wait()
+		f.do(f.request(t.Context(), http.MethodPost, fmt.Sprintf(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{%s}}`, cancelsOne), legacyHeader(session)...))
+		<-cancelled.over
+		if got := cancelled.heard(); len(got) != 1 || !strings.Contains(got[0], `"given_up"`) {
+			t.Errorf("got %q", got)
+		}
+		call.ends(`"result":{}`)
+	})
+}

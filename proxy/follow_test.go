@@ -324,3 +324,21 @@ func TestFollowedTaskOfNobodysIsAskedForWithNobodysCredentials(t *testing.T) {
 		}
 	})
 }
+
+// What the server says of how its task stands is said of ours, whichever way that stands.
+func TestFollowedTaskSaysWhatItsServerSays(t *testing.T) {
+	for status, more := range map[string]string{
+		"completed": `,"result":` + done, "failed": `,"error":{"code":-32099,"message":"broke"}`, "cancelled": "",
+		"input_required": `,"inputRequests":{"k":{"method":"elicitation/create"}}`,
+	} {
+		t.Run(status, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				f := newUpgraded(t, rigOptions{}, nil)
+				f.serves(map[string]faultFunc{"tools/call": sayResult(theirHandle), "tasks/get": sayResult(theirs(status, more+`,"statusMessage":"so it is"`))})
+				if v := f.reaches(f.made(), status); v.StatusMessage != "so it is" {
+					t.Errorf("got %q", v.StatusMessage)
+				}
+			})
+		})
+	}
+}

@@ -29,6 +29,7 @@ func (x *request) forward() error {
 	case err != nil:
 		return err
 	case by == course.OwnTask:
+		x.reads.Own()
 		return x.told(x.asTask().Serve(x.Ctx))
 	case by == course.NewTask:
 		return x.becomeTask()

@@ -249,3 +249,19 @@ func TestEndsAreKeptWithinABound(t *testing.T) {
 		}
 	})
 }
+
+// A poll that does not declare the extension is told so of a silent owner's task as well: the owner would say nothing else.
+func TestUndeclaredPollOfASilentOwnersTask(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newRig(t, rigOptions{probe: true})
+		id := f.newTask(3600)
+		f.servers[0].freeze()
+		for range 2 {
+			body := message("tasks/get", byID(id)+`,"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientInfo":{"name":"c","version":"1"},"io.modelcontextprotocol/clientCapabilities":{}}`)
+			r := f.do(f.request(t.Context(), http.MethodPost, body, "Mcp-Protocol-Version", "2026-07-28", "Mcp-Method", "tasks/get", "Mcp-Name", id))
+			if r.status != http.StatusBadRequest || r.code() != -32021 {
+				t.Errorf("got %d %s", r.status, r.body)
+			}
+		}
+	})
+}

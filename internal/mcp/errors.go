@@ -40,6 +40,25 @@ func JudgesRequest(code int) bool {
 		CodeHeaderMismatch, CodeMissingCapability, CodeUnsupportedVersion}, code)
 }
 
+// DemandsTasks reports whether an answer refuses a request because that does not declare the Tasks extension.
+func DemandsTasks(answer []byte) bool {
+	var m struct {
+		Error struct {
+			Code int `json:"code"`
+			Data struct {
+				Required struct {
+					Extensions map[string]json.RawMessage `json:"extensions"`
+				} `json:"requiredCapabilities"`
+			} `json:"data"`
+		} `json:"error"`
+	}
+	if json.Unmarshal(answer, &m) != nil || m.Error.Code != CodeMissingCapability {
+		return false
+	}
+	_, names := m.Error.Data.Required.Extensions[TasksExtension]
+	return names
+}
+
 // Reasons: the `data.reason` of errors that berth words itself.
 const (
 	ReasonStoreUnavailable = "store_unavailable"

@@ -54,6 +54,26 @@ func (r *Round) token() []byte {
 // withoutTasks takes a declaration of the Tasks extension out of a client's capabilities.
 var withoutTasks = jsonobject.Patch{{Name: "extensions", Within: jsonobject.Patch{{Name: TasksExtension}}}}
 
+// withTasks puts one in.
+var withTasks = jsonobject.Setting([]byte("{}"), "params", "_meta", MetaCapabilities, "extensions", TasksExtension)
+
+// DeclareTasks returns the body of a round as it declares the Tasks extension after all; nil if it does already, or declares nothing, as in
+// the legacy era.
+func DeclareTasks(round []byte) []byte {
+	var m Message
+	if _, refused := m.Peek(round, 1); refused != nil {
+		return nil
+	}
+	if c := &m.Calls[0]; !c.hasCapabilities || c.DeclaresTasks {
+		return nil
+	}
+	body, err := PatchRequest(withTasks, round)
+	if err != nil {
+		return nil
+	}
+	return body
+}
+
 func (r Round) patch() jsonobject.Patch {
 	params := jsonobject.Patch{{Name: "_meta", Within: jsonobject.Patch{
 		{Name: MemberProgressToken, Value: r.token()},

@@ -215,3 +215,22 @@ func TestRoundCopiesALargeCallOnce(t *testing.T) {
 		t.Errorf("%d bytes allocated for a call of %d", got, len(original))
 	}
 }
+
+// What is declared after all is all that a round gains; the legacy era declares nothing in a request.
+func TestARoundDeclaresTheExtensionAfterAll(t *testing.T) {
+	const with = `"extensions":{"io.modelcontextprotocol/tasks":{}}`
+	capable := func(members string) string {
+		return `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"x", "_meta":{"a":1,"io.modelcontextprotocol/clientCapabilities":{` + members + `}}}}`
+	}
+	for name, c := range map[string]struct{ body, want string }{
+		"no extensions": {capable(`"roots": {}`), capable(`"roots": {},` + with)},
+		"none left":     {capable(`"extensions":{}`), capable(with)},
+		"declared":      {capable(with), ""},
+		"legacy":        {`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"x"}}`, ""},
+		"no object":     {capable(`"extensions":1`), ""},
+	} {
+		if got := string(DeclareTasks([]byte(c.body))); got != c.want {
+			t.Errorf("%s: got %s, want %s", name, got, c.want)
+		}
+	}
+}

@@ -46,6 +46,8 @@ func Unreachable(c failover.Case, u *routing.Upstream, failed *exchange.SendErro
 	switch {
 	case failed != nil && (failed.Starved || failed.Garbled):
 		return failed
+	case c.AboutTask && lacksTasks(c.Single()) && (!sent || c.Single().Method == mcp.MethodGetTask):
+		return mcp.ErrMissingTasks // whoever answers says so
 	case !sent && c.Session != "" && !c.Pinned() && IsLost(c.Endpoint, u, failed):
 		return routing.ErrUnknownSession
 	case !sent:
@@ -54,6 +56,11 @@ func Unreachable(c failover.Case, u *routing.Upstream, failed *exchange.SendErro
 		return fault.OwnerCut
 	}
 	return failed
+}
+
+// lacksTasks reports whether a call about a task lacks the extension, in the version that has it.
+func lacksTasks(c *mcp.Call) bool {
+	return c.Era == mcp.EraModern && c.Version == mcp.VersionModern && !c.DeclaresTasks && !c.HasNoMethod()
 }
 
 // IsLost reports whether what u held in its memory is as good as gone: nobody listens at its

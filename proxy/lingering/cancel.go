@@ -9,7 +9,7 @@ import (
 const grace = 5 * time.Second
 
 // cancel ends a request of a session that its client has cancelled, wherever it is under way, unless it is answered within some seconds:
-// servers need not answer such requests, and many leave them open for as long as the session lasts.
+// servers need not answer such requests, and many leave them open for as long as the session lasts. One that berth answers itself ends at once.
 func (l *Exchanges) cancel(ctx context.Context, in Session, id string) {
 	if !l.cancelHere(id, func(other Session) bool { return other == in }) && l.notices != nil {
 		_ = l.notices.Notify(ctx, topic, word{cancelled, in.digest(), id}.String()) // else it ends with its session
@@ -21,6 +21,10 @@ func (l *Exchanges) cancelHere(id string, meant func(Session) bool) bool {
 	x := l.find(func(x *Exchange) bool { return x.id == id && meant(x.in) })
 	if x == nil {
 		return false
+	}
+	if x.own.Load() {
+		x.end(errCancelled)
+		return true
 	}
 	timer := time.AfterFunc(grace, func() { x.end(errCancelled) })
 	context.AfterFunc(x.ctx, func() { timer.Stop() })

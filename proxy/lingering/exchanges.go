@@ -6,6 +6,7 @@ import (
 	"errors"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -32,6 +33,7 @@ type Exchange struct {
 	id  string          // the request's, raw; "": it has none
 	ctx context.Context // of the upstream's side
 	end context.CancelCauseFunc
+	own atomic.Bool // see Own
 
 	mu   sync.Mutex // guards the fields below
 	told []string   // ids of the last events that the client was given, mostTold at most
@@ -57,6 +59,13 @@ func (l *Exchanges) begin(ctx context.Context, in Session, id string, end contex
 	defer l.mu.Unlock()
 	x.at = l.all.PushBack(x)
 	return x
+}
+
+// Own notes that no server answers the request, but berth itself. A nil one is none that a client can cancel.
+func (x *Exchange) Own() {
+	if x != nil {
+		x.own.Store(true)
+	}
 }
 
 // mostTold is how many events a client may have missed of those that it was given, so that its stream is found still.

@@ -21,6 +21,9 @@ func Transport(ep *inbound.Endpoint) upgrade.Transport {
 			if err != nil {
 				return nil, err
 			}
+			if response.Status == wire.StatusBadRequest {
+				return To(ep).sendRefused(ctx, u, c, response, maxAnswer)
+			}
 			return NewHeldAnswer(ctx, response, response.Body, maxAnswer, c.Room), nil
 		},
 		Ask: func(ctx context.Context, u *routing.Upstream, c *upgrade.Call, maxAnswer int64) (upgrade.Exchange, error) {

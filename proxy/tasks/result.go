@@ -16,11 +16,12 @@ import (
 
 // resultWait is a tasks/result that waits for the end of a task of berth's own making
 // (2025-11-25, tasks, "Result Retrieval"). A client that takes event streams is given one
-// meanwhile, with what the call says and asks on its way. A client that hangs up ends
-// nothing but that.
+// meanwhile, with what the call says and asks on its way. A client that hangs up, or cancels
+// the request, ends nothing but that.
 type resultWait struct {
 	*Request
 
+	ctx     context.Context // ends when its client cancels the request
 	watch   *taskwatch.Watch
 	task    upgrade.Task     // as it was seen last
 	waits   bool             // the task had not ended when it was asked for
@@ -37,7 +38,7 @@ type resultWait struct {
 func (r *Request) awaitResult(ctx context.Context) error {
 	id := r.Single().TaskID
 	// Watched before it is looked at: no change may fall between the two.
-	w := &resultWait{Request: r, watch: r.Face.Poller.Watch(id)}
+	w := &resultWait{Request: r, ctx: ctx, watch: r.Face.Poller.Watch(id)}
 	defer w.watch.Stop()
 	task, err := r.Face.Poller.Record(r.HTTP.Context(), id, r.Asker())
 	if err := r.mayHear(ctx, task, err); err != nil {
@@ -139,6 +140,8 @@ func (w *resultWait) pause() error {
 			err = fault.Draining
 		case <-w.HTTP.Context().Done():
 			err = fault.ErrClientGone
+		case <-w.ctx.Done():
+			err = fault.Cancelled
 		}
 		if err != nil {
 			return err

@@ -5,6 +5,7 @@ import (
 
 	"berth/internal/wire"
 	"berth/proxy/audit"
+	"berth/proxy/fault"
 	"berth/proxy/reply"
 	"berth/upgrade"
 )
@@ -39,7 +40,8 @@ func (w *resultWait) answer(view upgrade.View) error {
 	return w.Out.WriteEvent(response)
 }
 
-// refuse gives an error in place of the response.
+// refuse gives an error in place of the response. On a stream a cancelled request has neither
+// (2025-11-25, cancellation, "Behavior Requirements"): without event ids nobody resumes that.
 func (w *resultWait) refuse(err error) error {
 	if !w.isOpen() {
 		return err
@@ -49,6 +51,9 @@ func (w *resultWait) refuse(err error) error {
 		return err
 	}
 	w.Rec.Err, w.Rec.Code = err, answer.Code
+	if errors.Is(err, fault.Cancelled) {
+		return nil
+	}
 	if err := w.Out.WriteThrough(reply.Event(answer.Body(w.ID))); err != nil {
 		return err
 	}

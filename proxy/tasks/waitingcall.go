@@ -86,6 +86,13 @@ func (a *waiting) offerAnswer(ctx context.Context, u *routing.Upstream, c *upgra
 	whole := *response
 	whole.Body = body
 	refuses, says := refusesCall(response.Status, body.head, c.ID)
+	if refuses && body.whole && outbound.Declares(c, body.head) {
+		response.Body.Close()
+		if refusesByStatus(response.Status) {
+			a.offer(ctx, offer{judged: true})
+		}
+		return a.Send(ctx, u, c, maxAnswer) // once: it declares now what it is refused for
+	}
 	o := offer{u: u, response: &whole, id: c.ID, refuses: refuses}
 	o.withheld = a.after > 0 && response.Status/100 == 2 && body.isWithheld(c.ID) // else it is for the client only if it refuses
 	if a.offer(ctx, o) {

@@ -1,6 +1,7 @@
 package runner
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -61,15 +62,15 @@ func (f *follower) act(ctx context.Context, state taskwire.Followed) (over bool,
 	rd := f.rd
 	switch state.Status {
 	case "completed":
-		return true, rd.endWith(ending{state: task.Completed, outcome: state.Result})
+		return true, rd.endWith(ending{state: task.Completed, outcome: state.Result, message: state.Message})
 	case "failed":
 		object, says := task.Readable(state.Error)
-		return true, rd.endWith(ending{state: task.Failed, outcome: object, message: says})
+		return true, rd.endWith(ending{state: task.Failed, outcome: object, message: cmp.Or(state.Message, says)})
 	case "cancelled":
-		return true, f.cancelled(ctx)
+		return true, f.cancelled(ctx, state.Message)
 	case "input_required":
 		if asks := f.open(state.Asks); len(asks) > 0 {
-			_, err := rd.pauseFor(ctx, asks, nil)
+			_, err := rd.pauseFor(ctx, asks, nil, state.Message)
 			_, f.unanswerable = errors.AsType[*mcp.Error](err)
 			return true, err
 		}
@@ -89,11 +90,13 @@ func (f *follower) open(asks []inquiry.Input) []inquiry.Input {
 	})
 }
 
-// cancelled ends the task as the upstream has ended its own.
-func (f *follower) cancelled(ctx context.Context) error {
+// cancelled ends the task as the upstream has ended its own, which says why.
+func (f *follower) cancelled(ctx context.Context, why string) error {
 	rd := f.rd
 	f.over = true
-	if err := rd.must(ctx, rd.l.Op(task.Cancel)); err != nil {
+	op := rd.l.Op(task.Cancel)
+	op.Message = why
+	if err := rd.must(ctx, op); err != nil {
 		return err
 	}
 	rd.ended(ctx)

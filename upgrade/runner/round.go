@@ -249,10 +249,11 @@ func (rd *round) pause(ctx context.Context, r *reply) (again bool, err error) {
 		return false, task.ErrGarbled
 	}
 	rd.state = state
-	return rd.pauseFor(ctx, asks, state)
+	return rd.pauseFor(ctx, asks, state, "")
 }
 
-func (rd *round) pauseFor(ctx context.Context, asks []inquiry.Input, state []byte) (again bool, err error) {
+// pauseFor is pause for these asks; says is the task's message from then on.
+func (rd *round) pauseFor(ctx context.Context, asks []inquiry.Input, state []byte, says string) (again bool, err error) {
 	if t := rd.record(); t.Declares != "" {
 		if err := undeclared(t.Declares, asks); err != nil {
 			rd.r.Metrics.Question(ctx, "undeclared")
@@ -260,7 +261,7 @@ func (rd *round) pauseFor(ctx context.Context, asks []inquiry.Input, state []byt
 		}
 	}
 	op := rd.l.Op(task.Pause)
-	op.Asks, op.RequestState, op.Round = asks, state, rd.record().Round
+	op.Asks, op.RequestState, op.Message, op.Round = asks, state, says, rd.record().Round
 	t, more := rd.record(), int64(len(state))+task.SizeOf(asks)
 	held := rd.size
 	if len(asks) == 0 { // else nobody holds it then

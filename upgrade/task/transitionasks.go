@@ -15,7 +15,7 @@ func (t transition) pause() (bool, error) {
 		return false, err
 	}
 	t.retire()
-	t.RequestState, t.Answered, t.Message = t.op.RequestState, true, ""
+	t.RequestState, t.Answered, t.Message = t.op.RequestState, true, t.op.Message
 	t.Withheld = time.Time{} // only what the call came to first can take its place
 	if len(t.op.Asks) == 0 {
 		t.State = Accepted
