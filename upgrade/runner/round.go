@@ -253,11 +253,12 @@ func (rd *round) pause(ctx context.Context, r *reply) (again bool, err error) {
 }
 
 func (rd *round) pauseFor(ctx context.Context, asks []inquiry.Input, state []byte) (again bool, err error) {
-	if t := rd.record(); t.Declares != "" {
-		if err := undeclared(t.Declares, asks); err != nil {
-			rd.r.Metrics.Question(ctx, "undeclared")
-			return false, err
-		}
+	if err := unaskable(asks); err != nil {
+		return false, err
+	}
+	if err := undeclared(rd.record().Declares, asks); err != nil {
+		rd.r.Metrics.Question(ctx, "undeclared")
+		return false, err
 	}
 	op := rd.l.Op(task.Pause)
 	op.Asks, op.RequestState, op.Round = asks, state, rd.record().Round

@@ -10,7 +10,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// IsClear reports whether clients can read what a server asks them by a request of [AsksClient] (2026-07-28, schema, "ElicitRequestParams",
+// IsClear reports whether clients can read what a server asks them by a request that they answer in rounds (2026-07-28, schema, "ElicitRequestParams",
 // "CreateMessageRequestParams"): of its members the ones that say what is asked, and how.
 func IsClear(request []byte) bool {
 	members, _ := jsonobject.Loose(request, "method", "params")
