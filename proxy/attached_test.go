@@ -15,7 +15,7 @@ import (
 // waits is a rule whose clients wait for the answer first.
 func waits(r *upgrade.Rule) { r.After = 10 * time.Second }
 
-const asksForInput = `{"resultType":"input_required","inputRequests":{"k":{"method":"elicitation/create","params":{"mode":"form"}}},"requestState":"s"}`
+const asksForInput = `{"resultType":"input_required","inputRequests":{"k":{"method":"elicitation/create","params":{"mode":"form","message":"?"}}},"requestState":"s"}`
 
 // What comes in time is the answer, as it came, and no task is left.
 func TestAnswerInTimePassesAsItCame(t *testing.T) {

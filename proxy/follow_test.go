@@ -146,7 +146,7 @@ func (f *upgraded) reachesBy(id, status string, then time.Time) {
 func TestFollowedTaskAsksAndIsAnswered(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newUpgraded(t, rigOptions{}, nil)
-		asking := theirs("input_required", `,"inputRequests":{"k":{"method":"elicitation/create"}}`)
+		asking := theirs("input_required", `,"inputRequests":{"k":{"method":"elicitation/create","params":{"message":"?"}}}`)
 		f.serves(map[string]faultFunc{
 			"server/discover": looksAtTokens,
 			"tools/call":      sayResult(theirHandle),
@@ -230,7 +230,7 @@ func TestCancelReachesTheFollowedTask(t *testing.T) {
 				f.serves(map[string]faultFunc{
 					"server/discover": looksAtTokens,
 					"tools/call":      sayResult(theirHandle),
-					"tasks/get":       sayResult(theirs(status, `,"inputRequests":{"k":{}}`)),
+					"tasks/get":       sayResult(theirs(status, `,"inputRequests":{"k":{"method":"roots/list"}}`)),
 					"tasks/cancel":    sayResult(`{"resultType":"complete"}`),
 				})
 				id := f.made("Authorization", "Bearer one")

@@ -30,7 +30,7 @@ func named(t *testing.T, result json.RawMessage) string {
 func TestResultsOfBerthsOwnNameIt(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newUpgraded(t, rigOptions{}, nil)
-		f.answers(sayResult(`{"resultType":"input_required","inputRequests":{"a":{"method":"elicitation/create"}}}`), sayResult(done))
+		f.answers(sayResult(`{"resultType":"input_required","inputRequests":{"a":{"method":"elicitation/create","params":{"message":"?"}}}}`), sayResult(done))
 		resultOf := func(r reply) json.RawMessage {
 			var m struct{ Result json.RawMessage }
 			if err := json.Unmarshal([]byte(r.body), &m); err != nil || m.Result == nil {

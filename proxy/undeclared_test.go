@@ -30,15 +30,14 @@ func TestUndeclaredInputFailsTheTask(t *testing.T) {
 		declares, method, params string
 		lacks                    string // "": nothing
 	}{
-		"a form":                  {`"elicitation":{},`, "elicitation/create", `"message":"?"`, ""},
-		"no form":                 {``, "elicitation/create", `"message":"?"`, `{"elicitation":{"form":{}}}`},
-		"a URL for one of forms":  {`"elicitation":{},`, "elicitation/create", `"mode":"url"`, `{"elicitation":{"url":{}}}`},
-		"a form for one of URLs":  {`"elicitation":{"url":{}},`, "elicitation/create", ``, `{"elicitation":{"form":{}}}`},
-		"a sample":                {`"sampling":{},`, "sampling/createMessage", ``, ""},
-		"no sample":               {`"roots":{},`, "sampling/createMessage", ``, `{"sampling":{}}`},
-		"a sample with tools":     {`"sampling":{},`, "sampling/createMessage", `"tools":[]`, `{"sampling":{"tools":{}}}`},
-		"no roots":                {`"sampling":{},`, "roots/list", ``, `{"roots":{}}`},
-		"what nobody knows to be": {``, "another/method", ``, ""},
+		"a form":                 {`"elicitation":{},`, "elicitation/create", `"message":"?"`, ""},
+		"no form":                {``, "elicitation/create", `"message":"?"`, `{"elicitation":{"form":{}}}`},
+		"a URL for one of forms": {`"elicitation":{},`, "elicitation/create", `"mode":"url","message":"?","url":"https://x"`, `{"elicitation":{"url":{}}}`},
+		"a form for one of URLs": {`"elicitation":{"url":{}},`, "elicitation/create", `"message":"?"`, `{"elicitation":{"form":{}}}`},
+		"a sample":               {`"sampling":{},`, "sampling/createMessage", `"messages":[]`, ""},
+		"no sample":              {`"roots":{},`, "sampling/createMessage", `"messages":[]`, `{"sampling":{}}`},
+		"a sample with tools":    {`"sampling":{},`, "sampling/createMessage", `"messages":[],"tools":[]`, `{"sampling":{"tools":{}}}`},
+		"no roots":               {`"sampling":{},`, "roots/list", ``, `{"roots":{}}`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -55,6 +54,26 @@ func TestUndeclaredInputFailsTheTask(t *testing.T) {
 				}
 				if n := len(f.seen.of("tools/call")); n != 1 {
 					t.Errorf("%d rounds", n)
+				}
+			})
+		})
+	}
+}
+
+// What no client can be asked fails the task as well, whatever its client has declared.
+func TestWhatNoClientCanBeAskedFailsTheTask(t *testing.T) {
+	for name, c := range map[string]struct{ method, params, want string }{
+		"another method": {"another/method", ``, `"code":-32601,"message":"Method not found"`},
+		"no message":     {"elicitation/create", ``, `"code":-32602,"message":"Invalid params: no client could read what is asked"`},
+		"no such mode":   {"elicitation/create", `"mode":"bogus","message":"?"`, `"code":-32602,"message":"Invalid params: no client could read what is asked"`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				f := newUpgraded(t, rigOptions{}, nil)
+				f.answers(sayResult(askingFor(c.method, c.params)))
+				id := f.taskOf(f.callDeclaring(`"elicitation":{},`))
+				if v := f.reaches(id, "failed"); !strings.Contains(string(v.Error), c.want) {
+					t.Errorf("got %s, want %s", v.Error, c.want)
 				}
 			})
 		})

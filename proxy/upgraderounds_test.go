@@ -13,9 +13,9 @@ func TestRoundsOfATask(t *testing.T) {
 		return `{"resultType":"input_required","inputRequests":{` + keys + `}` + state + `}`
 	}
 	f.answers(
-		sayResult(ask(`"a":{"n":1},"b":{"n":2}`, `,"requestState":"one"`)),
+		sayResult(ask(`"a":{"method":"roots/list"},"b":{"method":"roots/list"}`, `,"requestState":"one"`)),
 		sayResult(`{"resultType":"input_required","requestState":"two"}`),
-		sayResult(ask(`"a":{"n":3}`, "")),
+		sayResult(ask(`"a":{"method":"roots/list"}`, "")),
 		sayResult(done),
 	)
 	f.servers[0].inject(first(onMethod("server/discover", looksAtTokens), *f.servers[0].fault.Load()))
@@ -24,7 +24,7 @@ func TestRoundsOfATask(t *testing.T) {
 	if len(v.InputRequests) != 2 {
 		t.Fatalf("asked %v", v.InputRequests)
 	}
-	for _, part := range []string{`{"a":{"answer":1}}`, `{"nobody":{"asked":1}}`, `{"a":{"answer":"late"}}`} {
+	for _, part := range []string{`{"a":{"roots":[1]}}`, `{"nobody":{"asked":1}}`, `{"a":{"roots":["late"]}}`} {
 		if r := f.answer(id, part, "Authorization", "Bearer one"); r.message(t).Error != nil {
 			t.Errorf("answering %s: %v", part, r)
 		}
@@ -32,7 +32,7 @@ func TestRoundsOfATask(t *testing.T) {
 			t.Errorf("after %s: %+v", part, v)
 		}
 	}
-	f.answer(id, `{"b":{"answer":2}}`, "Authorization", "Bearer two", "Mcp-Param-Region", "us", "X-Custom", "two")
+	f.answer(id, `{"b":{"roots":[2]}}`, "Authorization", "Bearer two", "Mcp-Param-Region", "us", "X-Custom", "two")
 	var third view
 	f.eventually("the next question", func() bool {
 		third = f.look(id, "Authorization", "Bearer one")
@@ -44,7 +44,7 @@ func TestRoundsOfATask(t *testing.T) {
 	if len(third.InputRequests) != 1 || key == "a" || key == "b" {
 		t.Errorf("asked under the keys %v, which were used before", third.InputRequests)
 	}
-	f.answer(id, `{"`+key+`":{"answer":3}}`, "Authorization", "Bearer three")
+	f.answer(id, `{"`+key+`":{"roots":[3]}}`, "Authorization", "Bearer three")
 	f.reaches(id, "completed", "Authorization", "Bearer one")
 	sent := f.seen.of("tools/call")
 	if len(sent) != 4 {
@@ -56,9 +56,9 @@ func TestRoundsOfATask(t *testing.T) {
 		answers              map[string]string
 	}{
 		{"Bearer one", "one", "", nil},
-		{"Bearer two", "two", "one", map[string]string{"a": `{"answer":1}`, "b": `{"answer":2}`}},
+		{"Bearer two", "two", "one", map[string]string{"a": `{"roots":[1]}`, "b": `{"roots":[2]}`}},
 		{"Bearer two", "two", "two", nil},
-		{"Bearer three", "", "", map[string]string{"a": `{"answer":3}`}},
+		{"Bearer three", "", "", map[string]string{"a": `{"roots":[3]}`}},
 	} {
 		r := sent[i]
 		ids[string(r.msg.ID)] = true
@@ -90,11 +90,11 @@ func TestRoundsOfATask(t *testing.T) {
 // What is no response answers nothing, nor does what comes with it.
 func TestAnswerThatIsNoObjectIsRefused(t *testing.T) {
 	f := newUpgraded(t, rigOptions{}, nil)
-	f.answers(sayResult(`{"resultType":"input_required","inputRequests":{"a":{},"b":{}}}`), sayResult(done))
+	f.answers(sayResult(`{"resultType":"input_required","inputRequests":{"a":{"method":"roots/list"},"b":{"method":"roots/list"}}}`), sayResult(done))
 	id := f.made()
 	f.reaches(id, "input_required")
 	for _, value := range []string{`null`, `"yes"`, `7`, `[{}]`, `true`} {
-		r := f.answer(id, `{"a":{"action":"accept"},"b":`+value+`}`)
+		r := f.answer(id, `{"a":{"roots":[]},"b":`+value+`}`)
 		if e := r.message(t).Error; e == nil || e.Code != -32602 || !strings.Contains(r.body, `"data":{"key":"b"}`) {
 			t.Errorf("%s: got %v", value, r)
 		}
@@ -102,14 +102,14 @@ func TestAnswerThatIsNoObjectIsRefused(t *testing.T) {
 			t.Errorf("after %s: %+v", value, v)
 		}
 	}
-	for _, part := range []string{`{"nobody":null,"a":{"action":"accept"}}`, `{"a":7}`, `{"b":{}}`} {
+	for _, part := range []string{`{"nobody":null,"a":{"roots":[]}}`, `{"a":7}`, `{"b":{"roots":[1]}}`} {
 		if r := f.answer(id, part); r.message(t).Error != nil {
 			t.Errorf("%s: got %v", part, r)
 		}
 	}
 	f.reaches(id, "completed")
 	got := f.seen.of("tools/call")[1].msg.Params.InputResponses
-	if string(got["a"]) != `{"action":"accept"}` || string(got["b"]) != `{}` || len(got) != 2 {
+	if string(got["a"]) != `{"roots":[]}` || string(got["b"]) != `{"roots":[1]}` || len(got) != 2 {
 		t.Errorf("the tool was given %s", got)
 	}
 }

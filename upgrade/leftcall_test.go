@@ -30,7 +30,7 @@ func (m *oneMessage) Close() {}
 
 // asksFor is an upstream that asks for a sample, from this state on.
 func asksFor(_ context.Context, _ *routing.Upstream, c *Call) (Exchange, error) {
-	return &oneMessage{fmt.Appendf(nil, `{"jsonrpc":"2.0","id":%s,"result":{"resultType":"input_required","requestState":"1","inputRequests":{"k":{"method":"sampling/createMessage"}}}}`, c.ID)}, nil
+	return &oneMessage{fmt.Appendf(nil, `{"jsonrpc":"2.0","id":%s,"result":{"resultType":"input_required","requestState":"1","inputRequests":{"k":{"method":"sampling/createMessage","params":{"messages":[]}}}}}`, c.ID)}, nil
 }
 
 // A call that its upstream may hold while its client is asked is given up there with a task that fails, and with no other.

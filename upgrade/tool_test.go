@@ -223,7 +223,7 @@ func (e *execution) answer() ([]byte, error) {
 	case "ask":
 		var asked []string
 		for key := range strings.SplitSeq(keys, ",") {
-			asked = append(asked, fmt.Sprintf("%q:{}", key))
+			asked = append(asked, fmt.Sprintf(`%q:{"method":"roots/list"}`, key))
 		}
 		result = fmt.Sprintf(`{"resultType":"input_required","requestState":"%d","inputRequests":{%s}}`, e.stage+1, strings.Join(asked, ","))
 	case "big":

@@ -91,13 +91,11 @@ func (r *reading) open(ctx context.Context, it flow.Item) (q rounds.Question, ok
 		return rounds.Question{}, false // a stream that was resumed bears it once more
 	}
 	var answer []byte
-	switch lacks := r.c.who.Client.Declares().Lacks(request); {
+	switch lacks, refusal := r.c.who.Client.Declares().Lacks(request), inquiry.Unaskable(request); {
 	case a.Method == mcp.MethodPing:
 		answer = mcp.Response(id, []byte("{}"))
-	case !inquiry.AsksClient(request):
-		answer = mcp.ErrorResponse(id, errNoMethod.Object())
-	case !inquiry.IsClear(request):
-		answer = mcp.ErrorResponse(id, errUnclear.Object())
+	case refusal != nil:
+		answer = mcp.ErrorResponse(id, refusal.Object())
 	case lacks != nil:
 		r.c.f.b.metrics.questions.Add(rounds.WasUndeclared, 1)
 		if !(it.Aside || resident.Is(r.c.f.u.URL)) || !r.l.IsGreeting(a.Method) {

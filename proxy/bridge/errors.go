@@ -27,9 +27,6 @@ var (
 	errReset      = fault.StreamReset
 )
 
-// errUnclear is what a server's request is refused with that is no clear one.
-var errUnclear = &mcp.Error{Code: mcp.CodeInvalidParams, Message: "Invalid params: no client could read what is asked"}
-
 // errLate ends what waits for an answer's headers.
 var errLate = errors.New("bridge: no answer in time")
 

@@ -175,6 +175,16 @@ func (s *stream) refuseUndeclared(ctx context.Context, t *task.Task, id, request
 	return true
 }
 
+// unaskable returns why a call fails that asks what no client can be asked; nil if it does not.
+func unaskable(asks []inquiry.Input) error {
+	for _, ask := range asks {
+		if refusal := inquiry.Unaskable(ask.Value); refusal != nil {
+			return refusal
+		}
+	}
+	return nil
+}
+
 // undeclared returns why a call fails that asks its client for something which that has not
 // declared; nil if it does not. Servers must not ask so (2026-07-28, multi round-trip
 // requests, "Server Requirements"), and the client could not answer.

@@ -38,7 +38,7 @@ type follower struct {
 	sent int    // requests about it, for their ids
 	over bool   // the upstream has ended it
 
-	unanswerable bool // the upstream asks what the client has not declared to answer
+	unanswerable bool // the upstream asks what no client can be asked, or what this one has not declared to answer
 }
 
 // keep polls the task until it ends, or asks for something.

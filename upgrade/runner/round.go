@@ -254,11 +254,12 @@ func (rd *round) pause(ctx context.Context, r *reply) (again bool, err error) {
 
 // pauseFor is pause for these asks; says is the task's message from then on.
 func (rd *round) pauseFor(ctx context.Context, asks []inquiry.Input, state []byte, says string) (again bool, err error) {
-	if t := rd.record(); t.Declares != "" {
-		if err := undeclared(t.Declares, asks); err != nil {
-			rd.r.Metrics.Question(ctx, "undeclared")
-			return false, err
-		}
+	if err := unaskable(asks); err != nil {
+		return false, err
+	}
+	if err := undeclared(rd.record().Declares, asks); err != nil {
+		rd.r.Metrics.Question(ctx, "undeclared")
+		return false, err
 	}
 	op := rd.l.Op(task.Pause)
 	op.Asks, op.RequestState, op.Message, op.Round = asks, state, says, rd.record().Round

@@ -30,7 +30,7 @@ func (t *Task) OpenAsks() []Ask {
 	return open
 }
 
-// CheckAnswers fails with an *mcp.Error if what answers an open ask is no response. What answers nothing is none of its
+// CheckAnswers fails with an *mcp.Error if what answers an open ask is no answer to it. What answers nothing is none of its
 // business.
 func (t *Task) CheckAnswers(answers []inquiry.Input) error {
 	if t.State != InputRequired {
@@ -41,7 +41,7 @@ func (t *Task) CheckAnswers(answers []inquiry.Input) error {
 		if given < 0 {
 			continue
 		}
-		if err := answers[given].CheckResponse(nil); err != nil {
+		if err := answers[given].CheckResponse(ask.Request); err != nil {
 			return err
 		}
 	}

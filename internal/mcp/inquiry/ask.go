@@ -10,7 +10,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// IsClear reports whether clients can read what a server asks them by a request of [AsksClient] (2026-07-28, schema, "ElicitRequestParams",
+// IsClear reports whether clients can read what a server asks them by a request that they answer in rounds (2026-07-28, schema, "ElicitRequestParams",
 // "CreateMessageRequestParams"): of its members the ones that say what is asked, and how.
 func IsClear(request []byte) bool {
 	members, _ := jsonobject.Loose(request, "method", "params")
@@ -94,7 +94,7 @@ func actionIn(value []byte) string {
 }
 
 // isAnswer reports whether an object is an answer of a client's to what such a request asks (2026-07-28, schema, "ElicitResult",
-// "CreateMessageResult", "ListRootsResult").
+// "CreateMessageResult", "ListRootsResult"). Of what asks for something else any is.
 func isAnswer(request, value []byte) bool {
 	members, _ := jsonobject.Loose(request, "method")
 	method, _ := jsonobject.Text(members[0])
@@ -105,8 +105,10 @@ func isAnswer(request, value []byte) bool {
 		return action == "accept" || action == "decline" || action == "cancel"
 	case methodSample:
 		return says[0].Kind() == '"'
+	case MethodListRoots:
+		return says[1].Kind() == '['
 	}
-	return says[1].Kind() == '['
+	return true
 }
 
 // InputRequest is what of a server's request stands in inputRequests: its method and its params.

@@ -102,9 +102,19 @@ func has(value jsontext.Value, member string) bool {
 	return found[0] != nil && found[0].Kind() != 'n'
 }
 
-// AsksClient reports whether a server's request is one that clients answer in rounds (2026-07-28, multi round-trip requests, "Supported
-// Requests").
-func AsksClient(request []byte) bool { return asked(request) != "" }
+// Unaskable returns what a server's request is refused with that no client can be asked: it is none that clients answer in rounds
+// (2026-07-28, multi round-trip requests, "Supported Requests"), or not IsClear. nil: one can.
+func Unaskable(request []byte) *mcp.Error {
+	switch {
+	case asked(request) == "":
+		return mcp.ErrNoSuchMethod
+	case !IsClear(request):
+		return errUnclear
+	}
+	return nil
+}
+
+var errUnclear = &mcp.Error{Code: mcp.CodeInvalidParams, Message: "Invalid params: no client could read what is asked"}
 
 // Lacks returns the capabilities that a server's request needs and the client has not, as
 // ClientCapabilities spells them; nil for none.

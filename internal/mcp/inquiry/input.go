@@ -134,9 +134,9 @@ func HasResponses(body []byte) bool {
 	return responses != nil || err != nil
 }
 
-// CheckResponse returns an *Error, -32602, if in is no InputResponse to what request asks; nil asks for any: those are objects.
+// CheckResponse returns an *Error, -32602, if in is no InputResponse to what request asks: those are objects.
 func (in Input) CheckResponse(request []byte) error {
-	if jsontext.Value(in.Value).Kind() == '{' && (request == nil || isAnswer(request, in.Value)) {
+	if jsontext.Value(in.Value).Kind() == '{' && isAnswer(request, in.Value) {
 		return nil
 	}
 	refused := mcp.ErrParams("what " + mcp.MemberInputResponses + " holds under a key is no answer to what was asked")

@@ -165,12 +165,13 @@ func TestInputsAreWrittenAsOneObject(t *testing.T) {
 }
 
 func TestResponsesAreObjects(t *testing.T) {
-	if err := (Input{"k", []byte(`{}`)}).CheckResponse(nil); err != nil {
+	unknown := []byte(`{"method":"x/ask"}`)
+	if err := (Input{"k", []byte(`{}`)}).CheckResponse(unknown); err != nil {
 		t.Error(err)
 	}
 	for _, value := range []string{`null`, `"{}"`, `7`, `[{}]`, `true`} {
 		var refused *mcp.Error
-		if err := (Input{"k", []byte(value)}).CheckResponse(nil); !errors.As(err, &refused) || refused.Code != mcp.CodeInvalidParams {
+		if err := (Input{"k", []byte(value)}).CheckResponse(unknown); !errors.As(err, &refused) || refused.Code != mcp.CodeInvalidParams {
 			t.Errorf("%s: got %v", value, err)
 		}
 	}
