@@ -329,7 +329,7 @@ func TestFollowedTaskOfNobodysIsAskedForWithNobodysCredentials(t *testing.T) {
 func TestFollowedTaskSaysWhatItsServerSays(t *testing.T) {
 	for status, more := range map[string]string{
 		"completed": `,"result":` + done, "failed": `,"error":{"code":-32099,"message":"broke"}`, "cancelled": "",
-		"input_required": `,"inputRequests":{"k":{"method":"elicitation/create"}}`,
+		"input_required": `,"inputRequests":{"k":{"method":"elicitation/create","params":{"message":"?"}}}`,
 	} {
 		t.Run(status, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

@@ -118,7 +118,7 @@ func TestALaterRoundDeclaresTheExtension(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				f := newUpgraded(t, rigOptions{}, nil)
-				asks := sayResult(`{"resultType":"input_required","inputRequests":{"k":{"method":"elicitation/create"}},"requestState":"s"}`)
+				asks := sayResult(`{"resultType":"input_required","inputRequests":{"k":{"method":"elicitation/create","params":{"message":"?"}}},"requestState":"s"}`)
 				later := demands(sayDemand(tc.refusal), sayResult(theirHandle))
 				f.serves(map[string]faultFunc{
 					"tools/call": func(w http.ResponseWriter, r *http.Request, body []byte) bool {

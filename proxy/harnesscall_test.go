@@ -98,7 +98,7 @@ func (b *berth) post(body string, header ...string) reply {
 const (
 	metaVersion = `"io.modelcontextprotocol/protocolVersion":"2026-07-28"`
 	// tasksMeta is the metadata of a modern client that takes tasks.
-	tasksMeta = `"_meta":{` + metaVersion + `,"io.modelcontextprotocol/clientCapabilities":{"elicitation":{"form":{},"url":{}},"sampling":{},"extensions":{"io.modelcontextprotocol/tasks":{}}}}`
+	tasksMeta = `"_meta":{` + metaVersion + `,"io.modelcontextprotocol/clientCapabilities":{"elicitation":{"form":{},"url":{}},"sampling":{},"roots":{},"extensions":{"io.modelcontextprotocol/tasks":{}}}}`
 	slowTool  = `"name":"slow_compute","arguments":{"seconds":60,"label":"x"}`
 )
 

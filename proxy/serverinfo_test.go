@@ -42,7 +42,7 @@ func TestResultsOfBerthsOwnNameIt(t *testing.T) {
 		id := f.taskOf(handle)
 		f.reaches(id, "input_required")
 		asking := f.poll(id)
-		acknowledged := f.answer(id, `{"a":{"roots":[]}}`)
+		acknowledged := f.answer(id, `{"a":{"action":"decline"}}`)
 		ended := f.reaches(id, "completed")
 		for what, r := range map[string]reply{
 			"handle": handle, "asking": asking, "acknowledged": acknowledged, "ended": f.poll(id), "cancel": f.modern("tasks/cancel", id, byID(id)),

@@ -10,7 +10,7 @@ import (
 	"berth/upgrade"
 )
 
-const declaresAll = `"elicitation":{"form":{},"url":{}},"sampling":{}`
+const declaresAll = `"elicitation":{"form":{},"url":{}},"sampling":{},"roots":{}`
 
 // callDeclaring calls "work" as a client that takes tasks and declares this besides.
 func (f *upgraded) callDeclaring(capabilities string) reply {

@@ -180,7 +180,7 @@ func TestTimesOfATaskAreNotRecomputed(t *testing.T) {
 		id := f.made()
 		first := f.reaches(id, "input_required")
 		time.Sleep(50 * time.Minute)
-		f.answer(id, `{"k":{}}`)
+		f.answer(id, `{"k":{"action":"decline"}}`)
 		last := f.reaches(id, "completed")
 		if last.CreatedAt != first.CreatedAt || last.TTLMs != first.TTLMs || last.TTLMs != 3_600_000 || last.PollIntervalMs != 1000 {
 			t.Errorf("got %+v, before %+v", last, first)
