@@ -3,7 +3,6 @@ package command
 import (
 	"context"
 	"errors"
-	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"path/filepath"
@@ -11,7 +10,6 @@ import (
 	"testing/synctest"
 
 	"berth/internal/config"
-	"berth/internal/site"
 )
 
 // A file whose disk does not answer keeps nobody from going.
@@ -49,20 +47,11 @@ func TestReloadIsRefusedWithoutTheKeysOfItsTokens(t *testing.T) {
 	for _, before := range []config.Auth{{}, {Principal: config.PrincipalJWT, JWT: config.JWT{JWKS: issuer.URL}}} {
 		inUse := config.Default()
 		inUse.Auth, inUse.Store.URL = before, "memory:"
-		store, err := site.OpenStore(t.Context(), inUse, site.Observers{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		s, err := site.New(t.Context(), store, inUse, site.Observers{Log: slog.New(slog.DiscardHandler)})
-		if err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(func() { s.Close() })
-		s.Begin(true)
+		s := serving(t, inUse)
 		l := newReloader(reading{file: filepath.Join(t.TempDir(), "config.toml"), load: func() (config.Config, *config.Source, error) {
 			return config.Config{Auth: auth}, nil, nil
 		}}, nil, s, nil)
-		_, err = l.reload(t.Context(), "operator")
+		_, err := l.reload(t.Context(), "operator")
 		if faults, ok := errors.AsType[config.Faults](err); !ok || faults[0].Key != "auth.jwt.jwks" {
 			t.Errorf("from %q: %v, want a fault of auth.jwt.jwks", before.JWT.JWKS, err)
 		}

@@ -59,17 +59,24 @@ func reloaded(t *testing.T, file string) error {
 	t.Helper()
 	inUse := config.Default()
 	inUse.Store.URL = "memory:"
-	store, err := site.OpenStore(t.Context(), inUse, site.Observers{})
+	s := serving(t, inUse)
+	l := newReloader(reading{file: file, load: func() (config.Config, *config.Source, error) { return config.Read(file) }}, nil, s, nil)
+	_, err := l.reload(t.Context(), "operator")
+	return err
+}
+
+// serving is a site that serves by a configuration, until the test ends.
+func serving(t *testing.T, cfg config.Config) *site.Site {
+	t.Helper()
+	store, err := site.OpenStore(t.Context(), cfg, site.Observers{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := site.New(t.Context(), store, inUse, site.Observers{Log: slog.New(slog.DiscardHandler)})
+	s, err := site.New(t.Context(), store, cfg, site.Observers{Log: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { s.Close() })
 	s.Begin(true)
-	l := newReloader(reading{file: file, load: func() (config.Config, *config.Source, error) { return config.Read(file) }}, nil, s, nil)
-	_, err = l.reload(t.Context(), "operator")
-	return err
+	return s
 }

@@ -30,13 +30,13 @@ const mostRefusal = 64 << 10
 // sendRefused is Transport.Send from an answer on that refuses the call.
 func (s Sender) sendRefused(ctx context.Context, u *routing.Upstream, c *upgrade.Call, response *wire.Response, maxAnswer int64) (upgrade.Exchange, error) {
 	head, err := ReadAll(io.LimitReader(response.Body, mostRefusal), response.ContentLength)
+	body := io.MultiReader(bytes.NewReader(head), response.Body)
 	if err == nil && Declares(c, head) {
 		response.Body.Close()
-		response, err := s.sendHeld(ctx, u, c)
-		if err != nil {
+		if response, err = s.sendHeld(ctx, u, c); err != nil {
 			return nil, err
 		}
-		return NewHeldAnswer(ctx, response, response.Body, maxAnswer, c.Room), nil
+		body = response.Body
 	}
-	return NewHeldAnswer(ctx, response, io.MultiReader(bytes.NewReader(head), response.Body), maxAnswer, c.Room), nil
+	return NewHeldAnswer(ctx, response, body, maxAnswer, c.Room), nil
 }
