@@ -109,7 +109,7 @@ type line struct {
 	echo   atomic.Bool  // notices come three times
 	mute   atomic.Int64 // so many of the next swaps are done and not acknowledged
 	ops    atomic.Int64
-	hears  atomic.Pointer[func(string)]  // who watches; timers load it, for the race detector does not see what a bubble's come after
+	hears  atomic.Pointer[func(string)]  // who watches
 	full   atomic.Bool                   // no record is written
 	noEnd  atomic.Bool                   // nothing is removed
 	noRead atomic.Bool                   // no record of what was read is taken
@@ -221,7 +221,10 @@ func (l *line) Notify(ctx context.Context, topic, message string) error {
 	return l.do(ctx, func() error { return l.Store.Notify(ctx, topic, message) })
 }
 
+// Watch hears some messages three times, and none once it has returned.
 func (l *line) Watch(ctx context.Context, topic string, received func(string)) error {
+	var echoes sync.WaitGroup
+	defer echoes.Wait()
 	l.hears.Store(&received)
 	return l.Store.Watch(ctx, topic, func(message string) {
 		if l.dead.Load() || l.cut.Load() || l.thawed.Load() != nil {
@@ -231,10 +234,13 @@ func (l *line) Watch(ctx context.Context, topic string, received func(string)) e
 		for range 2 {
 			if message != "" && l.echo.Load() {
 				received(message)
-				go func() { // no timer's function: the race detector does not see what these come after in a bubble
-					time.Sleep(3 * time.Second)
-					received(message)
-				}()
+				echoes.Go(func() {
+					select {
+					case <-time.After(3 * time.Second):
+						received(message)
+					case <-ctx.Done():
+					}
+				})
 			}
 		}
 	})
