@@ -31,9 +31,9 @@ type PoolOptions struct {
 	// Revive returns why a hosted upstream cannot be started, once it has tried whether that is over where it was so; nil: as far
 	// as is known it can. The remark is what is to be told of one that can; "": nothing. A nil func: none is hosted.
 	Revive func(ctx context.Context, u *Upstream) (remark string, err error)
-	// Seek is called for a binding whose upstream the pool does not have, and may Replace its
-	// upstreams; nil: the pool knows all there are.
-	Seek func(ctx context.Context)
+	// Seek is called for a binding to an upstream of this name, which the pool does not have, and may
+	// Replace its upstreams; nil: the pool knows all there are.
+	Seek func(ctx context.Context, name string)
 	// Load is how many live tasks an upstream has. It must not block; nil: none are known of.
 	Load   func(u *Upstream) int
 	Logger *slog.Logger         // nil: discarded
@@ -53,7 +53,7 @@ type Pool struct {
 	room    room
 
 	selection selection
-	seek      func(ctx context.Context)
+	seek      func(ctx context.Context, name string)
 	settings  atomic.Pointer[Settings]
 	members   atomic.Pointer[members]
 	partial   atomic.Bool // see SetPartial
@@ -111,7 +111,7 @@ func (p *Pool) Find(name string) *Upstream { return p.members.Load().find(name) 
 func (p *Pool) Owner(ctx context.Context, name string) *Upstream {
 	u := p.Find(name)
 	if u == nil && p.seek != nil && name != "" {
-		p.seek(ctx)
+		p.seek(ctx, name)
 		u = p.Find(name)
 	}
 	return u

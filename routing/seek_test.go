@@ -29,7 +29,7 @@ func TestAPartialPoolDeniesNothing(t *testing.T) {
 func TestAnOwnerThatIsNotInThePoolIsSought(t *testing.T) {
 	sought := 0
 	var p *routing.Pool
-	p = routing.NewPool(routing.PoolOptions{Name: "p", Upstreams: upstreams("a"), Seek: func(context.Context) {
+	p = routing.NewPool(routing.PoolOptions{Name: "p", Upstreams: upstreams("a"), Seek: func(context.Context, string) {
 		sought++
 		p.Replace(upstreams("a", "b"))
 	}})
@@ -49,7 +49,7 @@ func TestWhatIsBoundToASoughtOwnerGoesThere(t *testing.T) {
 	f := newFleet(t, "memory:")
 	f.bind(t, sticky.Key{Pool: f.Pool.Name(), Kind: sticky.Task, ID: "t1"}, "late")
 	var p *routing.Pool
-	p = routing.NewPool(routing.PoolOptions{Name: f.Pool.Name(), Upstreams: upstreams("a"), Seek: func(context.Context) { p.Replace(upstreams("a", "late")) }})
+	p = routing.NewPool(routing.PoolOptions{Name: f.Pool.Name(), Upstreams: upstreams("a"), Seek: func(context.Context, string) { p.Replace(upstreams("a", "late")) }})
 	router := *f.Router
 	router.Pool, router.Asker = p, routing.NewAsker(p)
 	var d routing.Decision

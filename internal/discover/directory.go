@@ -18,23 +18,33 @@ const (
 	directoryBeat   = 10 * time.Second
 	directoryMost   = 10_000                // instances of a pool
 	directoryWait   = time.Second           // for the store, where something waits for it
-	seekGap         = 50 * time.Millisecond // between two readings, however many bindings name whom nobody knows
+	seekGap         = 50 * time.Millisecond // between two readings for bindings, however many name whom nobody knows
 	directoryLife   = 24 * time.Hour        // of an entry that nobody renews
+	directoryRenews = time.Hour             // how often a berth renews what it has
 )
 
 // Directory is where berths that share a store tell each other of instances, so that none meets a
 // binding whose upstream it has never heard of: because its own source tells of it later, or
-// because the instance had left before the berth began. An entry is written before its instance is
-// given work, and struck once the instance is forgotten. Nil is no directory.
+// because the instance had left before the berth began. An entry is written before an instance that a
+// source tells of is given work, renewed as long as a berth has it, and struck once the instance is
+// forgotten. Nil is no directory.
 type Directory struct {
 	store *storage.Store
 	pool  string
 	log   *slog.Logger
+	wake  chan struct{}
+	turn  chan struct{} // holds one: somebody seeks, and has what follows
+	found finding
 
-	mu     sync.Mutex // guards the fields below
-	struck []string   // entries that are to be removed
-	sought time.Time  // when it was read last
-	wake   chan struct{}
+	mu      sync.Mutex // guards the fields below
+	struck  []string   // entries that are to be removed
+	renewed time.Time  // zero: all are to be renewed
+}
+
+// finding is what was read when somebody sought last.
+type finding struct {
+	entries []string
+	began   time.Time
 }
 
 // NewDirectory returns the directory of a pool; nil if the store tells neither another berth nor
@@ -43,7 +53,7 @@ func NewDirectory(store *storage.Store, pool string, log *slog.Logger) *Director
 	if !store.Shared() && !store.Durable() {
 		return nil
 	}
-	return &Directory{store: store, pool: pool, log: cmp.Or(log, slog.New(slog.DiscardHandler)), wake: make(chan struct{}, 1)}
+	return &Directory{store: store, pool: pool, log: cmp.Or(log, slog.New(slog.DiscardHandler)), wake: make(chan struct{}, 1), turn: make(chan struct{}, 1)}
 }
 
 func (d *Directory) list() string { return directoryPrefix + d.pool }
@@ -104,7 +114,7 @@ func (d *Directory) awake() {
 // compare removes what was struck, takes up what m has not heard of, and writes what is missing.
 func (d *Directory) compare(ctx context.Context, m *Members) {
 	d.mu.Lock()
-	struck := d.struck
+	struck, due := d.struck, time.Since(d.renewed) >= directoryRenews
 	d.struck = nil
 	d.mu.Unlock()
 	for _, entry := range struck {
@@ -112,19 +122,65 @@ func (d *Directory) compare(ctx context.Context, m *Members) {
 			break // it expires, or is struck again
 		}
 	}
-	entries, err := d.read(ctx)
+	entries, err := d.store.Members(ctx, d.list())
 	if err != nil {
 		return // the store says so itself
 	}
-	m.heard(entries)
-	d.write(ctx, missing(m.present(), entries))
+	m.heard(m.concerning(ctx, entries))
+	if d.write(ctx, missing(m.standing(), entries)); due {
+		d.renew(ctx, m.lives())
+	}
 }
 
-func (d *Directory) read(ctx context.Context) ([]string, error) {
+// renew has entries live on.
+func (d *Directory) renew(ctx context.Context, lives []storage.Member) {
+	renewed := time.Now()
+	if len(lives) > 0 && d.store.KeepMembers(ctx, d.list(), lives...) != nil {
+		return // at the next beat
+	}
 	d.mu.Lock()
-	d.sought = time.Now()
-	d.mu.Unlock()
-	return d.store.Members(ctx, d.list())
+	defer d.mu.Unlock()
+	d.renewed = renewed
+}
+
+// hurry has the directory compared soon; with all, entries are renewed as well.
+func (d *Directory) hurry(all bool) {
+	if d == nil {
+		return
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if all {
+		d.renewed = time.Time{}
+	}
+	d.awake()
+}
+
+// sought is what stands, read after the call began: whoever made a binding wrote its instance down before.
+func (d *Directory) sought(ctx context.Context) ([]string, error) {
+	ctx, cancel := context.WithTimeout(ctx, directoryWait)
+	defer cancel()
+	asked := time.Now()
+	select {
+	case d.turn <- struct{}{}:
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+	defer func() { <-d.turn }()
+	if d.found.began.After(asked) {
+		return d.found.entries, nil
+	}
+	select {
+	case <-time.After(seekGap - time.Since(d.found.began)):
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+	began := time.Now()
+	entries, err := d.store.Members(ctx, d.list())
+	if err == nil {
+		d.found = finding{entries, began}
+	}
+	return entries, err
 }
 
 // missing are the entries of instances that do not stand.
@@ -173,64 +229,4 @@ func (d *Directory) strike(over []Instance) {
 		d.struck = append(d.struck, entryOf(i))
 	}
 	d.awake()
-}
-
-// Seek looks for instances that other berths have written down since, because a binding names one
-// that is not known here.
-func (m *Members) Seek(ctx context.Context) {
-	d := m.o.Directory
-	if source, _ := m.followed(); d == nil || source == nil {
-		return
-	}
-	d.mu.Lock()
-	recent := time.Since(d.sought) < seekGap
-	d.mu.Unlock()
-	if recent {
-		return
-	}
-	ctx, cancel := context.WithTimeout(ctx, directoryWait)
-	defer cancel()
-	if entries, err := d.read(ctx); err == nil {
-		m.heard(entries)
-	}
-}
-
-// heard takes up what other berths have written down.
-func (m *Members) heard(entries []string) {
-	var list []Instance
-	for _, entry := range slices.Backward(entries) { // of two with one name the later one counts
-		if i, ok := instanceOf(entry); ok {
-			list = append(list, i)
-		}
-	}
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if news := m.roster.hear(list, time.Now()); len(news) > 0 {
-		m.o.Logger.Info("instances that other berths know of", "pool", m.o.Pool, "upstreams", news)
-		m.settle(Changes{})
-	}
-}
-
-// present are those that the source tells of.
-func (m *Members) present() (list []Instance) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	for _, e := range m.roster.known {
-		if e.left.IsZero() {
-			list = append(list, e.Instance)
-		}
-	}
-	return list
-}
-
-// unheard are the entries of those in list that are news, back, or elsewhere than before.
-func (m *Members) unheard(list []Instance) (news []string) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	for _, i := range list {
-		if e := m.roster.known[i.Name]; e == nil || !e.left.IsZero() || e.URL.String() != i.URL.String() {
-			news = append(news, entryOf(i))
-		}
-	}
-	return news
 }

@@ -36,12 +36,21 @@ func newStore(t *testing.T) *storage.Store {
 }
 
 func newPeer(t *testing.T, store *storage.Store, linger time.Duration) *peer {
-	p := &peer{source: make(told), store: store}
+	source := make(told)
+	p := runPeer(t, store, "", discover.Plan{Source: source, Key: "1", Rules: discover.Rules{Linger: linger, Silent: time.Hour, ForgetAfter: time.Hour}})
+	p.source = source
+	return p
+}
+
+// runPeer runs members that go by a plan. Those in owners own something, as the store has it.
+func runPeer(t *testing.T, store *storage.Store, owners string, plan discover.Plan) *peer {
+	p := &peer{store: store}
 	p.Members = discover.New(discover.Options{
 		Pool: "p", Directory: discover.NewDirectory(store, "p", nil), Changed: p.change,
 		Holds: func(string) discover.Hold { return discover.Hold{Counted: time.Now()} },
+		Owns:  func(_ context.Context, name string) bool { return slices.Contains(strings.Fields(owners), name) },
 	})
-	p.Follow(discover.Plan{Source: p.source, Key: "1", Rules: discover.Rules{Linger: linger, Silent: time.Hour, ForgetAfter: time.Hour}})
+	p.Follow(plan)
 	var running sync.WaitGroup
 	running.Go(func() { _ = p.Run(t.Context()) })
 	t.Cleanup(running.Wait)
@@ -116,11 +125,10 @@ func TestSeekDoesNotWaitForANotice(t *testing.T) {
 	b := newPeer(t, store, time.Hour)
 	b.source <- answer{names: "x"}
 	b.await(t, "x")
-	time.Sleep(60 * time.Millisecond) // longer than the gap between two readings
 	if err := store.AddMember(context.Background(), "instances:p", `{"name":"z","url":"http://z"}`, time.Hour, 0); err != nil {
 		t.Fatal(err)
 	}
-	b.Seek(t.Context())
+	b.Seek(t.Context(), "z")
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.shown != "x, z drains" {

@@ -3,6 +3,7 @@ package discover_test
 import (
 	"context"
 	"fmt"
+	"net/url"
 	"strings"
 	"sync"
 	"testing"
@@ -63,6 +64,14 @@ func (h *hearer) await(t *testing.T, want string) {
 func (h *hearer) awaitError(t *testing.T, words string) {
 	t.Helper()
 	realtest.Eventually(t, words, func() bool { _, err := h.last(); return err != nil && strings.Contains(err.Error(), words) })
+}
+
+// at are instances at hosts of their names, which blanks part.
+func at(names string) (list []discover.Instance) {
+	for name := range strings.FieldsSeq(names) {
+		list = append(list, discover.Instance{Name: name, URL: &url.URL{Scheme: "http", Host: name}})
+	}
+	return list
 }
 
 // worded are instances in short: name@host:port, and what else is said of them.

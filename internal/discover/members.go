@@ -22,6 +22,10 @@ type Options struct {
 	// something of it has changed, one call after another. It must not call back.
 	Changed func(all []Instance, answered bool)
 
+	// Owns reports whether an instance that this pool may not have owns anything, as the store has it; false: nobody knows, too.
+	// It is required with a Directory.
+	Owns func(ctx context.Context, name string) bool
+
 	Directory *Directory           // where berths tell each other of instances; nil: nowhere
 	Logger    *slog.Logger         // nil: discarded
 	Meter     metric.MeterProvider // nil: nothing is measured
@@ -47,8 +51,9 @@ type Members struct {
 
 // Plan is what a reading of the configuration says of a pool's instances.
 type Plan struct {
-	Source Source // nil: none; those that one told of drain
-	Key    string // differs for sources that differ
+	Named  []Instance // those of which the configuration tells, not to be changed
+	Source Source     // nil: none; those that one told of drain
+	Key    string     // differs for sources that differ
 	Rules  Rules
 }
 
@@ -68,18 +73,21 @@ func New(o Options) *Members {
 }
 
 // Follow has a plan count from now on. Instances that the source before told of stay until the new
-// one has answered.
+// one has answered; those that the plan before named, and this one does not, drain.
 func (m *Members) Follow(p Plan) {
 	if p.Source != nil {
 		m.counting.Do(func() { m.counts.Store(newMetrics(m.o.Meter, m.o.Pool, m)) })
+	} else {
+		p.Key = ""
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	now := time.Now()
 	m.roster.rules = p.Rules
-	if p.Source == nil {
-		p.Key = ""
-	}
+	left := m.roster.name(m.plan.Named, p.Named, now)
 	m.plan = p
+	m.settle(left)
+	m.o.Directory.hurry(false)
 	if p.Key == m.key {
 		return
 	}
@@ -87,22 +95,12 @@ func (m *Members) Follow(p Plan) {
 	if p.Source != nil {
 		m.status.Source = p.Source.String()
 	} else {
-		m.settle(m.roster.part(time.Now()))
+		m.settle(m.roster.part(now))
 	}
 	select {
 	case m.follow <- struct{}{}:
 	default:
 	}
-}
-
-// Leave has instances that the configuration named until now drain, as those do that leave a source.
-func (m *Members) Leave(list []Instance) {
-	if len(list) == 0 {
-		return
-	}
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	m.settle(m.roster.leave(list, time.Now()))
 }
 
 // Status tells how the source does.
@@ -140,8 +138,8 @@ func (m *Members) runOne(ctx context.Context, watching *sync.WaitGroup) {
 		watching.Go(func() {
 			source.Watch(ctx, func(list []Instance, err error) { m.told(ctx, key, list, err) })
 		})
-		watching.Go(func() { m.o.Directory.run(ctx, m) })
 	}
+	watching.Go(func() { m.o.Directory.run(ctx, m) })
 	tick := time.NewTicker(settleEvery)
 	defer tick.Stop()
 	for {
@@ -206,6 +204,9 @@ func (m *Members) tick() {
 // settle tells of changes, under mu.
 func (m *Members) settle(c Changes) {
 	c.log(m.o.Logger, m.o.Pool)
+	if len(c.Left) > 0 {
+		m.o.Directory.hurry(true)
+	}
 	if now := m.roster.instances(); !equal(now, m.shown) || m.status.Answered != m.whole {
 		m.shown, m.whole = now, m.status.Answered
 		m.o.Changed(m.shown, m.whole)

@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"log/slog"
-	"net/url"
-	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -31,11 +29,7 @@ func (s told) Watch(ctx context.Context, tell func([]discover.Instance, error)) 
 		case <-ctx.Done():
 			return
 		case a := <-s:
-			var list []discover.Instance
-			for name := range strings.FieldsSeq(a.names) {
-				list = append(list, discover.Instance{Name: name, URL: &url.URL{Scheme: "http", Host: name}})
-			}
-			tell(list, a.err)
+			tell(at(a.names), a.err)
 		}
 	}
 }

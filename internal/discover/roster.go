@@ -39,7 +39,8 @@ type Changes struct {
 type roster struct {
 	rules      Rules
 	known      map[string]*entry
-	emptySince time.Time // zero: the last answer had instances, or there was none
+	named      map[string]bool // by the configuration
+	emptySince time.Time       // zero: the last answer had instances, or there was none
 }
 
 type entry struct {
@@ -104,11 +105,33 @@ func (r *roster) meet(instance Instance, c *Changes) {
 	r.known[instance.Name] = &entry{Instance: instance}
 }
 
+// name has these be those that the configuration names: they have not left, and are nobody's to hear of. Those that were named before
+// drain, as those do that leave a source.
+func (r *roster) name(before, named []Instance, now time.Time) (c Changes) {
+	r.named = map[string]bool{}
+	for _, i := range named {
+		r.named[i.Name] = true
+		if e := r.known[i.Name]; e != nil && !e.left.IsZero() {
+			delete(r.known, i.Name)
+		}
+	}
+	for _, i := range before {
+		if e := r.known[i.Name]; !r.named[i.Name] && (e == nil || !e.left.IsZero()) { // else the source tells of it
+			r.known[i.Name] = &entry{Instance: i, left: now}
+			c.Left = append(c.Left, i.Name)
+		}
+	}
+	return c.sorted()
+}
+
+// knows reports whether there is an instance of this name.
+func (r *roster) knows(name string) bool { return r.named[name] || r.known[name] != nil }
+
 // hear notes that another berth tells of instances. Those that are news are as if they had left: they
 // may own something, and are given nothing.
 func (r *roster) hear(list []Instance, now time.Time) (news []string) {
 	for _, instance := range list {
-		if r.known[instance.Name] == nil {
+		if !r.knows(instance.Name) {
 			r.known[instance.Name] = &entry{Instance: instance, left: now, heard: true}
 			news = append(news, instance.Name)
 		}
@@ -152,15 +175,6 @@ func (e *entry) over(rules Rules, hold Hold, now time.Time) string {
 	return ""
 }
 
-// leave has these drain, of whom no source told.
-func (r *roster) leave(list []Instance, now time.Time) (c Changes) {
-	for _, instance := range list {
-		r.known[instance.Name] = &entry{Instance: instance, left: now}
-		c.Left = append(c.Left, instance.Name)
-	}
-	return c.sorted()
-}
-
 // part has all drain: there is no source for them any more.
 func (r *roster) part(now time.Time) (c Changes) {
 	for name, e := range r.known {
@@ -182,6 +196,16 @@ func (r *roster) instances() []Instance {
 		list = append(list, i)
 	}
 	slices.SortFunc(list, byName)
+	return list
+}
+
+// standing are those that the source tells of, in no order.
+func (r *roster) standing() (list []Instance) {
+	for _, e := range r.known {
+		if e.left.IsZero() {
+			list = append(list, e.Instance)
+		}
+	}
 	return list
 }
 

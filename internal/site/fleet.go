@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"slices"
 	"sync"
 	"time"
 
@@ -62,7 +61,7 @@ func both(one, other func(context.Context) error) func(context.Context) error {
 func (g *generation) newFleet(name string) *fleet {
 	f := &fleet{}
 	f.members = discover.New(discover.Options{
-		Pool: name, Holds: f.holds, Changed: f.change, Directory: g.newDirectory(name), Logger: g.site.Log, Meter: g.site.Meter,
+		Pool: name, Holds: f.holds, Owns: g.site.owns(name), Changed: f.change, Directory: g.newDirectory(name), Logger: g.site.Log, Meter: g.site.Meter,
 	})
 	return f
 }
@@ -75,6 +74,14 @@ func (g *generation) newDirectory(pool string) *discover.Directory {
 	return discover.NewDirectory(g.site.store, pool, g.site.Log)
 }
 
+// owns tells for a pool whether an upstream that it may not have owns anything.
+func (s *Site) owns(pool string) func(context.Context, string) bool {
+	return func(ctx context.Context, upstream string) bool {
+		owned, err := s.bindings.Owned(ctx, pool, upstream)
+		return err == nil && owned.Tasks+owned.Sessions > 0
+	}
+}
+
 // newManning reads what cfg says. It asks nothing.
 func newManning(cfg config.Pool) (m manning, err error) {
 	if m.named, err = newUpstreams(cfg.Upstreams); err != nil {
@@ -85,6 +92,7 @@ func newManning(cfg config.Pool) (m manning, err error) {
 	}
 	m.era = cfg.Discover.Era
 	m.plan, err = discoverPlan(cfg)
+	m.plan.Named = instancesOf(m.named)
 	return m, err
 }
 
@@ -92,24 +100,21 @@ func newManning(cfg config.Pool) (m manning, err error) {
 func (f *fleet) become(m manning) {
 	f.pool.Configure(m.settings)
 	f.mu.Lock()
-	leaving := dropped(f.manning.named, m.named)
 	f.manning = m
 	if m.plan.Source == nil {
 		f.answered = true
 	}
 	f.mu.Unlock()
 	f.members.Follow(m.plan)
-	f.members.Leave(leaving)
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.compose()
 }
 
-// dropped are those that were named before and are not now. One whose sessions live in this process ends with its table.
-func dropped(before, now []*routing.Upstream) (list []discover.Instance) {
-	for _, u := range before {
-		gone := !slices.ContainsFunc(now, func(other *routing.Upstream) bool { return other.Name == u.Name })
-		if gone && !resident.Is(u.URL) {
+// instancesOf are those of upstreams that outlive their configuration. One whose sessions live in this process ends with its table.
+func instancesOf(named []*routing.Upstream) (list []discover.Instance) {
+	for _, u := range named {
+		if !resident.Is(u.URL) {
 			list = append(list, discover.Instance{Name: u.Name, URL: u.URL, Era: eraNamed(u.Era)})
 		}
 	}
