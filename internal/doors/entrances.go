@@ -7,6 +7,7 @@ import (
 
 	"berth/internal/framing"
 	"berth/internal/greet"
+	"berth/internal/h1/pace"
 	"berth/internal/series"
 
 	"go.opentelemetry.io/otel/metric"
@@ -24,7 +25,7 @@ func Open(listener net.Listener, o Options) Entrances {
 	if o.Certs == nil {
 		return Entrances{First: judged(listener, o)}
 	}
-	secure := o.Certs.Listener(listener)
+	secure := o.Certs.Listener(pace.Listener(listener))
 	if !o.HTTP2 {
 		return Entrances{First: judged(secure, o)}
 	}

@@ -13,6 +13,7 @@ import (
 
 	"berth/internal/h1/buffer"
 	"berth/internal/h1/lookout"
+	"berth/internal/h1/pace"
 	"berth/internal/lapse"
 )
 
@@ -30,7 +31,8 @@ type conn struct {
 	in      buffer.Reader
 	reading bound
 	writing bound
-	unsent  unsent
+	unsent  pace.Unsent
+	limited func(time.Time) bool // limit, kept since making it allocates
 	state   atomic.Int32
 	remote  string
 	peer    netip.Addr           // remote's address
@@ -48,7 +50,7 @@ type conn struct {
 func newConn(s *Server, inner net.Conn) *conn {
 	c := &conn{server: s, net: inner, began: time.Now()}
 	c.reading.set, c.writing.set = inner.SetReadDeadline, inner.SetWriteDeadline
-	c.headWaits = c.awaitHead
+	c.headWaits, c.limited = c.awaitHead, c.limit
 	c.in.Reset(inner)
 	return c
 }

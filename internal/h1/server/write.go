@@ -5,34 +5,26 @@ import (
 	"time"
 
 	"berth/internal/h1/buffer"
+	"berth/internal/h1/pace"
 )
-
-// unsent is one write to the kernel's connection, beneath whoever wraps it.
-type unsent struct {
-	left    []byte
-	err     error
-	attempt func(fd uintptr) bool // writeOn, kept since making it allocates
-	waits   bool                  // for room, where there is none
-}
 
 // send writes to the client within the time that at bounds.
 func (c *conn) send(parts *net.Buffers, at time.Time) error {
 	if len(*parts) == 1 {
 		return c.write((*parts)[0], at)
 	}
-	c.writing.until(at)
-	if tcp, ok := buffer.Plain(c.net).(*net.TCPConn); ok {
-		_, err := parts.WriteTo(tcp)
-		return err
+	if tcp, ok := buffer.Plain(c.net).(*net.TCPConn); ok && c.in.Raw() != nil {
+		return pace.WriteParts(tcp, c.in.Raw(), parts, at, c.limited)
 	}
+	c.writing.until(at)
 	_, err := parts.WriteTo(c.net)
 	return err
 }
 
 // write is send of one part. Most of them the kernel takes at once, so that it sets a deadline where it has to wait; one that was set for
-// another must not be over.
+// another must not be over. A client that takes what is sent slowly is given its time anew.
 func (c *conn) write(b []byte, at time.Time) error {
-	kernel, w := c.in.Raw(), &c.unsent
+	kernel := c.in.Raw()
 	if kernel == nil || !c.writing.at.IsZero() {
 		c.writing.until(at)
 	}
@@ -40,18 +32,12 @@ func (c *conn) write(b []byte, at time.Time) error {
 		_, err := c.net.Write(b)
 		return err
 	}
-	if w.attempt == nil {
-		w.attempt = w.writeOn
-	}
-	w.left, w.err, w.waits = b, nil, false
-	err := kernel.Write(w.attempt)
-	if err == nil && w.err == nil && len(w.left) > 0 {
-		c.writing.until(at)
-		w.waits = true
-		err = kernel.Write(w.attempt)
-	}
-	if w.left = nil; err == nil {
-		err = w.err
-	}
+	_, err := c.unsent.Write(kernel, b, at, c.limited)
 	return err
+}
+
+// limit has writes wait until at.
+func (c *conn) limit(at time.Time) bool {
+	c.writing.until(at)
+	return true
 }

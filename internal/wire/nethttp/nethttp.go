@@ -30,6 +30,7 @@ func Serve(h Handler, w http.ResponseWriter, r *http.Request) {
 		RemoteAddr: r.RemoteAddr, TLS: r.TLS,
 	}
 	c := &client{w: w, control: *http.NewResponseController(w), request: *request.WithContext(r.Context()), header: wire.FromLists(w.Header())}
+	c.stall.end = func() { _ = c.control.SetWriteDeadline(time.Now()) }
 	whole := h.Serve(c, &c.request)
 	if r.Context().Err() != nil {
 		_ = c.control.SetWriteDeadline(time.Time{}) // net/http stops no timer that was begun behind a stream's end
@@ -38,6 +39,9 @@ func Serve(h Handler, w http.ResponseWriter, r *http.Request) {
 		panic(http.ErrAbortHandler)
 	}
 	c.begin(http.StatusOK)
+	if span := c.stall.span; span > 0 {
+		_ = c.deadline(time.Now().Add(span), c.control.SetWriteDeadline) // for what net/http still has to write
+	}
 }
 
 // client is a client that net/http answers, and what it asks.
@@ -46,7 +50,8 @@ type client struct {
 	control http.ResponseController
 	request wire.Request
 	header  *wire.Header
-	begun   bool // the final status was given
+	begun   bool  // the final status was given
+	stall   stall // of HTTP/2
 }
 
 // begin sends the header with a status, unless it was sent.
@@ -65,17 +70,27 @@ func (c *client) WriteHeader(status int) { c.begin(status) }
 
 func (c *client) Write(b []byte) (int, error) {
 	c.begin(http.StatusOK)
+	c.stall.begin()
+	defer c.stall.over()
 	return c.w.Write(b)
 }
 
 func (c *client) Flush() error {
 	c.begin(http.StatusOK)
+	c.stall.begin()
+	defer c.stall.over()
 	return c.control.Flush()
 }
 
 func (c *client) SetReadDeadline(t time.Time) error { return c.deadline(t, c.control.SetReadDeadline) }
+
+// SetWriteDeadline implements wire.Client. By HTTP/1.1 a deadline holds for nobody who does not write.
 func (c *client) SetWriteDeadline(t time.Time) error {
-	return c.deadline(t, c.control.SetWriteDeadline)
+	if c.request.ProtoMajor < 2 {
+		return c.deadline(t, c.control.SetWriteDeadline)
+	}
+	c.stall.until, c.stall.span = t, time.Until(t)
+	return nil
 }
 
 // deadline sets none behind a stream's end: where its connection ends as well nothing would stop the timer.

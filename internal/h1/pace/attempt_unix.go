@@ -1,6 +1,6 @@
 //go:build unix
 
-package server
+package pace
 
 import (
 	"os"
@@ -10,17 +10,17 @@ import (
 )
 
 // writeOn writes what is left as far as there is room. If it is to wait, it is called again when there is more.
-func (w *unsent) writeOn(fd uintptr) bool {
-	for len(w.left) > 0 {
-		n, err := raw.Write(fd, w.left)
+func (u *Unsent) writeOn(fd uintptr) bool {
+	for len(u.left) > 0 {
+		n, err := raw.Write(fd, u.left)
 		if err == syscall.EAGAIN {
-			return !w.waits
+			return !u.waits
 		}
 		if err != nil {
-			w.err = os.NewSyscallError("write", err)
+			u.err = os.NewSyscallError("write", err)
 			return true
 		}
-		w.left = w.left[n:]
+		u.left = u.left[n:]
 	}
 	return true
 }

@@ -1,6 +1,6 @@
 //go:build !unix
 
-package server
+package pace
 
 // writeOn is not called: package buffer knows no connection of the kernel.
-func (*unsent) writeOn(uintptr) bool { return true }
+func (*Unsent) writeOn(uintptr) bool { return true }

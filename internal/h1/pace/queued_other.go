@@ -1,0 +1,7 @@
+//go:build !linux
+
+package pace
+
+import "syscall"
+
+func queued(syscall.RawConn) int { return 0 }
