@@ -107,7 +107,7 @@ func (e *Epoch) enter(epoch string) (changed bool) {
 	if changed {
 		e.lose()
 		e.flushedTo = e.lost.Add(e.Settling())
-		e.awaited.begin(e.lost, e.lost.Add(e.Life + e.Settling()))
+		e.awaited.begin(e.lost, e.lost.Add(e.Life+e.Settling()))
 	}
 	e.name = epoch
 	return changed
