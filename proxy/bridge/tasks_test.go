@@ -30,6 +30,34 @@ func TestServerThatHasCoreTasksTellsOfTheExtension(t *testing.T) {
 	})
 }
 
+// A request about a task that names none is told so, as where berth makes the tasks: the header that would mirror the name
+// is not what it lacks. Of one that lacks a header it is told which.
+func TestWhatARequestLacksIsNamed(t *testing.T) {
+	withTasks(t, nil, func(r *taskRig) {
+		r.make()
+		for _, method := range []string{mcp.MethodGetTask, mcp.MethodUpdateTask, mcp.MethodCancelTask} {
+			if got := r.ask("alice", knowsTasks, method, ""); got.Error.Code != mcp.CodeInvalidParams || !strings.Contains(got.text, "taskId is missing") {
+				t.Errorf("%s without a task: got %d %s", method, got.status, got.text)
+			}
+			if got := r.ask("alice", knowsNone, method, ""); got.Error.Code != mcp.CodeMissingCapability {
+				t.Errorf("%s of who declares no tasks: got %d %s", method, got.status, got.text)
+			}
+			for _, lacks := range []string{mcp.HeaderVersion, mcp.HeaderMethod, mcp.HeaderName} {
+				request := r.request("alice", knowsTasks, method, `"taskId":"x",`)
+				request.Header.Del(lacks)
+				response, err := r.berths[0].To(r.berths[0].at).Send(t.Context(), request, 0)
+				if err != nil {
+					t.Fatal(err)
+				}
+				text, _ := io.ReadAll(response.Body)
+				if response.Status != 400 || !strings.Contains(string(text), "-32020") || !strings.Contains(string(text), lacks+" is missing") {
+					t.Errorf("%s without %s: got %d %s", method, lacks, response.Status, text)
+				}
+			}
+		}
+	})
+}
+
 // Which calls become tasks, the tool and the client have a say in.
 func TestCallsThatBecomeTasks(t *testing.T) {
 	for _, tt := range []struct {

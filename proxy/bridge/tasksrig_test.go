@@ -245,6 +245,14 @@ func (r *taskRig) ask(caller, capabilities, method, params string) (got said) {
 
 func (r *taskRig) send(b inFront, caller, capabilities, method, params string) *wire.Response {
 	r.t.Helper()
+	response, err := b.To(b.at).Send(r.t.Context(), r.request(caller, capabilities, method, params), 0)
+	if err != nil {
+		r.t.Fatalf("%s: %v", method, err)
+	}
+	return response
+}
+
+func (r *taskRig) request(caller, capabilities, method, params string) *exchange.Request {
 	body := fmt.Sprintf(`{"jsonrpc":"2.0","id":7,"method":%q,"params":{%s"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":%s}}}`,
 		method, params, capabilities)
 	h := wire.NewHeader("Content-Type", "application/json", "Accept", "application/json, text/event-stream", mcp.HeaderVersion, "2026-07-28", mcp.HeaderMethod, method)
@@ -253,11 +261,7 @@ func (r *taskRig) send(b inFront, caller, capabilities, method, params string) *
 	if name := named.Params.Name + named.Params.TaskID; name != "" {
 		h.Set(mcp.HeaderName, name)
 	}
-	response, err := b.To(b.at).Send(r.t.Context(), &exchange.Request{Method: wire.MethodPost, URL: b.at.URL, Header: h, Body: []byte(body), Caller: caller}, 0)
-	if err != nil {
-		r.t.Fatalf("%s: %v", method, err)
-	}
-	return response
+	return &exchange.Request{Method: wire.MethodPost, URL: r.berths[0].at.URL, Header: h, Body: []byte(body), Caller: caller}
 }
 
 // make has the server make a task, whose id it returns.
