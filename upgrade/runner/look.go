@@ -145,10 +145,10 @@ func (h *Held) ahead(stands ledger.Entry) bool {
 		stands.Version < h.entry.Version+task.KeptOps && !stands.Did(h.entry.Ops[last])
 }
 
-// mayPutBack fails if the record is not to be stored anew. If another berth may have ended the task before it was lost,
+// mayPutBack fails if the record of h is not to be stored anew. If another berth may have ended the task before it was lost,
 // the call is given up: a process that stood still for longer than its lease lives knows that nobody has only of a store
-// that was flushed before.
-func (h *Held) mayPutBack(ctx context.Context) error {
+// that was flushed before. The caller has h.mu.
+func mayPutBack(ctx context.Context, h *Held) error {
 	lease := h.l.Lease
 	switch {
 	case !time.Now().Before(h.Expires), errors.Is(h.givenUp(), errDiscarded):
@@ -166,7 +166,7 @@ func (h *Held) mayPutBack(ctx context.Context) error {
 
 // putBack stores the record anew, with all that belongs to it, for the rest of its life. The caller has h.mu.
 func (h *Held) putBack(ctx context.Context) error {
-	if err := h.mayPutBack(ctx); err != nil {
+	if err := mayPutBack(ctx, h); err != nil {
 		return err
 	}
 	l, t, life := h.l, h.entry.Task, time.Until(h.Expires)
