@@ -45,7 +45,8 @@
 //     once a client has asked for it.
 //   - While the store is away calls go on, and outcomes wait in memory. When it is back,
 //     holders compare what they hold with what stands, and put back what is lost; until
-//     they had the time for it, a task that is not found is not called unknown.
+//     they had the time for it, a task that is not found is not called unknown. Who stood still
+//     meanwhile, for longer than a lease lives, puts back what was flushed before its own ran out.
 //   - A step whose acknowledgement is lost is taken again.
 //   - Nothing depends on a message between berths: waiters look at the store as well.
 //

@@ -20,6 +20,9 @@ func (q *Queues) Line(ctx context.Context, name string) (ids []string, err error
 	return ids, err
 }
 
+// Awaited returns the queues, by Terms.Queue, in which calls wait that this process holds.
+func (q *Queues) Awaited() []string { return q.ledger.Queues.Awaited() }
+
 // Running counts the calls of a queue that are under way at an upstream. The error wraps
 // storage.ErrUnavailable.
 func (q *Queues) Running(ctx context.Context, queue, upstream string) (int, error) {

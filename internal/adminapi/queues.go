@@ -57,8 +57,8 @@ type queue struct {
 	pool *routing.Pool // nil: likewise
 }
 
-// all are the queues of the rules in force, and those that are paused and of no such rule any more: what waits there waits for that
-// to end.
+// all are the queues of the rules in force, and those of no such rule any more that are paused, or in which calls of this berth
+// wait.
 func (qs *queues) all(ctx context.Context) ([]queue, error) {
 	all := qs.inForce()
 	tasks := qs.upgraded()
@@ -66,7 +66,9 @@ func (qs *queues) all(ctx context.Context) ([]queue, error) {
 		return all, nil
 	}
 	pauses, err := tasks.Queues.Pauses(ctx)
-	for _, id := range slices.Sorted(maps.Keys(pauses)) {
+	left := append(slices.Collect(maps.Keys(pauses)), tasks.Queues.Awaited()...)
+	slices.Sort(left)
+	for _, id := range slices.Compact(left) {
 		if !slices.ContainsFunc(all, func(q queue) bool { return q.id == id }) {
 			all = append(all, queue{id: id})
 		}
@@ -180,5 +182,5 @@ func (qs *queues) setPause(ctx context.Context, r *http.Request, set func(q queu
 		told, err := qs.tellQueue(ctx, q)
 		return told, err
 	}
-	return nil, admin.NotFound("there is no queue " + r.PathValue("id") + ": no rule in force has it, and it is not paused")
+	return nil, admin.NotFound("there is no queue " + r.PathValue("id") + ": no rule in force has it, it is not paused, and no call of this berth waits in it")
 }

@@ -277,6 +277,34 @@ func TestQueuesAreToldAndPaused(t *testing.T) {
 	})
 }
 
+// A queue that no rule has any more is told of, and can be paused, as long as calls wait in it.
+func TestQueueOfARuleThatHasChangedIsToldWhileCallsWait(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newWorkRig(t, "memory:", nil)
+		ids := fill(r)
+		var told api.Queues
+		r.must("GET", "/v1/queues", "", &told)
+		left := told.Queues[0].ID
+		r.rule.Tools = []string{"slow", "more"}
+		r.must("GET", "/v1/queues", "", &told)
+		if len(told.Queues) != 2 || told.Queues[1].ID != left || told.Queues[1].Waiting != 1 || told.Queues[1].Running != 2 || told.Queues[1].Rule != "" {
+			t.Fatalf("got %+v", told)
+		}
+		var q api.Queue
+		if r.must("POST", "/v1/queues/"+left+"/pause", "{}", &q); !q.Paused {
+			t.Errorf("got %+v", q)
+		}
+		r.must("POST", "/v1/queues/"+left+"/resume", "{}", &q)
+		r.must("POST", "/v1/tasks/"+ids["waits"]+"/cancel", "{}", &api.TaskDetail{})
+		time.Sleep(2 * time.Second)
+		synctest.Wait()
+		told = api.Queues{}
+		if r.must("GET", "/v1/queues", "", &told); len(told.Queues) != 1 {
+			t.Errorf("once nobody waits: got %+v", told)
+		}
+	})
+}
+
 // What waits in a paused queue that no rule has any more is told of, and let go.
 func TestPausedQueueOfARuleThatHasChangedIsResumed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -160,7 +160,7 @@ type PauseOrder struct {
 type Queue struct {
 	ID       string    `json:"id"`   // in paths
 	Pool     string    `json:"pool"` // "": of all pools
-	Rule     string    `json:"rule"` // tools of the rule; "": it is paused, and no rule in force has it
+	Rule     string    `json:"rule"` // tools of the rule; "": no rule in force has it, and it is paused, or calls of this berth wait in it
 	Waiting  int       `json:"waiting"`
 	Running  int       `json:"running"`
 	Places   int       `json:"places"` // per upstream; 0: any number

@@ -42,13 +42,13 @@ func judge(c *mcp.Call, client *eras.Client, h *wire.Header, lenient bool) *mcp.
 	case client.Capabilities == nil || version == "":
 		return errMeta
 	case !h.Has(mcp.HeaderVersion) && !lenient:
-		return errNoHeader
+		return errNoHeader(mcp.HeaderVersion)
 	case version != modernVersion:
 		return errVersion(version)
 	case h.Get(mcp.HeaderMethod) == "" && !lenient:
-		return errNoHeader
-	case (isNamed(c.Method) || isOfTask(c.Method)) && h.Get(mcp.HeaderName) == "" && !lenient:
-		return errNoHeader
+		return errNoHeader(mcp.HeaderMethod)
+	case (isNamed(c.Method) || isOfTask(c.Method) && c.HasTaskID) && h.Get(mcp.HeaderName) == "" && !lenient:
+		return errNoHeader(mcp.HeaderName)
 	}
 	return nil
 }

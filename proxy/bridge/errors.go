@@ -15,7 +15,6 @@ var (
 	errPostAlone = &mcp.Error{Status: wire.StatusMethodNotAllowed, Code: mcp.CodeInvalidRequest, Message: "Invalid Request: this revision knows POST alone"}
 	errMeta      = &mcp.Error{Status: wire.StatusBadRequest, Code: mcp.CodeInvalidParams, Message: "Invalid params: _meta must say protocolVersion and clientCapabilities"}
 	errFilter    = &mcp.Error{Status: wire.StatusBadRequest, Code: mcp.CodeInvalidParams, Message: "Invalid params: the notifications of a subscription are true or false, its resources and tasks lists of strings"}
-	errNoHeader  = &mcp.Error{Status: wire.StatusBadRequest, Code: mcp.CodeHeaderMismatch, Message: "Header mismatch: MCP-Protocol-Version, Mcp-Method or Mcp-Name is missing"}
 )
 
 // What a bridged call fails with.
@@ -37,6 +36,9 @@ func timedOut(err error) error {
 	}
 	return late
 }
+
+// errNoHeader refuses a request that lacks a header ("Server Validation").
+func errNoHeader(name string) *mcp.Error { return mcp.ErrMismatch(name + " is missing") }
 
 // errVersion refuses a version that is not spoken (2026-07-28, versioning, "Protocol Version
 // Negotiation").

@@ -15,6 +15,8 @@ func (c *call) serveTask(ctx context.Context) (*wire.Response, error) {
 		return nil, errNoMethod
 	case !c.DeclaresTasks:
 		return nil, mcp.ErrMissingTasks
+	case !c.HasTaskID:
+		return nil, mcp.ErrNoTaskID
 	}
 	t, err := c.f.tasks.Open(ctx, &c.who, c.TaskID)
 	if err != nil {

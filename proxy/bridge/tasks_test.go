@@ -1,6 +1,7 @@
 package bridge_test
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -26,6 +27,34 @@ func TestServerThatHasCoreTasksTellsOfTheExtension(t *testing.T) {
 		got := r.ask("alice", knowsTasks, "server/discover", "")
 		if string(got.Result.Capabilities["extensions"]) != `{"io.modelcontextprotocol/tasks":{}}` || got.Result.Capabilities["tasks"] != nil {
 			t.Errorf("got %s", got.text)
+		}
+	})
+}
+
+// A request about a task that names none is told so, as where berth makes the tasks: the header that would mirror the name
+// is not what it lacks. Of one that lacks a header it is told which.
+func TestWhatARequestLacksIsNamed(t *testing.T) {
+	withTasks(t, nil, func(r *taskRig) {
+		r.make()
+		for _, method := range []string{mcp.MethodGetTask, mcp.MethodUpdateTask, mcp.MethodCancelTask} {
+			if got := r.ask("alice", knowsTasks, method, ""); got.Error.Code != mcp.CodeInvalidParams || !strings.Contains(got.text, "taskId is missing") {
+				t.Errorf("%s without a task: got %d %s", method, got.status, got.text)
+			}
+			if got := r.ask("alice", knowsNone, method, ""); got.Error.Code != mcp.CodeMissingCapability {
+				t.Errorf("%s of who declares no tasks: got %d %s", method, got.status, got.text)
+			}
+			for _, lacks := range []string{mcp.HeaderVersion, mcp.HeaderMethod, mcp.HeaderName} {
+				request := r.request("alice", knowsTasks, method, `"taskId":"x",`)
+				request.Header.Del(lacks)
+				response, err := r.berths[0].To(r.berths[0].at).Send(t.Context(), request, 0)
+				if err != nil {
+					t.Fatal(err)
+				}
+				text, _ := io.ReadAll(response.Body)
+				if response.Status != 400 || !strings.Contains(string(text), "-32020") || !strings.Contains(string(text), lacks+" is missing") {
+					t.Errorf("%s without %s: got %d %s", method, lacks, response.Status, text)
+				}
+			}
 		}
 	})
 }
@@ -87,6 +116,79 @@ func TestOutcomeThatIsNoUTF8IsNotPassedOn(t *testing.T) {
 		r.becomes("completed", "\"result\":{\"content\":[\"\xff\"]}")
 		if got := r.about("tasks/get", id); got.status != 502 || got.Error.Code != mcp.CodeInternal {
 			t.Errorf("got %d %q, want 502", got.status, got.text)
+		}
+	})
+}
+
+// A server may ask anew with each tasks/result: its question is shown once, and its answer comes to a request that stands. What was
+// answered before that showed is asked once more.
+func TestQuestionThatIsAskedAnewIsShownOnce(t *testing.T) {
+	for polls, answers := range map[int]int{1: 2, 5: 1} {
+		t.Run(fmt.Sprint(polls, " polls before it is answered"), func(t *testing.T) {
+			withTasks(t, nil, func(r *taskRig) {
+				id := r.make()
+				r.asksAnew = true
+				r.becomes("input_required", "")
+				for n := range answers {
+					key := ""
+					for range polls {
+						got := r.wantStatus(id, "input_required")
+						for shown := range got.Result.InputRequests {
+							if key = cmp.Or(key, shown); key != shown || len(got.Result.InputRequests) != 1 {
+								t.Fatalf("got %s, want %s alone", got.text, key)
+							}
+						}
+					}
+					if got := r.ask("alice", knowsTasks, "tasks/update", fmt.Sprintf(`"taskId":%q,"inputResponses":{%q:{"action":"decline"}},`, id, key)); got.Result.ResultType != "complete" {
+						t.Fatalf("answer %d: got %s", n, got.text)
+					}
+				}
+				r.wantStatus(id, "working")
+				if r.asksAnew {
+					t.Errorf("the server has %q, and none while it listened", r.answers)
+				}
+			})
+		})
+	}
+}
+
+// A server that tells each question once may ask the same twice: it has an answer to both.
+func TestTheSameQuestionTwiceHasTwoAnswers(t *testing.T) {
+	withTasks(t, nil, func(r *taskRig) {
+		id := r.make()
+		for asked := 4; asked <= 5; asked++ {
+			r.becomes("input_required", "", fmt.Sprintf(taskQuestion, asked, "elicitation/create"))
+			if got := r.wantStatus(id, "input_required"); len(got.Result.InputRequests) != 1 || got.Result.InputRequests["ask-4"] == nil {
+				t.Fatalf("got %s, want one question", got.text)
+			}
+		}
+		r.ask("alice", knowsTasks, "tasks/update", fmt.Sprintf(`"taskId":%q,"inputResponses":{"ask-4":{"action":"decline"}},`, id))
+		r.wantStatus(id, "working")
+		for _, asked := range []string{`"id":4,`, `"id":5,`} {
+			if !slices.ContainsFunc(r.answers, func(answer string) bool { return strings.Contains(answer, asked) }) {
+				t.Errorf("the server has %q, and no answer to %s", r.answers, asked)
+			}
+		}
+	})
+}
+
+// What is asked twice at once are two questions, though it is asked anew: each has its own answer.
+func TestTheSameQuestionTwiceAtOnceIsTwo(t *testing.T) {
+	withTasks(t, nil, func(r *taskRig) {
+		id := r.make()
+		for _, first := range []int{4, 6} {
+			r.becomes("input_required", "", fmt.Sprintf(taskQuestion, first, "elicitation/create"), fmt.Sprintf(taskQuestion, first+1, "elicitation/create"))
+			if got := r.wantStatus(id, "input_required"); len(got.Result.InputRequests) != 2 || got.Result.InputRequests["ask-4"] == nil || got.Result.InputRequests["ask-5"] == nil {
+				t.Fatalf("got %s, want two questions", got.text)
+			}
+		}
+		r.ask("alice", knowsTasks, "tasks/update", fmt.Sprintf(`"taskId":%q,"inputResponses":{"ask-5":{"action":"decline"}},`, id))
+		var answered []string
+		for _, answer := range r.answers {
+			answered = append(answered, string(mcp.ID([]byte(answer))))
+		}
+		if slices.Sort(answered); !slices.Equal(answered, []string{"5", "7"}) {
+			t.Errorf("the server has answers to %q, want those to the second of each", answered)
 		}
 	})
 }

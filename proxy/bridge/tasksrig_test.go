@@ -40,8 +40,11 @@ type coreServer struct {
 	sessions  int
 	ended     int // sessions
 	calls     []string
-	keeps     bool // it has no tasks/cancel
-	timeless  bool // it does not say when the task was created, or changed
+	keeps     bool            // it has no tasks/cancel
+	timeless  bool            // it does not say when the task was created, or changed
+	asksAnew  bool            // each tasks/result the same, until it has an answer to what one that stands was told
+	asked     int             // so often
+	standing  map[string]bool // ids of questions that were told to requests which stand
 }
 
 const coreTask = `"taskId":"core-1","status":%q,"statusMessage":"so far","createdAt":"2026-01-01T00:00:00Z","lastUpdatedAt":"2026-01-01T00:00:01Z","ttl":600000,"pollInterval":500`
@@ -82,6 +85,9 @@ func (s *coreServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		w.WriteHeader(http.StatusMethodNotAllowed)
 	case m.Method == "":
 		s.answers = append(s.answers, string(body))
+		if s.standing[string(m.ID)] {
+			s.status, s.asksAnew = "working", false
+		}
 		w.WriteHeader(http.StatusAccepted)
 	case m.Method == "notifications/cancelled":
 		if over := s.listening[string(m.Params.RequestID)]; over != nil {
@@ -125,6 +131,13 @@ func (s *coreServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // stream tells what is asked, and blocks until the request is cancelled.
 func (s *coreServer) stream(w http.ResponseWriter, r *http.Request, id string) {
 	w.Header().Set("Content-Type", "text/event-stream")
+	if s.asksAnew {
+		s.asked++
+		asked := fmt.Sprint(100 + s.asked)
+		s.queue = append(s.queue, fmt.Sprintf(taskQuestion, 100+s.asked, "elicitation/create"))
+		s.standing[asked] = true
+		defer delete(s.standing, asked)
+	}
 	for _, q := range s.queue {
 		fmt.Fprintf(w, "data: %s\n\n", q)
 	}
@@ -166,7 +179,7 @@ type inFront struct {
 func withTasks(t *testing.T, change func(*bridge.Options), test func(r *taskRig)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		server := &coreServer{status: "working", listening: map[string]chan struct{}{}}
+		server := &coreServer{status: "working", listening: map[string]chan struct{}{}, standing: map[string]bool{}}
 		listener := memnet.Listen("a")
 		front := &http.Server{Handler: server, ErrorLog: slog.NewLogLogger(slog.DiscardHandler, 0)}
 		go front.Serve(listener)
@@ -245,6 +258,14 @@ func (r *taskRig) ask(caller, capabilities, method, params string) (got said) {
 
 func (r *taskRig) send(b inFront, caller, capabilities, method, params string) *wire.Response {
 	r.t.Helper()
+	response, err := b.To(b.at).Send(r.t.Context(), r.request(caller, capabilities, method, params), 0)
+	if err != nil {
+		r.t.Fatalf("%s: %v", method, err)
+	}
+	return response
+}
+
+func (r *taskRig) request(caller, capabilities, method, params string) *exchange.Request {
 	body := fmt.Sprintf(`{"jsonrpc":"2.0","id":7,"method":%q,"params":{%s"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":%s}}}`,
 		method, params, capabilities)
 	h := wire.NewHeader("Content-Type", "application/json", "Accept", "application/json, text/event-stream", mcp.HeaderVersion, "2026-07-28", mcp.HeaderMethod, method)
@@ -253,11 +274,7 @@ func (r *taskRig) send(b inFront, caller, capabilities, method, params string) *
 	if name := named.Params.Name + named.Params.TaskID; name != "" {
 		h.Set(mcp.HeaderName, name)
 	}
-	response, err := b.To(b.at).Send(r.t.Context(), &exchange.Request{Method: wire.MethodPost, URL: b.at.URL, Header: h, Body: []byte(body), Caller: caller}, 0)
-	if err != nil {
-		r.t.Fatalf("%s: %v", method, err)
-	}
-	return response
+	return &exchange.Request{Method: wire.MethodPost, URL: r.berths[0].at.URL, Header: h, Body: []byte(body), Caller: caller}
 }
 
 // make has the server make a task, whose id it returns.

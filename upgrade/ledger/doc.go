@@ -18,7 +18,8 @@
 //	lists.go, sessions.go, asks.go       what can be found without a task's id
 //	kept.go                              and is held by nobody
 //	overlooked.go                        what cannot, and is met by its id
-//	epoch.go, absence.go, word.go        what the store is trusted with
+//	epoch.go, absence.go, awaited.go     what the store is trusted with
+//	word.go                              on another's word
 //	lease.go, delivery.go, clock.go      who lives, who tells a client, and the time
 //	notices.go, watcher.go               who is woken by what
 //	backlog.go, pending.go               what waits for the store, or is not known to be in it

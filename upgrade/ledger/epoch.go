@@ -3,6 +3,8 @@ package ledger
 import (
 	"context"
 	"errors"
+	"strconv"
+	"strings"
 	"sync"
 	"time"
 
@@ -11,7 +13,7 @@ import (
 )
 
 // epochKey holds a name that lives as long as what the store holds: another one, or none,
-// means that the store was flushed.
+// means that the store was flushed. With it stands when that was seen, by the store's clock.
 const epochKey = "upgrade:epoch"
 
 // Epoch tells whether a task that the store does not know does not exist. After a flush
@@ -31,6 +33,7 @@ type Epoch struct {
 	name         string
 	distrustedTo time.Time
 	flushedTo    time.Time // what was flushed may not be back before then
+	awaited      awaited
 	away         absence
 	lost         time.Time // when the store may have lost something last; zero: not in this process's life
 	told         time.Time // since when the store is well, by another's word; zero: nobody gave any
@@ -92,7 +95,8 @@ func (e *Epoch) keptSince(seen time.Time) time.Time {
 func (e *Epoch) distrusted() bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	return time.Now().Before(e.distrustedTo)
+	now := time.Now()
+	return now.Before(e.distrustedTo) || e.awaited.doubts(now)
 }
 
 // enter notes the epoch that stands, and reports whether there was another before: then the store was flushed.
@@ -103,6 +107,7 @@ func (e *Epoch) enter(epoch string) (changed bool) {
 	if changed {
 		e.lose()
 		e.flushedTo = e.lost.Add(e.Settling())
+		e.awaited.begin(e.lost, e.lost.Add(e.Life+e.Settling()))
 	}
 	e.name = epoch
 	return changed
@@ -133,7 +138,7 @@ func (e *Epoch) keysDoubted() bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	now := time.Now()
-	return now.Before(e.flushedTo) || now.Before(e.away.doubtedTo)
+	return now.Before(e.flushedTo) || now.Before(e.away.doubtedTo) || e.awaited.doubts(now)
 }
 
 // Check finds out whether the store still holds what it held. If it was flushed, all
@@ -142,7 +147,7 @@ func (e *Epoch) Check(ctx context.Context) error {
 	record, err := e.store.Get(ctx, epochKey)
 	fresh := errors.Is(err, storage.ErrNotFound)
 	if fresh {
-		record, _, err = e.store.PutIfAbsent(ctx, epochKey, []byte(task.NewName(9)), 0)
+		record, err = e.begin(ctx)
 	}
 	if err != nil {
 		return err
@@ -152,6 +157,36 @@ func (e *Epoch) Check(ctx context.Context) error {
 		e.WakeBeat()
 	}
 	return nil
+}
+
+// begin begins an epoch, unless another process was first, and returns the one that stands.
+func (e *Epoch) begin(ctx context.Context) (storage.Record, error) {
+	now, err := e.store.Now(ctx)
+	if err != nil {
+		return storage.Record{}, err
+	}
+	record, _, err := e.store.PutIfAbsent(ctx, epochKey, []byte(task.NewName(9)+" "+strconv.FormatInt(now.UnixMilli(), 10)), 0)
+	return record, err
+}
+
+// WasFlushed reports whether the store was flushed last between these two times, as the timers of this process count. Of
+// a flush that a berth of an older version was the first to see nobody knows when it was.
+func (e *Epoch) WasFlushed(ctx context.Context, from, to time.Time) (bool, error) {
+	if err := e.Check(ctx); err != nil {
+		return false, err
+	}
+	if err := e.clock.Refresh(ctx); err != nil { // it may have been asked as this process fell asleep
+		return false, err
+	}
+	e.mu.Lock()
+	_, seen, known := strings.Cut(e.name, " ")
+	e.mu.Unlock()
+	ms, err := strconv.ParseInt(seen, 10, 64)
+	if !known || err != nil {
+		return false, nil
+	}
+	at := e.clock.Here(time.UnixMilli(ms))
+	return !at.Before(from) && at.Before(to), nil
 }
 
 // CheckInTime is Check for a beat, which does not come again in time to put back

@@ -33,7 +33,11 @@ type Lease struct {
 	until time.Time  // when it runs out, at the earliest
 	tried time.Time  // when it was renewed last, or was to be
 	woke  time.Time  // when it was for the first time in longer than it lives
+	slept spell      // in which it stood before that
 }
+
+// spell is a time in which a lease stood without a break.
+type spell struct{ from, until time.Time }
 
 // renewal is one that was tried, and what came of it.
 type renewal struct {
@@ -58,7 +62,7 @@ func (l *Lease) try() time.Time {
 	defer l.mu.Unlock()
 	now := time.Now()
 	if !l.tried.IsZero() && now.Sub(l.tried) > l.life {
-		l.woke = now
+		l.slept, l.woke = spell{l.woke, l.until}, now
 	}
 	l.tried = now
 	return now
@@ -71,6 +75,20 @@ func (l *Lease) Slept(since time.Time) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return since.Before(l.woke) || !l.tried.IsZero() && time.Since(l.tried) > l.life
+}
+
+// StoodUntil is when the lease of this process, which may have stood still since, ran out for the first time from then
+// on, at the earliest: until then others have gone on with nothing that it held.
+func (l *Lease) StoodUntil(from time.Time) time.Time {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	switch {
+	case !from.Before(l.woke):
+		return l.until
+	case !from.Before(l.slept.from):
+		return l.slept.until
+	}
+	return from
 }
 
 // Renew keeps the lease. It fails with ErrLeaseLost if others may have taken this process

@@ -36,3 +36,34 @@ func TestARenewalThatFailsIsTriedOnceForAllWhoWait(t *testing.T) {
 		}
 	})
 }
+
+// Of what was before the last time that its process stood still a lease knows until when it stood then; of what was before
+// another such time nothing.
+func TestALeaseKnowsUntilWhenItStoodBeforeASleep(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		begun := time.Now()
+		l := newLease(Lists{}, "holder", time.Minute, nil)
+		renew := func() { l.until = l.try().Add(l.life) }
+		renew()
+		time.Sleep(50 * time.Second)
+		first := time.Now()
+		if got := l.StoodUntil(first); !got.Equal(begun.Add(time.Minute)) {
+			t.Errorf("awake: it stood until %v after it was renewed", got.Sub(begun))
+		}
+		time.Sleep(time.Hour)
+		l.try()
+		if got := l.StoodUntil(first); !got.Equal(begun.Add(time.Minute)) {
+			t.Errorf("once it slept: it stood until %v after it was renewed", got.Sub(begun))
+		}
+		renew()
+		second := time.Now()
+		time.Sleep(time.Hour)
+		l.try()
+		if got := l.StoodUntil(first); got.After(first) {
+			t.Errorf("once it slept twice: it stood for %v", got.Sub(first))
+		}
+		if got := l.StoodUntil(second); !got.Equal(second.Add(time.Minute)) {
+			t.Errorf("of what was between two sleeps: it stood for %v", got.Sub(second))
+		}
+	})
+}

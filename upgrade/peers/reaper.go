@@ -41,6 +41,7 @@ func (r *reaper) look(ctx context.Context) {
 	holders, err := r.p.ledger.Store.Members(ctx, r.p.ledger.Lists.Holders())
 	if err == nil {
 		r.p.ledger.Overlooked.Told(ctx, holders)
+		r.p.ledger.Epoch.Listed(ctx, holders)
 	}
 	if err != nil || !r.p.believesStore(ctx, holders) {
 		clear(r.missed)

@@ -2,7 +2,11 @@ package queues
 
 import (
 	"context"
+	"slices"
+	"strings"
 	"time"
+
+	"berth/upgrade/task"
 )
 
 // calledBehind is how many are called at a time where all who wait in this process stand behind all
@@ -66,6 +70,18 @@ func (w *Waits) Leave(id string, upstreams int) {
 		return
 	}
 	w.next(upstreams)
+}
+
+// Awaited returns the queues in which calls of this process wait, in order.
+func (q *Queues) Awaited() (names []string) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	for line := range q.waiting {
+		name, _, _ := strings.Cut(line, task.QueueMark)
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
 }
 
 // Call has those of w look for a place whose turn it is, if each may go to so many upstreams. It returns when it

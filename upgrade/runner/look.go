@@ -145,15 +145,31 @@ func (h *Held) ahead(stands ledger.Entry) bool {
 		stands.Version < h.entry.Version+task.KeptOps && !stands.Did(h.entry.Ops[last])
 }
 
-// putBack stores the record anew, with all that belongs to it, for the rest of its life;
-// unless another berth may have ended the task before it was lost.
-// The caller has h.mu.
-func (h *Held) putBack(ctx context.Context) error {
-	l, t := h.l, h.entry.Task
-	life := time.Until(h.Expires)
-	if life <= 0 || errors.Is(h.givenUp(), errDiscarded) || l.Lease.Slept(h.sure) {
+// mayPutBack fails if the record of h is not to be stored anew. If another berth may have ended the task before it was lost,
+// the call is given up: a process that stood still for longer than its lease lives knows that nobody has only of a store
+// that was flushed before. The caller has h.mu.
+func mayPutBack(ctx context.Context, h *Held) error {
+	lease := h.l.Lease
+	switch {
+	case !time.Now().Before(h.Expires), errors.Is(h.givenUp(), errDiscarded):
 		return ledger.ErrUnknown
+	case !lease.Slept(h.sure):
+		return nil
 	}
+	before, err := h.l.Epoch.WasFlushed(ctx, h.sure, lease.StoodUntil(h.sure))
+	if err != nil || before {
+		return err
+	}
+	h.end(errFenced)
+	return ledger.ErrUnknown
+}
+
+// putBack stores the record anew, with all that belongs to it, for the rest of its life. The caller has h.mu.
+func (h *Held) putBack(ctx context.Context) error {
+	if err := mayPutBack(ctx, h); err != nil {
+		return err
+	}
+	l, t, life := h.l, h.entry.Task, time.Until(h.Expires)
 	if err := l.TakeOn(ctx, t); err != nil {
 		return err
 	}
@@ -187,9 +203,10 @@ func (h *Held) putBack(ctx context.Context) error {
 			return err
 		}
 	}
+	began := time.Now()
 	e, err := l.Records.Create(ctx, t, life)
 	if err == nil {
-		h.entry = e
+		h.entry, h.sure = e, began
 		h.r.Metrics.PutBack(ctx)
 	}
 	return err

@@ -23,20 +23,20 @@ func (t *Task) show(ctx context.Context, v *taskwire.View) error {
 	if err != nil {
 		return err // what the server tells now it tells once
 	}
-	told, err := t.collect(ctx, len(known) > 0)
+	asked, err := t.collect(ctx, len(known) > 0, nil)
 	if err != nil {
 		return err
 	}
-	if len(told) > 0 {
-		if known, err = notes.ask(ctx, told, until(v), t.declares); err != nil {
-			t.refuse(ctx, told)
+	if len(asked) > 0 {
+		if known, err = notes.ask(ctx, told(asked), until(v), t.declares); err != nil {
+			t.refuse(ctx, asked)
 			return err
 		}
 	}
 	var inputs []inquiry.Input
 	for _, q := range known {
 		if t.mayAsk(ctx, notes, q) && len(inputs) < inquiry.MaxInputs {
-			inputs = append(inputs, inquiry.Input{Key: q.Key, Value: inquiry.InputRequest(q.Request)})
+			inputs = append(inputs, inquiry.Input{Key: q.Key, Value: inquiry.InputRequest(q.Question.Request)})
 		}
 	}
 	if v.Status = "working"; len(inputs) > 0 {
@@ -52,14 +52,14 @@ func until(v *taskwire.View) time.Duration {
 
 // mayAsk reports whether the client that made the task has declared to answer a question, which else
 // is refused in its place.
-func (t *Task) mayAsk(ctx context.Context, notes taskNotes, q rounds.Question) bool {
-	refusal := t.declares.Refusal(q.Request)
+func (t *Task) mayAsk(ctx context.Context, notes taskNotes, q note) bool {
+	refusal := t.declares.Refusal(q.Question.Request)
 	if refusal == nil {
 		return true
 	}
 	t.of.Notes.questions.Add(rounds.WasUndeclared, 1)
 	t.tell(ctx, mcp.ErrorResponse(q.ID, refusal.Object()))
-	_ = notes.settle(ctx, []rounds.Question{q}) // else it is refused once more
+	_ = notes.settle(ctx, []note{q}) // else it is refused once more
 	return false
 }
 
@@ -88,23 +88,40 @@ func (t *Task) update(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := rounds.Check(given, known); err != nil {
+	var questions, answered []rounds.Question
+	anew := false
+	for _, q := range known {
+		questions = append(questions, q.Question)
+		if rounds.Find(given, q.Key) != nil {
+			answered, anew = append(answered, q.Question), anew || q.Anew
+		}
+	}
+	if err := rounds.Check(given, questions); err != nil {
 		return err
 	}
-	var answered []rounds.Question
+	switch {
+	case len(answered) == 0:
+		_, err := t.read(ctx)
+		return err
+	case anew:
+		return t.answerAnew(ctx, notes, known, given)
+	}
+	return t.give(ctx, notes, known, given)
+}
+
+// give gives the server the answers to what it asks.
+func (t *Task) give(ctx context.Context, notes taskNotes, known []note, given []inquiry.Input) error {
+	var answered []note
 	for _, q := range known {
 		value := rounds.Find(given, q.Key)
 		if value == nil {
 			continue
 		}
-		if err := t.answer(ctx, q, value); err != nil {
+		if err := t.answer(ctx, q.Question, value); err != nil {
 			return err
 		}
+		t.answerEarlier(ctx, q, value)
 		answered = append(answered, q)
-	}
-	if len(answered) == 0 {
-		_, err := t.read(ctx)
-		return err
 	}
 	t.of.Notes.questions.Add(rounds.WasSettled, len(answered))
 	return notes.settle(ctx, answered)

@@ -10,5 +10,6 @@
 //	id.go                    a task: handed out, found again
 //	task.go                  what it has come to
 //	asked.go, told.go        what it asks: shown, heard
+//	anew.go                  of each tasks/result, by servers that do
 //	notes.go, near.go        what it asks, for other berths, and for a store that forgets
 package coretasks

@@ -49,8 +49,11 @@ func (n *Notes) of(s *sessions.Session, core string) taskNotes {
 // note is a question, or that there was one.
 type note struct {
 	rounds.Question
-	Request string `json:"r,omitempty"`
-	Settled bool   `json:"s,omitempty"`
+	Request string            `json:"r,omitempty"`
+	Settled bool              `json:"s,omitempty"`
+	Words   string            `json:"w,omitempty"` // a digest of what it asks; "": it was not told to a tasks/result
+	Earlier []json.RawMessage `json:"e,omitempty"` // ids that it had before
+	Anew    bool              `json:"a,omitempty"` // the server has asked the same before
 }
 
 // maxNotes bounds how many questions of a task are remembered; those settled first go first.
@@ -60,7 +63,7 @@ const maxNotes = 4 * inquiry.MaxInputs
 const notesTime = 2 * time.Second
 
 // open returns the questions that wait for an answer.
-func (n taskNotes) open(ctx context.Context) ([]rounds.Question, error) {
+func (n taskNotes) open(ctx context.Context) ([]note, error) {
 	within, cancel := context.WithTimeout(ctx, notesTime)
 	defer cancel()
 	notes, _, lost, err := n.read(within)
@@ -70,12 +73,11 @@ func (n taskNotes) open(ctx context.Context) ([]rounds.Question, error) {
 	return opened(notes), err
 }
 
-func opened(notes []note) (open []rounds.Question) {
+func opened(notes []note) (open []note) {
 	for _, one := range notes {
 		if !one.Settled {
-			q := one.Question
-			q.Request = []byte(one.Request)
-			open = append(open, q)
+			one.Question.Request = []byte(one.Request)
+			open = append(open, one)
 		}
 	}
 	return open
@@ -83,16 +85,17 @@ func opened(notes []note) (open []rounds.Question) {
 
 // ask notes questions, for as long as their task lives, and returns all that wait. What was noted
 // before is no question once more. What the client has not declared is not counted as asked.
-func (n taskNotes) ask(ctx context.Context, asked []rounds.Question, life time.Duration, declares inquiry.Declared) ([]rounds.Question, error) {
+func (n taskNotes) ask(ctx context.Context, asked []note, life time.Duration, declares inquiry.Declared) ([]note, error) {
 	shown := 0
 	open, err := n.change(ctx, life, func(notes []note) []note {
 		shown = 0
+		before := len(notes)
 		for _, q := range asked {
-			if slices.ContainsFunc(notes, func(one note) bool { return one.Key == q.Key }) {
+			if isNoted(notes, q) || q.isAnew(notes[:before], asked) {
 				continue
 			}
-			notes = append(notes, note{Question: q, Request: string(q.Request)})
-			if declares.Lacks(q.Request) == nil {
+			notes = append(notes, q)
+			if declares.Lacks(q.Question.Request) == nil {
 				shown++
 			}
 		}
@@ -105,10 +108,10 @@ func (n taskNotes) ask(ctx context.Context, asked []rounds.Question, life time.D
 }
 
 // settle notes that questions do not wait any more.
-func (n taskNotes) settle(ctx context.Context, answered []rounds.Question) error {
+func (n taskNotes) settle(ctx context.Context, answered []note) error {
 	_, err := n.change(ctx, unlimited, func(notes []note) []note {
 		for i := range notes {
-			if slices.ContainsFunc(answered, func(q rounds.Question) bool { return q.Key == notes[i].Key }) {
+			if slices.ContainsFunc(answered, func(q note) bool { return q.Key == notes[i].Key }) {
 				notes[i].Settled, notes[i].Request = true, ""
 			}
 		}
@@ -119,7 +122,7 @@ func (n taskNotes) settle(ctx context.Context, answered []rounds.Question) error
 
 // change changes the notes by compare-and-swap, and returns the questions that wait then. What the store does not take stays with this
 // berth, until it does.
-func (n taskNotes) change(ctx context.Context, life time.Duration, change func([]note) []note) ([]rounds.Question, error) {
+func (n taskNotes) change(ctx context.Context, life time.Duration, change func([]note) []note) ([]note, error) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), notesTime)
 	defer cancel()
 	for {
@@ -184,7 +187,7 @@ func (n taskNotes) write(ctx context.Context, notes []note, version uint64, life
 // Asks notes what a task asks on its session's own stream ("Input Required Status").
 func (n *Notes) Asks(ctx context.Context, out *exchange.Request, s *sessions.Session, id, message []byte) {
 	q := rounds.Question{Key: rounds.KeyOf(id), ID: bytes.Clone(id), Request: message}
-	if _, err := n.of(s, mcp.RelatedTask(message)).ask(ctx, []rounds.Question{q}, unlimited, s.Declares); err != nil {
+	if _, err := n.of(s, mcp.RelatedTask(message)).ask(ctx, []note{{Question: q, Request: string(message)}}, unlimited, s.Declares); err != nil {
 		_ = s.Tell(ctx, out, mcp.ErrorResponse(q.ID, rounds.ErrNobodyAsked.Object()))
 	}
 }

@@ -18,8 +18,8 @@ const untilAsked = 250 * time.Millisecond
 
 // collect has the server tell what the task asks: on the stream of a tasks/result, which is
 // cancelled then (2025-11-25, tasks, "Input Required Status"). A server tells each question to one
-// such request alone, so that no other may go on listening.
-func (t *Task) collect(ctx context.Context, known bool) ([]rounds.Question, error) {
+// such request alone, so that no other may go on listening. meanwhile, if there is one, is told before that is cancelled.
+func (t *Task) collect(ctx context.Context, known bool, meanwhile func(asked []rounds.Question)) ([]rounds.Question, error) {
 	id := legacy.NewID()
 	body, err := legacy.RequestOf(id, mcp.MethodTaskResult, map[string]any{"taskId": t.core})
 	if err != nil {
@@ -33,6 +33,9 @@ func (t *Task) collect(ctx context.Context, known bool) ([]rounds.Question, erro
 		wait = rounds.Together
 	}
 	asked, over := t.hear(ctx, fl, id, nil, wait)
+	if meanwhile != nil {
+		meanwhile(asked)
+	}
 	if over {
 		return asked, nil
 	}
