@@ -43,7 +43,7 @@ func pools(t *testing.T, specs ...[2]string) *berth {
 // TestPoolsAreToldApartByPathAndHost, and what lies under /.well-known/ goes to the
 // pool that it is about, its path named as the upstream names it.
 func TestPoolsAreToldApartByPathAndHost(t *testing.T) {
-	b := pools(t, [2]string{"", "/mcp"}, [2]string{"", "/team/mcp"}, [2]string{"a.localhost", "/mcp"}, [2]string{"b.localhost", "/other"})
+	b := pools(t, [2]string{"", "/mcp"}, [2]string{"", "/team/mcp"}, [2]string{"a.localhost", "/mcp"}, [2]string{"b.localhost", "/other"}, [2]string{"2001:db8::5", "/mcp"})
 	const resource = "/.well-known/oauth-protected-resource"
 	for _, c := range []struct{ host, path, want string }{
 		{"localhost", "/mcp", "0 /api/v1"},
@@ -51,6 +51,8 @@ func TestPoolsAreToldApartByPathAndHost(t *testing.T) {
 		{"a.localhost", "/mcp", "2 /api/v1"},
 		{"A.LOCALHOST:80", "/mcp", "2 /api/v1"},
 		{"b.localhost", "/mcp", "0 /api/v1"},
+		{"[2001:db8::5]", "/mcp", "4 /api/v1"},
+		{"[2001:DB8:0::5]:8080", "/mcp", "4 /api/v1"},
 		{"b.localhost", "/other", "3 /api/v1"},
 		{"localhost", "/mcp?a=1&b=%20;c", "0 /api/v1?a=1&b=%20;c"},
 		{"localhost", resource, "0 " + resource},

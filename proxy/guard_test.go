@@ -1,6 +1,7 @@
 package proxy_test
 
 import (
+	"bufio"
 	"fmt"
 	"io"
 	"net/http"
@@ -247,6 +248,31 @@ func TestABodyBesideAPostGoesNowhere(t *testing.T) {
 	}
 	if r := b.raw("DELETE /mcp HTTP/1.1\r\nHost: localhost\r\nMcp-Session-Id: x\r\nConnection: close\r\nContent-Length: 0\r\n\r\n"); r.status != 404 {
 		t.Errorf("an empty one: got %v", r)
+	}
+}
+
+// A body that ends without a byte is none, however its end is told; what comes behind it on the connection is the next request.
+func TestABodyWithoutAByteIsNone(t *testing.T) {
+	b := start(t, setup{})
+	for _, line := range []string{"DELETE /mcp", "GET /mcp", "OPTIONS /mcp", "GET /.well-known/x"} {
+		request := func(framed string) string {
+			return line + " HTTP/1.1\r\nHost: localhost\r\nMcp-Session-Id: x\r\n" + framed
+		}
+		conn := b.dial()
+		io.WriteString(conn, request("Transfer-Encoding: chunked\r\n\r\n0\r\nX-Trailer: x\r\n\r\n")+request("Connection: close\r\n\r\n"))
+		reader := bufio.NewReader(conn)
+		var got [2]int
+		for i := range got {
+			response, err := http.ReadResponse(reader, nil)
+			if err != nil {
+				t.Fatalf("%s: answer %d: %v", line, i, err)
+			}
+			_, _ = io.Copy(io.Discard, response.Body)
+			got[i] = response.StatusCode
+		}
+		if got[0] != got[1] || got[0] == http.StatusBadRequest {
+			t.Errorf("%s: got %v", line, got)
+		}
 	}
 }
 

@@ -313,6 +313,35 @@ func TestLimitsHoldOverHTTP2(t *testing.T) {
 	h.answer()
 }
 
+// A request whose stream is ended by an empty frame of data has no body: some clients end each so.
+func TestABodyWithoutAByteIsNoneOverHTTP2(t *testing.T) {
+	t.Parallel()
+	h := newHarbour(t, nil)
+	h.answer()
+	client := h.client()
+	for _, method := range []string{http.MethodDelete, http.MethodGet, http.MethodOptions} {
+		status := func(body io.Reader) int {
+			request, err := http.NewRequestWithContext(t.Context(), method, h.url+"/mcp", body)
+			if err != nil {
+				t.Fatal(err)
+			}
+			request.Header.Set("Mcp-Session-Id", "s")
+			response, err := client.Do(request)
+			if err != nil {
+				t.Fatal(err)
+			}
+			response.Body.Close()
+			return response.StatusCode
+		}
+		if got, want := status(io.MultiReader()), status(nil); got != want || got == http.StatusBadRequest {
+			t.Errorf("%s: got %d, and %d without the frame", method, got, want)
+		}
+		if got := status(io.MultiReader(strings.NewReader("x"))); got != http.StatusBadRequest {
+			t.Errorf("%s with a byte: got %d, want 400", method, got)
+		}
+	}
+}
+
 // A stream too many waits in the client until there is room: that is HTTP/2's own word.
 func TestStreamsOfAConnectionAreBounded(t *testing.T) {
 	t.Parallel()

@@ -68,7 +68,7 @@ func (j JWT) ResourceOf(p Pool, pools []Pool) string {
 	}
 	base := strings.TrimSuffix(j.Resource, "/")
 	if len(p.Hosts) == 1 && slices.ContainsFunc(pools, func(other Pool) bool { return other.Path == p.Path && !slices.Equal(other.Hosts, p.Hosts) }) {
-		base = u.Scheme + "://" + atPort(strings.ToLower(p.Hosts[0]), u.Port())
+		base = u.Scheme + "://" + atPort(p.EffectiveHosts()[0], u.Port())
 	}
 	return strings.TrimSuffix(base+p.Path, "/")
 }

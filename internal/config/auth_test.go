@@ -27,7 +27,7 @@ func TestTokensNeedIssuerKeysAndResource(t *testing.T) {
 
 func TestResourceOfAPool(t *testing.T) {
 	byHost := func(hosts ...string) Pool { return Pool{Path: "/mcp", Hosts: hosts} }
-	pools := []Pool{byHost("A.example"), byHost("b.example", "c.example"), byHost("::1"), byHost(), {Path: "/other", Hosts: []string{"d.example"}}}
+	pools := []Pool{byHost("A.example"), byHost("b.example", "c.example"), byHost("0::0:1"), byHost(), {Path: "/other", Hosts: []string{"d.example"}}}
 	for i, want := range []string{"https://a.example:8443/mcp", "https://h:8443/mcp", "https://[::1]:8443/mcp", "https://h:8443/mcp", "https://h:8443/other"} {
 		if got := (JWT{Resource: "https://h:8443"}).ResourceOf(pools[i], pools); got != want {
 			t.Errorf("%v: got %s, want %s", pools[i].Hosts, got, want)

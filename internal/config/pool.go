@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"strings"
 
+	"berth/internal/wire"
+
 	"golang.org/x/net/http/httpguts"
 )
 
@@ -128,6 +130,15 @@ type Upstream struct {
 // DefaultPool returns the pool that a [[pools]] table without keys makes.
 func DefaultPool() Pool { return defaultOf[Pool]() }
 
+// EffectiveHosts are Hosts as browsers write them, in lower case, and an address in one way.
+func (p Pool) EffectiveHosts() []string {
+	hosts := make([]string, len(p.Hosts))
+	for i, host := range p.Hosts {
+		hosts[i] = wire.HostName(strings.ToLower(host))
+	}
+	return hosts
+}
+
 // EffectiveOrigins are Origins as browsers send them (RFC 6454, 6.2).
 func (p Pool) EffectiveOrigins() []string {
 	origins := make([]string, len(p.Origins))
@@ -135,6 +146,7 @@ func (p Pool) EffectiveOrigins() []string {
 		origins[i] = strings.ToLower(origin)
 		if u, err := url.Parse(origins[i]); err == nil {
 			origins[i] = strings.TrimSuffix(origins[i], ownPort(u))
+			origins[i] = strings.Replace(origins[i], "["+u.Hostname()+"]", "["+wire.HostName(u.Hostname())+"]", 1)
 		}
 	}
 	return origins

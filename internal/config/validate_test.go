@@ -126,6 +126,11 @@ func TestValidateRefuses(t *testing.T) {
 			p := twin(c)
 			p.Name, p.Hosts = "other", []string{"c.example", "B.example"}
 		}},
+		{"same path and address in another form", "pools[1].path", func(c *Config) {
+			c.Pools[0].Hosts = []string{"2001:db8::5"}
+			p := twin(c)
+			p.Name, p.Hosts = "other", []string{"2001:DB8:0::5"}
+		}},
 		{"relative path", "pools[0].path", func(c *Config) { c.Pools[0].Path = "mcp" }},
 		{"path with a query", "pools[0].path", func(c *Config) { c.Pools[0].Path = "/mcp?x" }},
 		{"path with a detour", "pools[0].path", func(c *Config) { c.Pools[0].Path = "/a/../mcp" }},

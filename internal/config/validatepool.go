@@ -29,8 +29,8 @@ func (p *Pool) places() []string {
 		return []string{p.Path}
 	}
 	places := make([]string, len(p.Hosts))
-	for i, host := range p.Hosts {
-		places[i] = strings.ToLower(host) + " " + p.Path
+	for i, host := range p.EffectiveHosts() {
+		places[i] = host + " " + p.Path
 	}
 	return places
 }

@@ -97,11 +97,21 @@ func TestPrefixReadsAddressesAndCIDRs(t *testing.T) {
 func TestOriginsAreWhatBrowsersSend(t *testing.T) {
 	pool := Pool{Origins: []string{
 		"https://app.example:443", "http://app.example:80", "HTTPS://App.Example", "https://app.example:80", "http://[::1]:80", "vscode-webview://abc", "*",
+		"http://[2001:DB8:0::5]:80", "https://[2001:DB8:0::5]:8443",
 	}}
 	want := []string{
 		"https://app.example", "http://app.example", "https://app.example", "https://app.example:80", "http://[::1]", "vscode-webview://abc", "*",
+		"http://[2001:db8::5]", "https://[2001:db8::5]:8443",
 	}
 	if got := pool.EffectiveOrigins(); !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+// Browsers write an IPv6 address in one way: a pool that was given it in another answered for nobody.
+func TestHostsAreWhatBrowsersSend(t *testing.T) {
+	pool := Pool{Hosts: []string{"Mcp.Example", "2001:DB8:0::5", "192.0.2.1"}}
+	if got, want := pool.EffectiveHosts(), []string{"mcp.example", "2001:db8::5", "192.0.2.1"}; !slices.Equal(got, want) {
 		t.Errorf("got %q, want %q", got, want)
 	}
 }

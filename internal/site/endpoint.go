@@ -30,7 +30,7 @@ func (g *generation) newEndpoint(cfg config.Pool) (*proxy.Endpoint, error) {
 	auth := g.cfg.Auth
 	ep := &proxy.Endpoint{
 		Path:     cfg.Path,
-		Hosts:    cfg.Hosts,
+		Hosts:    cfg.EffectiveHosts(),
 		Origins:  cfg.EffectiveOrigins(),
 		Lenient:  cfg.Headers == config.HeadersLenient,
 		Host:     cfg.Host,

@@ -2,6 +2,7 @@ package site
 
 import (
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
@@ -72,6 +73,21 @@ func TestEachPoolOfAPathIsAResourceOfItsOwn(t *testing.T) {
 		if told := string(ep.Resource.Document); !strings.Contains(told, `"resource":"https://`+pool.Name+pool.Path+`"`) {
 			t.Errorf("%s: told %s", pool.Name, told)
 		}
+	}
+}
+
+// A pool answers for its hosts as browsers write them.
+func TestHostsAreWiredAsBrowsersWriteThem(t *testing.T) {
+	g := generationOf(config.Default().Auth)
+	var err error
+	if g.callers, err = g.newCallers(g.cfg.Auth); err != nil {
+		t.Fatal(err)
+	}
+	pool := config.DefaultPool()
+	pool.Hosts, pool.Upstreams = []string{"2001:DB8:0::5"}, []config.Upstream{{URL: "http://127.0.0.1:9/mcp"}}
+	ep, err := g.newEndpoint(pool)
+	if err != nil || !slices.Equal(ep.Hosts, []string{"2001:db8::5"}) {
+		t.Errorf("got %+v, %v", ep, err)
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 	"berth/internal/discover"
 	"berth/proxy/resident"
 	"berth/routing"
+	"berth/sticky"
 
 	"golang.org/x/sync/errgroup"
 )
@@ -61,7 +62,7 @@ func both(one, other func(context.Context) error) func(context.Context) error {
 func (g *generation) newFleet(name string) *fleet {
 	f := &fleet{}
 	f.members = discover.New(discover.Options{
-		Pool: name, Holds: f.holds, Owns: g.site.owns(name), Changed: f.change, Directory: g.newDirectory(name), Logger: g.site.Log, Meter: g.site.Meter,
+		Pool: name, Holds: f.holds, Owns: owns(g.site.bindings, name), Changed: f.change, Directory: g.newDirectory(name), Logger: g.site.Log, Meter: g.site.Meter,
 	})
 	return f
 }
@@ -75,9 +76,9 @@ func (g *generation) newDirectory(pool string) *discover.Directory {
 }
 
 // owns tells for a pool whether an upstream that it may not have owns anything.
-func (s *Site) owns(pool string) func(context.Context, string) bool {
+func owns(bindings *sticky.Bindings, pool string) func(context.Context, string) bool {
 	return func(ctx context.Context, upstream string) bool {
-		owned, err := s.bindings.Owned(ctx, pool, upstream)
+		owned, err := bindings.Owned(ctx, pool, upstream)
 		return err == nil && owned.Tasks+owned.Sessions > 0
 	}
 }

@@ -16,12 +16,15 @@ import (
 // startTraces starts the exporter if somebody named an endpoint. Sampling is the SDK's
 // (OTEL_TRACES_SAMPLER).
 func (t *Telemetry) startTraces(ctx context.Context, res *resource.Resource, env environment, endpoint string) error {
-	if env.tracesOff || endpoint == "" && !env.endpoint {
+	if env.tracesOff || endpoint == "" && env.endpoint == "" {
 		return nil
 	}
 	if env.protocol != protocolHTTP {
 		return fmt.Errorf("telemetry: traces go over the OTLP protocol %s, not over %q: name it, or nothing, in OTEL_EXPORTER_OTLP_TRACES_PROTOCOL "+
 			"and OTEL_EXPORTER_OTLP_PROTOCOL, and an endpoint of OTLP/HTTP, whose usual port is 4318", protocolHTTP, env.protocol)
+	}
+	if endpoint == "" && !isEndpoint(os.Getenv(env.endpoint)) {
+		return fmt.Errorf("telemetry: %s must be an http or https URL with a host, such as http://127.0.0.1:4318", env.endpoint)
 	}
 	exporter, err := newExporter(ctx, endpoint)
 	if err != nil {
@@ -42,6 +45,12 @@ func newExporter(ctx context.Context, endpoint string) (sdktrace.SpanExporter, e
 	return otlptracehttp.New(ctx, otlptracehttp.WithEndpointURL(withTracesPath(endpoint)))
 }
 
+// isEndpoint reports whether the exporter can send to s, which it would judge at the first span, or replace by an endpoint of its own.
+func isEndpoint(s string) bool {
+	u, err := url.Parse(strings.TrimSpace(s))
+	return err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Hostname() != ""
+}
+
 // withTracesPath appends OTLP's path as the specification does for OTEL_EXPORTER_OTLP_ENDPOINT.
 func withTracesPath(endpoint string) string {
 	if u, err := url.Parse(endpoint); err == nil && strings.Trim(u.Path, "/") == "" {
@@ -57,7 +66,7 @@ const protocolHTTP = "http/protobuf"
 type environment struct {
 	disabled  bool   // OTEL_SDK_DISABLED
 	tracesOff bool   // OTEL_TRACES_EXPORTER=none
-	endpoint  bool   // an OTLP endpoint for traces is named
+	endpoint  string // the variable that names an OTLP endpoint for traces; "": none does
 	protocol  string // for traces; http/protobuf unless named
 }
 
@@ -66,11 +75,21 @@ func readEnvironment() environment {
 	return environment{
 		disabled:  strings.EqualFold(os.Getenv("OTEL_SDK_DISABLED"), "true"),
 		tracesOff: os.Getenv("OTEL_TRACES_EXPORTER") == "none",
-		endpoint:  os.Getenv("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT") != "" || os.Getenv("OTEL_EXPORTER_OTLP_ENDPOINT") != "",
+		endpoint:  firstSet("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "OTEL_EXPORTER_OTLP_ENDPOINT"),
 		protocol: cmp.Or(
 			os.Getenv("OTEL_EXPORTER_OTLP_TRACES_PROTOCOL"),
 			os.Getenv("OTEL_EXPORTER_OTLP_PROTOCOL"),
 			protocolHTTP,
 		),
 	}
+}
+
+// firstSet is the first of these variables that is set, "" if none is.
+func firstSet(variables ...string) string {
+	for _, name := range variables {
+		if os.Getenv(name) != "" {
+			return name
+		}
+	}
+	return ""
 }

@@ -140,6 +140,38 @@ func TestStartRefusesAProtocolThatBerthDoesNotSpeak(t *testing.T) {
 	}
 }
 
+// The exporter would take what is no URL for nothing, and send to an endpoint that nobody has named.
+func TestStartRefusesAnEndpointThatIsNone(t *testing.T) {
+	for _, variable := range []string{"OTEL_EXPORTER_OTLP_ENDPOINT", "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT"} {
+		for _, endpoint := range []string{"garbage://", "garbage://collector:4317", "http://", "https://:4318", "collector:4318", "127.0.0.1:4318", "/v1/traces", " "} {
+			t.Run(variable+"="+endpoint, func(t *testing.T) {
+				setEnvironment(t, map[string]string{variable: endpoint})
+				_, err := Start(t.Context(), Options{Log: slog.New(slog.DiscardHandler)})
+				if err == nil || !strings.Contains(err.Error(), variable+" must be an http or https URL") {
+					t.Errorf("got %v, want an error that names the variable", err)
+				}
+			})
+		}
+	}
+}
+
+// One that another names in its place is of no matter.
+func TestAnEndpointIsNotJudgedThatIsNotUsed(t *testing.T) {
+	for name, env := range map[string]map[string]string{
+		"the option's is": {"OTEL_EXPORTER_OTLP_ENDPOINT": "garbage://", "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT": "garbage://"},
+		"that of traces":  {"OTEL_EXPORTER_OTLP_ENDPOINT": "garbage://", "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT": "http://127.0.0.1:1"},
+		"none":            {"OTEL_EXPORTER_OTLP_ENDPOINT": "garbage://", "OTEL_TRACES_EXPORTER": "none"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			o := Options{}
+			if name == "the option's is" {
+				o.TracesEndpoint = "http://127.0.0.1:1"
+			}
+			start(t, o, env)
+		})
+	}
+}
+
 // A protocol is of no matter where no traces are exported.
 func TestProtocolIsNotJudgedWithoutTraces(t *testing.T) {
 	if isRecording(t, start(t, Options{}, map[string]string{"OTEL_EXPORTER_OTLP_PROTOCOL": "grpc"})) {

@@ -20,9 +20,9 @@ func (x Arrival) CheckMethod() error {
 }
 
 // CheckBody refuses a body that nobody reads: a server that overlooks it takes it for the next request on its connection, which may be
-// another caller's.
+// another caller's. One of unknown length is looked at by Read.
 func (x Arrival) CheckBody() error {
-	if x.HTTP.Method != wire.MethodPost && x.HTTP.ContentLength != 0 {
+	if x.HTTP.Method != wire.MethodPost && x.HTTP.ContentLength > 0 {
 		return fault.BodyBesidePost
 	}
 	return nil

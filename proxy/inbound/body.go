@@ -6,6 +6,7 @@ import (
 	"os"
 	"strings"
 
+	"berth/internal/wire"
 	"berth/proxy/fault"
 )
 
@@ -33,6 +34,9 @@ func (x Arrival) Read(room []byte, hold func(n int64) error) error {
 	if x.HTTP.ContentLength == 0 {
 		return nil
 	}
+	if x.HTTP.Method != wire.MethodPost {
+		return x.readNone()
+	}
 	body, err := x.readBounded(x.HTTP.Body, room, hold)
 	switch {
 	case err == nil:
@@ -40,7 +44,28 @@ func (x Arrival) Read(room []byte, hold func(n int64) error) error {
 		return nil
 	case errors.Is(err, fault.BodyTooLarge), errors.Is(err, fault.Overloaded):
 		return err
-	case errors.Is(err, os.ErrDeadlineExceeded):
+	}
+	return unread(err)
+}
+
+// readNone waits for the end of a body that is to have no byte: HTTP/2 may tell of it in a frame of its own, and HTTP/1.1 by an empty
+// chunk. A request whose body has ended so has none.
+func (x Arrival) readNone() error {
+	var first [1]byte
+	n, err := io.ReadFull(x.HTTP.Body, first[:])
+	switch {
+	case n > 0:
+		return fault.BodyBesidePost
+	case err != io.EOF: // as a reader returns it
+		return unread(err)
+	}
+	x.HTTP.ContentLength = 0
+	return nil
+}
+
+// unread is what is said of a body that err kept from being read.
+func unread(err error) error {
+	if errors.Is(err, os.ErrDeadlineExceeded) {
 		return fault.BodySlow
 	}
 	return fault.BodyUnread

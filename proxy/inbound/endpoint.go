@@ -15,7 +15,7 @@ import (
 // to. Its fields must not change once the proxy serves.
 type Endpoint struct {
 	Path    string   // the MCP endpoint's path, "/mcp"
-	Hosts   []string // host names it answers for, without port; none: any
+	Hosts   []string // host names it answers for, without port, as wire.HostName has them; none: any
 	Origins []string // browser origins let in beside the request's own and, with Options.Loopback, those on loopback; AnyOrigin: all
 	Host    string   // Host header sent upstream: "forward" (or ""), "upstream", or a literal
 

@@ -5,17 +5,18 @@ import (
 	"net/netip"
 	"strings"
 
+	"berth/internal/wire"
 	"berth/proxy/fault"
 )
 
-// Hostname returns the host of a Host header without its port and brackets.
+// Hostname returns the host of a Host header without its port and brackets, an IPv6 address in one of the ways to write it.
 func Hostname(host string) string {
 	if strings.Contains(host, ":") { // else SplitHostPort makes an error of it
 		if name, _, err := net.SplitHostPort(host); err == nil {
-			return name
+			return wire.HostName(name)
 		}
 	}
-	return strings.TrimSuffix(strings.TrimPrefix(host, "["), "]")
+	return wire.HostName(strings.TrimSuffix(strings.TrimPrefix(host, "["), "]"))
 }
 
 func isLoopback(host string) bool {

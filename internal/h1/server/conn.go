@@ -80,14 +80,19 @@ func (c *conn) begin() bool {
 }
 
 // awaitFirst waits for the first request to begin. A client may have opened the connection for later: one that says nothing for as
-// long as a head may take is idle from then on.
+// long as a head may take counts as idle, all the while.
 func (c *conn) awaitFirst() bool {
-	c.awaitHead()
-	err := c.in.WaitReadable()
-	if errors.Is(err, os.ErrDeadlineExceeded) {
-		return c.await()
+	since := lapse.From(c.began)
+	if o := &c.server.options; 0 < o.Idle && o.Idle < o.HeaderRead {
+		c.reading.until(since.Add(o.Idle))
+	} else {
+		c.awaitHead()
 	}
+	err := c.in.WaitReadable()
 	c.awaitsHead = false
+	if errors.Is(err, os.ErrDeadlineExceeded) {
+		return c.rest(since)
+	}
 	return err == nil
 }
 
@@ -109,7 +114,7 @@ func (c *conn) serveAll() bool {
 
 // await waits for the next request to begin, whose head has its time from then on.
 func (c *conn) await() bool {
-	if c.in.Buffered() == 0 && !c.rest() {
+	if c.in.Buffered() == 0 && !c.rest(lapse.From(c.began)) {
 		return false
 	}
 	c.awaitsHead = false
@@ -124,10 +129,10 @@ func (c *conn) awaitHead() {
 	}
 }
 
-// rest waits for the connection to be of use again.
-func (c *conn) rest() bool {
+// rest waits for the connection to be of use again, which has been idle since then.
+func (c *conn) rest(since time.Time) bool {
 	if d := c.server.options.Idle; d > 0 {
-		c.reading.until(lapse.From(c.began).Add(d))
+		c.reading.until(since.Add(d))
 	} else {
 		c.reading.lift()
 	}

@@ -16,8 +16,8 @@
 // A request's context ends when its handler has returned, when writing to its client has failed, and, once somebody has asked
 // for its Done or called its AfterFunc and the body was read, as soon as its client hangs up. It has no values.
 //
-// Time: a head has HeaderRead from its first byte; without a request a connection has Idle, a new one HeaderRead more, in which
-// a shutdown waits for its first. What handlers bound by SetReadDeadline and SetWriteDeadline holds for one request, and counts when
+// Time: a head has HeaderRead from its first byte; without a request a connection has Idle. For a new one's first a shutdown waits
+// as long as a head has. What handlers bound by SetReadDeadline and SetWriteDeadline holds for one request, and counts when
 // the connection has to wait. Bounds come up to a second late, less if they are near, and never early: so a
 // busy connection rarely touches a timer.
 //

@@ -25,17 +25,20 @@ func TestSlowHeadsAreCutOff(t *testing.T) {
 	for name, c := range map[string]struct {
 		first string
 		drip  string
+		idle  time.Duration
 		after time.Duration // since the beginning, at most
 	}{
-		"new":          {"", "GET /?" + strings.Repeat("a", 18), 5 * time.Second},
-		"kept":         {get("/"), "GET /?" + strings.Repeat("a", 18), 5 * time.Second},
-		"silent":       {"", "", 186 * time.Second},
-		"silent after": {get("/"), "", 181 * time.Second},
+		"new":                 {"", "GET /?" + strings.Repeat("a", 18), 180 * time.Second, 5 * time.Second},
+		"new, for briefly":    {"", "GET /?" + strings.Repeat("a", 18), time.Second, 5 * time.Second},
+		"kept":                {get("/"), "GET /?" + strings.Repeat("a", 18), 180 * time.Second, 5 * time.Second},
+		"silent":              {"", "", 180 * time.Second, 181 * time.Second},
+		"silent, for briefly": {"", "", 3 * time.Second, 3500 * time.Millisecond},
+		"silent after":        {get("/"), "", 180 * time.Second, 181 * time.Second},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				l := memnet.Listen("berth")
-				serveOn(t, Options{Handler: silent, HeaderRead: 5 * time.Second, Idle: 180 * time.Second}, l)
+				serveOn(t, Options{Handler: silent, HeaderRead: 5 * time.Second, Idle: c.idle}, l)
 				conn, err := l.Dial(t.Context())
 				if err != nil {
 					t.Fatal(err)
