@@ -31,8 +31,9 @@ type conn struct {
 	unsent Unsent
 	waited time.Time // of the write that is under way
 
-	mu sync.Mutex // guards at, and the deadline of Conn
-	at time.Time
+	mu   sync.Mutex // guards the fields below, and the deadline of Conn
+	at   time.Time
+	span time.Duration // how long that was as it was set
 }
 
 // PlainConn is what those who read without a buffer look for by its name.
@@ -42,7 +43,10 @@ func (c *conn) PlainConn() net.Conn { return c.Conn }
 func (c *conn) SetWriteDeadline(t time.Time) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.at = t
+	c.at, c.span = t, 0
+	if !t.IsZero() {
+		c.span = time.Until(t)
+	}
 	return c.Conn.SetWriteDeadline(t)
 }
 
@@ -65,9 +69,17 @@ func (c *conn) Write(b []byte) (int, error) {
 		return c.Conn.Write(b)
 	}
 	c.mu.Lock()
-	c.waited = c.at
+	at, span := c.at, c.span
 	c.mu.Unlock()
-	n, err := c.unsent.Write(c.raw, b, c.waited, c.limit)
+	n, err := c.unsent.Write(c.raw, b)
+	if err == nil && n < len(b) {
+		if c.waited = at; span > 0 {
+			at = time.Now().Add(span) // from when it has to wait on
+		}
+		var more int
+		more, err = c.unsent.Wait(c.raw, at, c.limit)
+		n += more
+	}
 	if err != nil {
 		return n, &net.OpError{Op: "write", Net: "tcp", Source: c.LocalAddr(), Addr: c.RemoteAddr(), Err: err}
 	}
@@ -78,11 +90,8 @@ func (c *conn) Write(b []byte) (int, error) {
 func (c *conn) limit(at time.Time) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	switch {
-	case at.Equal(c.waited): // it has this
-		return true
-	case !c.at.Equal(c.waited):
-		return false
+	if !c.at.Equal(c.waited) {
+		return c.at.IsZero() || time.Until(c.at) > 0
 	}
 	c.at, c.waited = at, at
 	return c.Conn.SetWriteDeadline(at) == nil

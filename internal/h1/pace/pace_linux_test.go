@@ -19,7 +19,7 @@ func slow(t *testing.T) (near, client *net.TCPConn) {
 	t.Helper()
 	a, b := realtest.Pair(t)
 	near, client = a.(*net.TCPConn), b.(*net.TCPConn)
-	if err := errors.Join(near.SetWriteBuffer(1<<20), client.SetReadBuffer(32<<10)); err != nil {
+	if err := client.SetReadBuffer(128 << 10); err != nil {
 		t.Fatal(err)
 	}
 	return near, client
@@ -51,7 +51,11 @@ var ways = map[string]func(near *net.TCPConn, b []byte) error{
 		if err != nil {
 			return err
 		}
-		_, err = new(Unsent).Write(kernel, b, time.Now().Add(span), limiting(near))
+		var u Unsent
+		if n, err := u.Write(kernel, b); err != nil || n == len(b) {
+			return err
+		}
+		_, err = u.Wait(kernel, time.Now().Add(span), limiting(near))
 		return err
 	},
 	"parts": func(near *net.TCPConn, b []byte) error {
@@ -84,8 +88,8 @@ func TestASlowClientIsGivenTime(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			near, client := slow(t)
-			take(t, client, 64<<10)
-			if err := write(near, make([]byte, 3<<20)); err != nil {
+			take(t, client, 96<<10)
+			if err := write(near, make([]byte, 6<<20)); err != nil {
 				t.Errorf("got %v", err)
 			}
 		})

@@ -19,42 +19,46 @@ type Unsent struct {
 	waits   bool                  // for room, where there is none
 }
 
-// Write writes b, which has time until at; zero: any. Most of it the kernel takes at once; where it does not, limit is told until when
-// the connection's writes may wait, and that anew each time that the peer is given more. It reports whether they may. Write returns how much was written.
-func (u *Unsent) Write(kernel syscall.RawConn, b []byte, at time.Time, limit func(at time.Time) bool) (int, error) {
+// Write writes of b what there is room for, and returns how much that is. Most is taken whole. The rest is for Wait.
+func (u *Unsent) Write(kernel syscall.RawConn, b []byte) (int, error) {
 	if u.attempt == nil {
 		u.attempt = u.writeOn
 	}
 	u.left, u.err, u.waits = b, nil, false
 	err := kernel.Write(u.attempt)
-	if err == nil && u.err == nil && len(u.left) > 0 {
-		err = u.wait(kernel, at, limit)
+	if err == nil {
+		err = u.err
 	}
 	n := len(b) - len(u.left)
-	if u.left = nil; err == nil {
-		err = u.err
+	if n == len(b) {
+		u.left = nil // which is used for something else from here on
 	}
 	return n, err
 }
 
-// wait writes the rest as there comes to be room.
-func (u *Unsent) wait(kernel syscall.RawConn, at time.Time, limit func(time.Time) bool) error {
+// Wait writes the rest as there comes to be room, within the time until at; zero: any. Limit is told until when the connection's writes
+// may wait, and that anew each time that the peer is given more; it reports whether they may. Wait returns how much was written.
+func (u *Unsent) Wait(kernel syscall.RawConn, at time.Time, limit func(at time.Time) bool) (int, error) {
 	u.waits = true
-	span := time.Until(at)
+	rest, span := len(u.left), time.Until(at)
 	for {
 		untaken := queued(kernel) + len(u.left)
 		if !limit(at) {
-			return os.ErrDeadlineExceeded
+			return rest - len(u.left), os.ErrDeadlineExceeded
 		}
 		err := kernel.Write(u.attempt)
 		if !errors.Is(err, os.ErrDeadlineExceeded) || untaken-queued(kernel)-len(u.left) < Enough {
-			return err
+			n := rest - len(u.left)
+			if u.left = nil; err == nil {
+				err = u.err
+			}
+			return n, err
 		}
 		at = time.Now().Add(span)
 	}
 }
 
-// WriteParts is Write of several at once, to the connection that kernel is of. Limit is told first.
+// WriteParts is Write and Wait of several at once, to the connection that kernel is of. Limit is told first.
 func WriteParts(to net.Conn, kernel syscall.RawConn, parts *net.Buffers, at time.Time, limit func(at time.Time) bool) error {
 	span := time.Until(at)
 	for {

@@ -32,7 +32,10 @@ func (c *conn) write(b []byte, at time.Time) error {
 		_, err := c.net.Write(b)
 		return err
 	}
-	_, err := c.unsent.Write(kernel, b, at, c.limited)
+	n, err := c.unsent.Write(kernel, b)
+	if err == nil && n < len(b) {
+		_, err = c.unsent.Wait(kernel, at, c.limited)
+	}
 	return err
 }
 
