@@ -277,6 +277,17 @@ func TestQueuesAreToldAndPaused(t *testing.T) {
 	})
 }
 
+// wantLeft changes the rule, and fails the test unless the queue that it had is told of beside its new one.
+func wantLeft(r *workRig, queue string, paused bool) {
+	r.t.Helper()
+	r.rule.Tools = []string{"slow", "more"}
+	var told api.Queues
+	r.must("GET", "/v1/queues", "", &told)
+	if len(told.Queues) != 2 || told.Queues[1].ID != queue || told.Queues[1].Paused != paused || told.Queues[1].Waiting != 1 || told.Queues[1].Running != 2 || told.Queues[1].Rule != "" {
+		r.t.Fatalf("got %+v", told)
+	}
+}
+
 // A queue that no rule has any more is told of, and can be paused, as long as calls wait in it.
 func TestQueueOfARuleThatHasChangedIsToldWhileCallsWait(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -285,11 +296,7 @@ func TestQueueOfARuleThatHasChangedIsToldWhileCallsWait(t *testing.T) {
 		var told api.Queues
 		r.must("GET", "/v1/queues", "", &told)
 		left := told.Queues[0].ID
-		r.rule.Tools = []string{"slow", "more"}
-		r.must("GET", "/v1/queues", "", &told)
-		if len(told.Queues) != 2 || told.Queues[1].ID != left || told.Queues[1].Waiting != 1 || told.Queues[1].Running != 2 || told.Queues[1].Rule != "" {
-			t.Fatalf("got %+v", told)
-		}
+		wantLeft(r, left, false)
 		var q api.Queue
 		if r.must("POST", "/v1/queues/"+left+"/pause", "{}", &q); !q.Paused {
 			t.Errorf("got %+v", q)
@@ -314,11 +321,7 @@ func TestPausedQueueOfARuleThatHasChangedIsResumed(t *testing.T) {
 		r.must("GET", "/v1/queues", "", &told)
 		left := told.Queues[0].ID
 		r.must("POST", "/v1/queues/"+left+"/pause", "{}", &api.Queue{})
-		r.rule.Tools = []string{"slow", "more"}
-		r.must("GET", "/v1/queues", "", &told)
-		if len(told.Queues) != 2 || told.Queues[1].ID != left || !told.Queues[1].Paused || told.Queues[1].Waiting != 1 || told.Queues[1].Running != 2 || told.Queues[1].Rule != "" {
-			t.Errorf("got %+v", told)
-		}
+		wantLeft(r, left, true)
 		r.must("POST", "/v1/tasks/"+ids["runs"]+"/cancel", "{}", &api.TaskDetail{})
 		r.must("POST", "/v1/queues/"+left+"/resume", "{}", &api.Queue{})
 		time.Sleep(2 * time.Second)

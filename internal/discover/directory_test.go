@@ -125,9 +125,7 @@ func TestSeekDoesNotWaitForANotice(t *testing.T) {
 	b := newPeer(t, store, time.Hour)
 	b.source <- answer{names: "x"}
 	b.await(t, "x")
-	if err := store.AddMember(context.Background(), "instances:p", `{"name":"z","url":"http://z"}`, time.Hour, 0); err != nil {
-		t.Fatal(err)
-	}
+	writeDown(t, store, `{"name":"z","url":"http://z"}`)
 	b.Seek(t.Context(), "z")
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -157,13 +155,19 @@ func entry(name string) string {
 	return `{"name":"` + name + `","url":"` + u.String() + `"}`
 }
 
+// writeDown has another berth tell of an entry.
+func writeDown(t *testing.T, store *storage.Store, entry string) {
+	t.Helper()
+	if err := store.AddMember(t.Context(), "instances:p", entry, time.Hour, 0); err != nil {
+		t.Fatal(err)
+	}
+}
+
 // What is not to be understood is nobody.
 func TestOddEntriesAreLeftOut(t *testing.T) {
 	store := newStore(t)
 	for _, odd := range []string{"", "null", "{}", `{"name":"a b","url":"http://a"}`, `{"name":"a","url":"file:///etc"}`, `{"name":"a"}`} {
-		if err := store.AddMember(context.Background(), "instances:p", odd, time.Hour, 0); err != nil {
-			t.Fatal(err)
-		}
+		writeDown(t, store, odd)
 	}
 	b := newPeer(t, store, time.Hour)
 	b.source <- answer{names: "x"}

@@ -61,22 +61,21 @@ func (m *Members) knows(name string) bool {
 	return m.roster.knows(name)
 }
 
-// standing are those that the configuration names, and those that the source tells of.
 func (m *Members) standing() []Instance {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	return slices.Concat(m.plan.Named, m.roster.standing())
+	return m.roster.standing()
 }
 
 // lives are the entries of all that this berth knows of by itself, and how long they are to stand from now on: of those that left as
 // long as anybody is to keep them.
 func (m *Members) lives() (all []storage.Member) {
-	now := time.Now()
-	for _, i := range m.standing() {
-		all = append(all, storage.Member{Name: entryOf(i), Left: directoryLife})
-	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	now := time.Now()
+	for _, i := range m.roster.standing() {
+		all = append(all, storage.Member{Name: entryOf(i), Left: directoryLife})
+	}
 	for _, e := range m.roster.known {
 		if left := m.roster.rules.ForgetAfter - now.Sub(e.left); !e.left.IsZero() && !e.heard && left > 0 {
 			all = append(all, storage.Member{Name: entryOf(e.Instance), Left: left})

@@ -84,7 +84,7 @@ func (m *Members) Follow(p Plan) {
 	defer m.mu.Unlock()
 	now := time.Now()
 	m.roster.rules = p.Rules
-	left := m.roster.name(m.plan.Named, p.Named, now)
+	left := m.roster.name(p.Named, now)
 	m.plan = p
 	m.settle(left)
 	m.o.Directory.hurry(false)

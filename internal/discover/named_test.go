@@ -1,7 +1,6 @@
 package discover_test
 
 import (
-	"context"
 	"testing"
 	"time"
 
@@ -55,9 +54,7 @@ func TestWhoSeeksReadsAnew(t *testing.T) {
 	store := newStore(t)
 	b := runPeer(t, store, "", naming("x", time.Hour))
 	for _, name := range []string{"v", "w"} {
-		if err := store.AddMember(context.Background(), "instances:p", entry(name), time.Hour, 0); err != nil {
-			t.Fatal(err)
-		}
+		writeDown(t, store, entry(name))
 		b.Seek(t.Context(), name)
 	}
 	b.await(t, "v drains, w drains")

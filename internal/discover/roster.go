@@ -1,6 +1,7 @@
 package discover
 
 import (
+	"maps"
 	"slices"
 	"time"
 )
@@ -39,8 +40,8 @@ type Changes struct {
 type roster struct {
 	rules      Rules
 	known      map[string]*entry
-	named      map[string]bool // by the configuration
-	emptySince time.Time       // zero: the last answer had instances, or there was none
+	named      map[string]Instance // by the configuration
+	emptySince time.Time           // zero: the last answer had instances, or there was none
 }
 
 type entry struct {
@@ -107,25 +108,30 @@ func (r *roster) meet(instance Instance, c *Changes) {
 
 // name has these be those that the configuration names: they have not left, and are nobody's to hear of. Those that were named before
 // drain, as those do that leave a source.
-func (r *roster) name(before, named []Instance, now time.Time) (c Changes) {
-	r.named = map[string]bool{}
+func (r *roster) name(named []Instance, now time.Time) (c Changes) {
+	before := r.named
+	r.named = map[string]Instance{}
 	for _, i := range named {
-		r.named[i.Name] = true
+		r.named[i.Name] = i
 		if e := r.known[i.Name]; e != nil && !e.left.IsZero() {
 			delete(r.known, i.Name)
 		}
 	}
-	for _, i := range before {
-		if e := r.known[i.Name]; !r.named[i.Name] && (e == nil || !e.left.IsZero()) { // else the source tells of it
-			r.known[i.Name] = &entry{Instance: i, left: now}
-			c.Left = append(c.Left, i.Name)
+	for name, i := range before {
+		_, stays := r.named[name]
+		if e := r.known[name]; !stays && (e == nil || !e.left.IsZero()) { // else the source tells of it
+			r.known[name] = &entry{Instance: i, left: now}
+			c.Left = append(c.Left, name)
 		}
 	}
 	return c.sorted()
 }
 
 // knows reports whether there is an instance of this name.
-func (r *roster) knows(name string) bool { return r.named[name] || r.known[name] != nil }
+func (r *roster) knows(name string) bool {
+	_, named := r.named[name]
+	return named || r.known[name] != nil
+}
 
 // hear notes that another berth tells of instances. Those that are news are as if they had left: they
 // may own something, and are given nothing.
@@ -199,8 +205,9 @@ func (r *roster) instances() []Instance {
 	return list
 }
 
-// standing are those that the source tells of, in no order.
-func (r *roster) standing() (list []Instance) {
+// standing are those that the configuration names, and those that the source tells of, in no order.
+func (r *roster) standing() []Instance {
+	list := slices.Collect(maps.Values(r.named))
 	for _, e := range r.known {
 		if e.left.IsZero() {
 			list = append(list, e.Instance)

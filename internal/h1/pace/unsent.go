@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// Enough is what a peer has to take in the time of one write, in bytes, to be given that time once more.
-const Enough = 16 << 10
+// enough is what a peer has to take in the time of one write, in bytes, to be given that time once more.
+const enough = 16 << 10
 
 // Unsent is what is written to a connection of the kernel's, one write at a time. The zero value is ready.
 type Unsent struct {
@@ -40,37 +40,33 @@ func (u *Unsent) Write(kernel syscall.RawConn, b []byte) (int, error) {
 // may wait, and that anew each time that the peer is given more; it reports whether they may. Wait returns how much was written.
 func (u *Unsent) Wait(kernel syscall.RawConn, at time.Time, limit func(at time.Time) bool) (int, error) {
 	u.waits = true
-	rest, span := len(u.left), time.Until(at)
-	for {
-		untaken := queued(kernel) + len(u.left)
-		if !limit(at) {
-			return rest - len(u.left), os.ErrDeadlineExceeded
-		}
-		err := kernel.Write(u.attempt)
-		if !errors.Is(err, os.ErrDeadlineExceeded) || untaken-queued(kernel)-len(u.left) < Enough {
-			n := rest - len(u.left)
-			if u.left = nil; err == nil {
-				err = u.err
-			}
-			return n, err
-		}
-		at = time.Now().Add(span)
+	rest := len(u.left)
+	err := patiently(kernel, at, limit, func() int { return len(u.left) }, func() error { return kernel.Write(u.attempt) })
+	n := rest - len(u.left)
+	if u.left = nil; err == nil {
+		err = u.err
 	}
+	return n, err
 }
 
 // WriteParts is Write and Wait of several at once, to the connection that kernel is of. Limit is told first.
 func WriteParts(to net.Conn, kernel syscall.RawConn, parts *net.Buffers, at time.Time, limit func(at time.Time) bool) error {
-	span := time.Until(at)
-	for {
-		untaken := queued(kernel) + size(*parts)
+	return patiently(kernel, at, limit, func() int { return size(*parts) }, func() error {
+		_, err := parts.WriteTo(to)
+		return err
+	})
+}
+
+// patiently writes what is left, as often as the peer has taken enough of it in its time.
+func patiently(kernel syscall.RawConn, at time.Time, limit func(time.Time) bool, left func() int, write func() error) error {
+	for span := time.Until(at); ; at = time.Now().Add(span) {
+		untaken := queued(kernel) + left()
 		if !limit(at) {
 			return os.ErrDeadlineExceeded
 		}
-		_, err := parts.WriteTo(to)
-		if !errors.Is(err, os.ErrDeadlineExceeded) || untaken-queued(kernel)-size(*parts) < Enough {
+		if err := write(); !errors.Is(err, os.ErrDeadlineExceeded) || untaken-queued(kernel)-left() < enough {
 			return err
 		}
-		at = time.Now().Add(span)
 	}
 }
 
