@@ -318,7 +318,6 @@ func TestABodyWithoutAByteIsNoneOverHTTP2(t *testing.T) {
 	t.Parallel()
 	h := newHarbour(t, nil)
 	h.answer()
-	client := h.client()
 	for _, method := range []string{http.MethodDelete, http.MethodGet, http.MethodOptions} {
 		status := func(body io.Reader) int {
 			request, err := http.NewRequestWithContext(t.Context(), method, h.url+"/mcp", body)
@@ -326,7 +325,7 @@ func TestABodyWithoutAByteIsNoneOverHTTP2(t *testing.T) {
 				t.Fatal(err)
 			}
 			request.Header.Set("Mcp-Session-Id", "s")
-			response, err := client.Do(request)
+			response, err := h.client().Do(request) // by a connection of its own: a 400 ends one
 			if err != nil {
 				t.Fatal(err)
 			}
