@@ -53,6 +53,16 @@ func (b *watched) polls(t testing.TB, source string) int {
 	return b.metric(t, "berth_requests_total", `mcp_method_name="tasks/get"`, `source="`+source+`"`)
 }
 
+// storeErrors is how many operations of the store failed: those for which it was late,
+// as it is now and then on a busy machine, and those that went wrong.
+func (b *watched) storeErrors(t testing.TB) (late, wrong int) {
+	t.Helper()
+	const name = "berth_store_errors_total"
+	text := b.scrape(t)
+	late = int(sumSeries(t, text, name, `reason="timeout"`) + sumSeries(t, text, name, `reason="breaker_open"`))
+	return late, int(sumSeries(t, text, name)) - late
+}
+
 // adminClient keeps no connection: it must not count among what berth holds open.
 var adminClient = http.Client{
 	Timeout:   10 * time.Second,
