@@ -2,35 +2,8 @@ package mcp
 
 import (
 	"bytes"
-	"reflect"
 	"testing"
 )
-
-// A call is sent alike whether one like it was sent before or not, whatever of it has changed.
-func TestAFirstRoundIsMadeAlikeAgain(t *testing.T) {
-	first := func(token, body string) ([]byte, error) { return Round{ProgressToken: token}.Body([]byte(body)) }
-	for _, body := range formBodies() {
-		for i := range len(body) + 1 {
-			for _, put := range []string{"", `"`, "{", ",", "x", "1", `\`, `"x":1,`, `"Extensions":2,`, `"progressToken":{},`, `"_meta":null,`} {
-				changed := body[:i] + put + body[min(i+1, len(body)):]
-				forgetClients()
-				if _, _, refused := peeked([]byte(changed)); refused != nil {
-					continue // nobody sends it
-				}
-				forgetClients()
-				want, wantErr := first("t", changed)
-				_, _, _ = peeked([]byte(body))
-				for _, token := range []string{"other", `an"other`} {
-					_, _ = first(token, body)
-				}
-				got, err := first("t", changed)
-				if !bytes.Equal(got, want) || !reflect.DeepEqual(err, wantErr) {
-					t.Fatalf("%s\ngot  %s, %v\nwant %s, %v", changed, got, err, want, wantErr)
-				}
-			}
-		}
-	}
-}
 
 // What becomes of a call in a first round is no other round's.
 func TestWhatIsKnownOfAFirstRoundIsItsAlone(t *testing.T) {
