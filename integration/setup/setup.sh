@@ -12,8 +12,10 @@ here=$(CDPATH='' cd -- "$(dirname -- "$0")" && pwd)
 integration=$(dirname -- "$here")
 
 "$here/packages.sh" || incomplete=yes
-"$here/npm.sh" "$integration/parts" || incomplete=yes
+"$here/npm.sh" "$integration/parts" & # waits for the net, while what follows computes
+npm=$!
 "$here/go.sh" "$integration/godriver" "$integration/.build" || incomplete=yes
+wait "$npm" || incomplete=yes
 
 if [ "${incomplete:-}" = yes ] && [ "${CI:-}" = true ]; then
 	exit 1
