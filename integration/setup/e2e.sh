@@ -4,7 +4,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 
-names() { sed -n 's/^func \(Test[[:alnum:]_]*\)(.*/\1/p' "$@" | sort -u; }
+names() { sed -nE 's/^func ((Test|Fuzz|Example)[[:alnum:]_]*)\(.*/\1/p' "$@" | sort -u; }
 
 tagged=$(grep -lr --include='*_test.go' --exclude-dir=node_modules '^//go:build.*\<e2e\>' . | sort)
 packages=$(dirname $tagged | sort -u)
