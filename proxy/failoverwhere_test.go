@@ -10,6 +10,8 @@ import (
 	"sync/atomic"
 	"syscall"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"berth/internal/exchange"
 	"berth/internal/h1/h1test"
@@ -86,9 +88,32 @@ func TestWhereASessionMovesTo(t *testing.T) {
 		for _, s := range f.servers {
 			f.lose(s)
 		}
-		if r := f.legacy(session, "ping", ""); r.status != http.StatusNotFound {
-			t.Errorf("got %d %s, want 404", r.status, r.body)
+		if r := f.legacy(session, "ping", ""); r.status != http.StatusServiceUnavailable {
+			t.Errorf("got %d %s, want 503", r.status, r.body)
 		}
+	})
+	t.Run("alone, and killed for a while", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			f := newRig(t, reinit(rigOptions{size: 1}))
+			session, a := f.initialize(), f.servers[0]
+			f.furnish(session)
+			f.lose(a)
+			for range 2 {
+				for method, body := range map[string]string{http.MethodPost: message("ping", ""), http.MethodGet: ""} {
+					r := f.in(session, method, body)
+					if m := r.message(t); r.status != http.StatusServiceUnavailable || m.Error == nil || m.Error.Data.Reason != "owner_unavailable" {
+						t.Errorf("while it is away: %s got %d %s, want 503", method, r.status, r.body)
+					}
+				}
+				time.Sleep(time.Minute)
+			}
+			a.Restart()
+			a.start("a")
+			if got := f.who(session); got != "a" {
+				t.Errorf("answered by %s, want a", got)
+			}
+			a.wantSession(t)
+		})
 	})
 	t.Run("the next breaks off", func(t *testing.T) {
 		f := newRig(t, reinit(rigOptions{tcp: true}))

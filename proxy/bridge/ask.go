@@ -2,6 +2,7 @@ package bridge
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/rand"
 	"maps"
@@ -126,6 +127,7 @@ func (c *call) lack(capabilities map[string]any) {
 // waits: from event on, for whoever gets the next round, or held here where it is not known that its
 // stream can be resumed.
 func (r *reading) pause(ctx context.Context, round []rounds.Question, told [][]byte, event string) (step, error) {
+	event = cmp.Or(event, r.flow.Opening()) // the question may have come on the session's own stream before the call's had begun
 	if resident.Is(r.c.f.u.URL) {
 		event = "" // the session lives here, and so does whoever resumes
 	}

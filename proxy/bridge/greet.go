@@ -34,7 +34,11 @@ const asksRoots = `{"method":"` + inquiry.MethodListRoots + `"}`
 
 // letGreet lets a server ask what it asks of every new session.
 func letGreet(ctx context.Context, l *sessions.Session, client *eras.Client) {
-	if l.LetsGreet() {
+	switch first, unknown := l.LetsGreet(); {
+	case first && unknown && l.IsHeard() && !canTellRoots(client): // what is asked in mid-call is taken for the call's, unless the server greets so
+		_ = timed.Sleep(ctx, greeting)
+		l.NoteAwaited()
+	case first:
 		await(ctx, l, client)
 	}
 }
@@ -43,12 +47,17 @@ func letGreet(ctx context.Context, l *sessions.Session, client *eras.Client) {
 func await(ctx context.Context, l *sessions.Session, client *eras.Client) {
 	d := greeting
 	if !resident.Is(l.At.URL) {
-		if !l.IsHeard() || client.Declares().Lacks([]byte(asksRoots)) != nil {
+		if !l.IsHeard() || !canTellRoots(client) {
 			return
 		}
 		d = earlyWord
 	}
 	_ = timed.Sleep(ctx, d)
+}
+
+// canTellRoots reports whether a client has declared that it answers what servers ask of every new session.
+func canTellRoots(client *eras.Client) bool {
+	return client.Declares().Lacks([]byte(asksRoots)) == nil
 }
 
 // greet asks the client what the server has asked before the call. nil: nothing.

@@ -3,6 +3,7 @@ package bridge
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -130,20 +131,59 @@ func TestAQuestionThatComesOnceMoreIsNone(t *testing.T) {
 }
 
 // A server that asks new sessions for roots, whatever was declared, may ask late: a call that fails meanwhile
-// fails by itself. What it asks on a call's own stream, or once more, is of the call.
+// fails by itself. What it asks once more, or on a call's own stream, is of the call, as is all of a server that does not ask so.
 func TestALateGreetingIsNotOfTheCallThatFails(t *testing.T) {
+	fails := func(r *rig, caller string) (byItself bool) {
+		r.t.Helper()
+		got := r.do(asking{name: "asks", declares: declaresForm, caller: caller})
+		if byItself = got.status == 200 && strings.Contains(got.text, `"isError":true`); !byItself && (got.Error == nil || got.Error.Code != -32021) {
+			r.t.Errorf("got %d %s", got.status, got.text)
+		}
+		return byItself
+	}
 	for where, say := range map[string]func(k *running, text string){"aside": (*running).aside, "in the call": (*running).say} {
+		for _, greets := range []string{"roots/list", ""} {
+			u := tool(kind{asks: greets}, func(k *running) {
+				text, _, answer := k.question("roots/list", "{}")
+				say(k, text)
+				k.wait(answer)
+				k.result = `"result":{"isError":true,"content":[]}`
+			})
+			bridged(t, u, nil, func(r *rig) {
+				for range 2 {
+					if fails(r, "first") {
+						t.Errorf("%s, of one that asks for %q at first: it fails by itself", where, greets)
+					}
+				}
+				u.mu.Lock()
+				u.kind.asks = "" // in the next session it asks late
+				u.mu.Unlock()
+				for i, want := range []bool{where == "aside" && greets != "", false} {
+					if got := fails(r, "next"); got != want {
+						t.Errorf("%s, of one that asks for %q at first, call %d: it fails by itself: %v", where, greets, i, got)
+					}
+				}
+			})
+		}
+	}
+}
+
+// A server that nobody knows has the time to show that it asks so, once.
+func TestAnUnknownServerHasTheTimeToGreet(t *testing.T) {
+	for _, greets := range []bool{true, false} {
 		u := tool(kind{}, func(k *running) {
-			text, _, answer := k.question("roots/list", "{}")
-			say(k, text)
-			k.wait(answer)
+			time.Sleep(time.Second)
 			k.result = `"result":{"isError":true,"content":[]}`
 		})
 		bridged(t, u, nil, func(r *rig) {
-			for i, plain := range []bool{where == "aside", false} {
-				got := r.do(asking{name: "asks", declares: declaresForm})
-				if own := got.status == 200 && strings.Contains(got.text, `"isError":true`); own != plain || !own && (got.Error == nil || got.Error.Code != -32021) {
-					t.Errorf("%s, call %d: got %d %s", where, i, got.status, got.text)
+			if greets {
+				time.AfterFunc(greeting/2, func() { r.say(`{"jsonrpc":"2.0","id":"first","method":"roots/list"}`) })
+			}
+			for caller, want := range []time.Duration{time.Second + greeting, time.Second} {
+				began := time.Now()
+				got := r.do(asking{name: "asks", declares: declaresForm, caller: strconv.Itoa(caller)})
+				if took := time.Since(began); !strings.Contains(got.text, `"isError":true`) || took != want {
+					t.Errorf("greets: %v, session %d: got %s after %v, want it after %v", greets, caller, got.text, took, want)
 				}
 			}
 		})

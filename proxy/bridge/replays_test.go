@@ -167,3 +167,28 @@ func TestAKeptCallIsResumedWhereItMayBe(t *testing.T) {
 		}
 	})
 }
+
+// What is asked on the session's own stream before the call's stream has begun is resumed from where that begins, once the berth is lost
+// that asked.
+func TestAQuestionBeforeTheCallsStreamOutlivesItsBerth(t *testing.T) {
+	for name, of := range map[string]kind{"before": {late: true}, "behind": {}} {
+		u := tool(of, func(k *running) {
+			first := k.askAside()
+			k.ends(first, k.askAside())
+		})
+		bridged(t, u, nil, func(r *rig) {
+			r.keeps = true
+			f, a, b, c := r.join(time.Minute)
+			first := r.do(asking{name: "asks", by: a})
+			delete(f.berths, "a")
+			second := r.do(asking{name: "asks", by: b, params: first.answers(accepted)})
+			if len(second.Result.Requests) != 1 {
+				t.Fatalf("%s: got %s", name, second.text)
+			}
+			delete(f.berths, "b")
+			if last := r.do(asking{name: "asks", by: c, params: second.answers(accepted)}); len(last.Result.Got) != 2 || r.ran() != 1 {
+				t.Errorf("%s: got %s, the tool ran %d times", name, last.text, r.ran())
+			}
+		})
+	}
+}

@@ -6,6 +6,9 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
+	"time"
+
+	"berth/proxy/bridge/rounds"
 )
 
 // line is one event stream. Its events are kept, and one reader at a time gets them.
@@ -124,6 +127,9 @@ func (u *upstream) run(w http.ResponseWriter, r *http.Request, s *served, m mess
 		k.line.over = k.ctx.Err() == nil // a cancelled call's stream is left open
 		u.wake()
 	}()
+	if u.late {
+		time.Sleep(rounds.Together / 2)
+	}
 	if !u.whole {
 		u.show(w, r, k.line, 0)
 		return

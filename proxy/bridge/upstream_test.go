@@ -17,6 +17,7 @@ type kind struct {
 	plain bool   // events have no ids
 	bare  bool   // no event comes before the first message
 	whole bool   // calls are answered in JSON, with headers only then
+	late  bool   // streams of calls begin a moment after what is asked
 	does  string // capabilities, as JSON; "": tools, prompts, resources, logging
 	lists string // what tools/list answers with, as JSON
 	asks  string // a method, that each new session's client is asked once it has initialized; "": nothing

@@ -25,7 +25,7 @@ func (m *Mover) elsewhere(c Case, u *routing.Upstream, alive bool) Verdict {
 	shared, _, _ := m.moves.Do(key, func() (any, error) { return m.move(c, u, alive), nil })
 	switch now := shared.(moved); now.outcome {
 	case Unkept, Nowhere: // its client is to get what it gets where none are moved
-		return Verdict{Later: now.passes(), unsaid: now.outcome == Unkept && now.passes()}
+		return Verdict{Later: now.passes(), waits: now.passes()}
 	case Version, Rejected:
 		return Verdict{Step: Refuse, Err: routing.ErrUnknownSession, Later: now.passes()}
 	default:

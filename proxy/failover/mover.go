@@ -82,8 +82,8 @@ func (m *Mover) Lost(ctx context.Context, c Case, u *routing.Upstream) Verdict {
 		Forget(ctx, c.Endpoint, c.At.Key) // nobody is to open it anew
 	}
 	v := m.elsewhere(c, u, false)
-	if v.unsaid {
-		return refuse(fault.OwnerSilent) // its client is not to begin anew: the session goes on once the store says so
+	if v.waits {
+		return refuse(fault.OwnerSilent) // its client is not to begin anew
 	}
 	return v
 }

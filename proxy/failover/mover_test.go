@@ -128,7 +128,7 @@ func TestWhatBecomesOfARequestWhoseUpstreamIsLost(t *testing.T) {
 		"off":               {wire.MethodPost, ping, func(r *rig) { r.endpoint.Reinit = false }, failover.Stay, failover.Stay},
 		"another version":   {wire.MethodPost, ping, func(r *rig) { r.version = "2025-06-18" }, failover.Refuse, failover.Refuse},
 		"moved by another":  {wire.MethodPost, ping, func(r *rig) { r.at.Binding.Upstream = "c" }, failover.Reroute, failover.Reroute},
-		"nobody is there":   {wire.MethodPost, ping, func(r *rig) { r.down = true }, failover.Stay, failover.Stay},
+		"nobody is there":   {wire.MethodPost, ping, func(r *rig) { r.down = true }, failover.Refuse, failover.Stay},
 		"the store is away": {wire.MethodPost, ping, func(r *rig) { r.store.Close() }, failover.Refuse, failover.Stay},
 		"the store forgot":  {wire.MethodPost, ping, func(r *rig) { r.endpoint.Router.Bindings.DropHandshake(context.Background(), r.at.Key) }, failover.Stay, failover.Stay},
 	} {

@@ -26,7 +26,7 @@ type Verdict struct {
 	Err     error             // with Refuse
 	Later   bool              // what keeps the session where it is may pass
 
-	unsaid bool // that is the store, which does not say what is kept of it
+	waits bool // it moves then: where the store does not say what is kept of it, or no upstream is there to move it to
 }
 
 func refuse(err error) Verdict { return Verdict{Step: Refuse, Err: err} }

@@ -111,17 +111,20 @@ func isAnswer(request, value []byte) bool {
 	return true
 }
 
-// InputRequest is what of a server's request stands in inputRequests: its method and its params.
+// InputRequest is what of a server's request stands in inputRequests: its method and its params. These may be left out (2026-07-28,
+// schema, "ListRootsRequest"), but some clients demand them.
 func InputRequest(request []byte) []byte {
 	values, err := jsonobject.Loose(request, "method", "params")
 	if err != nil {
 		return nil
 	}
-	out := append([]byte(`{"method":`), values[0]...)
+	params := []byte("{}")
 	if values[1].Kind() == '{' {
 		method, _ := jsonobject.Text(values[0])
-		out = append(append(out, `,"params":`...), clearParams(method, values[1])...)
+		params = clearParams(method, values[1])
 	}
+	out := append([]byte(`{"method":`), values[0]...)
+	out = append(append(out, `,"params":`...), params...)
 	return append(out, '}')
 }
 

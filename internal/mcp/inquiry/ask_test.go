@@ -76,11 +76,12 @@ func TestARoundIsWordedAsOneResult(t *testing.T) {
 	}
 }
 
+// Some clients demand params where the schema does not.
 func TestInputRequestIsMethodAndParams(t *testing.T) {
 	for request, want := range map[string]string{
 		`{"jsonrpc":"2.0","id":0,"method":"elicitation/create","params":{"message":"m","_meta":{"progressToken":1},"requestedSchema":{}, "x":1.0}}`: `{"method":"elicitation/create","params":{"message":"m","requestedSchema":{}, "x":1.0}}`,
-		`{"id":0,"method":"roots/list"}`:               `{"method":"roots/list"}`,
-		`{"id":0,"method":"roots/list","params":null}`: `{"method":"roots/list"}`,
+		`{"id":0,"method":"roots/list"}`:               `{"method":"roots/list","params":{}}`,
+		`{"id":0,"method":"roots/list","params":null}`: `{"method":"roots/list","params":{}}`,
 	} {
 		if got := string(InputRequest([]byte(request))); got != want {
 			t.Errorf("got %s, want %s", got, want)

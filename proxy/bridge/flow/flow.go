@@ -52,6 +52,7 @@ type Flow struct {
 
 	event  atomic.Value  // string: id of the last event so far
 	before atomic.Value  // string: id of the one before
+	spoke  atomic.Bool   // a message has come
 	pause  time.Duration // before it is resumed; of who reads, as the next one
 	alone  time.Duration // for which the upstream wants to be left alone before
 
@@ -75,6 +76,15 @@ func (fl *Flow) Context() context.Context { return fl.ctx }
 
 // Begin has what comes meanwhile be from an event on.
 func (fl *Flow) Begin(event string) { fl.event.Store(event) }
+
+// Opening is the id of the last event so far where none has borne a message: what comes may be resumed from there. "": there is none, or one has.
+func (fl *Flow) Opening() string {
+	event, _ := fl.event.Load().(string)
+	if fl.spoke.Load() {
+		return ""
+	}
+	return event
+}
 
 // RunWhen is Run on an answer that has not begun.
 func (fl *Flow) RunWhen(heads <-chan legacy.Begun) {
@@ -155,6 +165,10 @@ func (fl *Flow) readAll(ctx context.Context, stream io.ReadCloser, event string)
 		case !e.Ends:
 			continue
 		}
+		speaks := mcp.MayBeMessage(e.Data)
+		if speaks {
+			fl.spoke.Store(true) // before its event is known: see Opening
+		}
 		if id := e.ID(); id != "" && len(id) <= legacy.MaxEvent {
 			if id != event {
 				fl.before.Store(event)
@@ -163,7 +177,7 @@ func (fl *Flow) readAll(ctx context.Context, stream io.ReadCloser, event string)
 			fl.event.Store(id)
 		}
 		legacy.LeaveAlone(&fl.alone, &e)
-		if !mcp.MayBeMessage(e.Data) {
+		if !speaks {
 			continue
 		}
 		fl.pause = 0

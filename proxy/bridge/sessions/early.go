@@ -64,27 +64,42 @@ func (l *Session) withdrawEarly(id []byte) {
 	l.early = slices.DeleteFunc(l.early, func(it flow.Item) bool { return mcp.IDKey(it.Answer.ID) == mcp.IDKey(id) })
 }
 
-// IsGreeting reports whether a question may be what the server asks of the session, and not of a call: some
-// ask each new one for its roots, whatever it has declared. Streams of calls bear what is of them alone.
+// noteGreeting notes what the server asks before any call that may be asked something: it asks new sessions for roots, whatever they
+// have declared. The caller holds Pool.mu.
+func (l *Session) noteGreeting(method string) {
+	if method == inquiry.MethodListRoots && !l.called {
+		l.pool.greets, l.askedRoots = true, true
+	}
+}
+
+// IsGreeting reports whether a question may be what the server asks of the session, and not of a call: it asks new ones for roots, and
+// has not asked this one. Streams of calls bear what is of them alone.
 func (l *Session) IsGreeting(method string) bool {
 	if method != inquiry.MethodListRoots || l.shelf == nil {
 		return false
 	}
 	l.pool.mu.Lock()
 	defer l.pool.mu.Unlock()
-	first := !l.askedRoots
+	first := l.pool.greets && !l.askedRoots
 	l.askedRoots = true
 	return first
 }
 
-// LetsGreet reports whether the upstream is yet to have the time to ask what it asks of every new session. It is
-// asked by who gives it that.
-func (l *Session) LetsGreet() bool {
+// LetsGreet reports whether the upstream is yet to have the time to ask what it asks of every new session, and whether
+// it is not known what it asks. It is asked by who gives it that.
+func (l *Session) LetsGreet() (first, unknown bool) {
 	l.pool.mu.Lock()
 	defer l.pool.mu.Unlock()
-	first := !l.greeted
+	first = !l.greeted
 	l.greeted = true
-	return first
+	return first, !l.pool.greets && !l.pool.awaited
+}
+
+// NoteAwaited notes that the upstream had the time to show what it asks of new sessions.
+func (l *Session) NoteAwaited() {
+	l.pool.mu.Lock()
+	defer l.pool.mu.Unlock()
+	l.pool.awaited = true
 }
 
 // TakeEarly takes what is kept.

@@ -22,6 +22,7 @@ func (l *Session) hears(ctx context.Context, out *exchange.Request, message []by
 	case a.ID != nil:
 		l.pool.mu.Lock()
 		asker := l.asker
+		l.noteGreeting(a.Method)
 		l.pool.mu.Unlock()
 		it := flow.Item{Message: message, Answer: a, Aside: true}
 		if (asker == nil || !asker.Asks || !asker.Hear(it)) && !l.keepAsked(it) {

@@ -39,7 +39,9 @@ type Pool struct {
 
 	mu      sync.Mutex // guards the fields below
 	shelves map[string]*shelf
-	open    int // sessions
+	open    int  // sessions
+	greets  bool // the upstream asks new sessions for roots, whatever they have declared
+	awaited bool // it had the time to show that
 	// listeners are those who listen, by whose sessions they hear, each with its own session.
 	listeners map[string]map[Listener]*Session
 }

@@ -43,7 +43,7 @@ type Session struct {
 
 	greeted    bool          // its server had the time to ask what it asks of every session
 	called     bool          // a call that may be asked was begun
-	askedRoots bool          // its server has asked for roots that its client has not declared
+	askedRoots bool          // its server has asked for roots, before any call or what its client has not declared
 	early      []flow.Item   // what the server asks that no call could be asked so far
 	adopted    time.Duration // how long after its use it is ended, since another berth has opened it, for a call that goes on here
 	ear        *ear          // who reads its GET stream; nil: nobody
