@@ -212,6 +212,28 @@ func TestTheEraIsForgottenWithAContradiction(t *testing.T) {
 	})
 }
 
+// A method that the server does not know, as it says in plain words, is one that a modern server does not have. No other plain refusal is.
+func TestAMethodThatIsNotThereInPlainWords(t *testing.T) {
+	for words, want := range map[string][2]int{
+		"JSON RPC not handled: \"x/unknown\" unsupported\n": {404, -32601},
+		"JSON RPC not handled: \"x/other\" unsupported\n":   {400, -32603},
+		"bad request\n": {400, -32603},
+	} {
+		u := tool(kind{}, where)
+		u.faults = func(w http.ResponseWriter, _ *http.Request, m message) bool {
+			if m.Method == "x/unknown" {
+				http.Error(w, strings.TrimSuffix(words, "\n"), http.StatusBadRequest)
+			}
+			return m.Method == "x/unknown"
+		}
+		bridged(t, u, nil, func(r *rig) {
+			if g := r.do(asking{method: "x/unknown"}); g.Error == nil || [2]int{g.status, g.Error.Code} != want || !strings.Contains(g.text, `"id":1`) {
+				t.Errorf("%q: got %d %s, want %v", words, g.status, g.text, want)
+			}
+		})
+	}
+}
+
 // What a modern server owes before it looks at a request.
 func TestARequestIsJudgedAsAModernServerDoes(t *testing.T) {
 	bridged(t, tool(kind{does: `{"tools":{}}`}, where), nil, func(r *rig) {
