@@ -13,20 +13,37 @@ import (
 // A fleet in the middle of an upgrade: one published server of the legacy era, with sessions,
 // and two of the modern one.
 func TestPublishedServersOfBothErasServeClientsOfBoth(t *testing.T) {
-	f := newFleet(t, 3, func(name, address string) *exec.Cmd {
-		if name == "a" {
-			return everythingCommand(t, name, address)
-		}
-		return nodeCommand(t, filepath.Join(serversDir, "tasks-server.js"), "--port", portOf(t, address), "--name", name, "--answers", string(jsonAnswers))
-	})
-	b := startBerth(t, f)
+	for name, legacyServer := range map[string]func(t testing.TB, name, address string) *exec.Cmd{
+		"it refuses the modern era": everythingCommand,
+		"it lists the legacy one":   goCommand,
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := newFleet(t, 3, func(name, address string) *exec.Cmd {
+				if name == "a" {
+					return legacyServer(t, name, address)
+				}
+				return nodeCommand(t, filepath.Join(serversDir, "tasks-server.js"), "--port", portOf(t, address), "--name", name, "--answers", string(jsonAnswers))
+			})
+			wantBothEras(t, startBerth(t, f))
+		})
+	}
+}
+
+// goCommand is go-sdk's own fixture, with sessions.
+func goCommand(t testing.TB, _, address string) *exec.Cmd {
+	return exec.Command(built(t, "everything-server"), "-http", address, "-stateless=false")
+}
+
+// wantBothEras looks whether a berth serves clients of both eras.
+func wantBothEras(t *testing.T, b *berth) {
+	t.Helper()
 	c := newModernClient(t)
 	const clients = 30
 	modern, legacy := 0, 0
 	for range clients {
 		discovered, err := c.send(t, b.url(), "server/discover", "", map[string]any{})
 		called, callErr := c.send(t, b.url(), "tools/call", "slow_compute", slowCompute(1))
-		if err == nil && callErr == nil && discovered.status == http.StatusOK && called.status == http.StatusOK {
+		if err == nil && callErr == nil && strings.Contains(discovered.body, `"2026-07-28"`) && called.status == http.StatusOK {
 			modern++
 		}
 		if initialized(t, b.url()) {

@@ -1,6 +1,7 @@
 package proxy_test
 
 import (
+	"fmt"
 	"net/http"
 	"strings"
 	"testing"
@@ -27,6 +28,32 @@ func refusesTasks(status int, events bool) faultFunc {
 	}
 }
 
+// plainlyWithoutTasks answers everything about tasks as servers of Go's SDK do, which have none.
+func plainlyWithoutTasks(w http.ResponseWriter, r *http.Request, body []byte) bool {
+	method := methodIn(body)
+	return strings.HasPrefix(method, "tasks/") && sayStatus(400, "text/plain; charset=utf-8", fmt.Sprintf("JSON RPC not handled: %q unsupported\n", method))(w, r, body)
+}
+
+// Who says in plain words that it has no such method knows no task: where all say so, the id is unknown. Of other plain words nobody knows
+// what they say.
+func TestServersWithoutTasksDenyInPlainWords(t *testing.T) {
+	for name, tc := range map[string]struct {
+		says faultFunc
+		want int
+	}{
+		"no such method": {plainlyWithoutTasks, -32602},
+		"other words":    {onMethod("tasks/get", sayStatus(400, "text/plain", "no")), -31503},
+	} {
+		f := newRig(t, rigOptions{size: 2})
+		for _, s := range f.servers {
+			s.inject(tc.says)
+		}
+		if r := f.legacy("", "tasks/get", byID("zz")); r.code() != tc.want {
+			t.Errorf("%s: got %v, want %d", name, r, tc.want)
+		}
+	}
+}
+
 // TestAnnouncedTasksAreServed: where berth told a session's client that there are tasks, one
 // that is not there is unknown. That the server behind has no such method concerns nobody.
 func TestAnnouncedTasksAreServed(t *testing.T) {
@@ -35,6 +62,7 @@ func TestAnnouncedTasksAreServed(t *testing.T) {
 		"404":        refusesTasks(404, false),
 		"400":        refusesTasks(400, false),
 		"an event":   refusesTasks(200, true),
+		"in words":   plainlyWithoutTasks,
 		"the server": nil,
 	} {
 		for _, principals := range []bool{false, true} {
@@ -56,6 +84,9 @@ func TestAnnouncedTasksAreServed(t *testing.T) {
 						}
 					}
 				}
+			}
+			if name == "in words" && !principals {
+				continue // these concern the server alone
 			}
 			if r := f.as("alice", sessions[1], "tasks/update", byID("nowhere")); !principals && r.message(t).Error.Code != -32601 {
 				t.Errorf("%s: a method that core does not have: got %v", name, r)

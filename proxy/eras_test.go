@@ -2,6 +2,7 @@ package proxy_test
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"io"
 	"net/http"
@@ -33,6 +34,17 @@ var legacyRefusals = map[string]faultFunc{
 	"Python":                sayStatus(400, jsonType, `{"jsonrpc":"2.0","id":"server-error","error":{"code":-32600,"message":"Bad Request: Missing session ID"}}`),
 	"Go":                    sayStatus(400, "text/plain; charset=utf-8", "Bad Request: Unsupported protocol version (supported versions: 2025-11-25)\n"),
 	"dual-era, legacy only": sayStatus(400, jsonType, `{"jsonrpc":"2.0","id":1,"error":{"code":-32022,"message":"Unsupported protocol version","data":{"supported":["2025-11-25"]}}}`),
+	"Go, sessions":          listsLegacy,
+}
+
+// listsLegacy knows server/discover, and names no version there by which it serves modern calls.
+func listsLegacy(w http.ResponseWriter, r *http.Request, body []byte) bool {
+	var m struct{ ID json.RawMessage }
+	_ = json.Unmarshal(body, &m) // what is no message is refused
+	if methodIn(body) == "server/discover" {
+		return say(jsonType, `{"jsonrpc":"2.0","id":`+string(m.ID)+`,"result":{"resultType":"complete","supportedVersions":["2025-11-25","2025-06-18"],"capabilities":{"tools":{}}}}`)(w, r, body)
+	}
+	return sayStatus(400, jsonType, `{"jsonrpc":"2.0","id":`+string(m.ID)+`,"error":{"code":-32022,"message":"x","data":{"supported":["2025-11-25","2025-06-18"]}}}`)(w, r, body)
 }
 
 // modernRefusal is what the TypeScript SDK says to legacy calls where it serves the modern era
@@ -41,7 +53,8 @@ var modernRefusal = sayStatus(400, jsonType, `{"jsonrpc":"2.0","id":1,"error":{"
 
 // modernRight reports whether a modern client is served whole.
 func (f *rig) modernRight() bool {
-	return f.modern("server/discover", "", "").status == http.StatusOK && f.greet("x").status == http.StatusOK &&
+	discovered := f.modern("server/discover", "", "")
+	return discovered.status == http.StatusOK && strings.Contains(discovered.body, `"2026-07-28"`) && f.greet("x").status == http.StatusOK &&
 		f.modern("tools/list", "", "").status == http.StatusOK
 }
 

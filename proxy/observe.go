@@ -126,11 +126,21 @@ func (x *request) record(u *routing.Upstream, a *mcp.Answer) (instead []byte, er
 func (x *request) recordError(u *routing.Upstream, c *mcp.Call, a *mcp.Answer) (instead []byte, err error) {
 	x.rec.Code = a.ErrorCode
 	x.made.Disown(a)
-	if a.ErrorCode == mcp.CodeMethodNotFound && x.p.announcers[x.Endpoint].Serves(x.Call, &x.Decision) {
-		x.rec.Code = mcp.ErrUnknownTask.Code
-		return mcp.ErrUnknownTask.Body(x.ID), nil
+	if a.ErrorCode == mcp.CodeMethodNotFound {
+		if instead := x.insteadOfNoMethod(); instead != nil {
+			return instead, nil
+		}
 	}
 	return x.recorder.Error(u, c, a)
+}
+
+// insteadOfNoMethod is what the client is told where the upstream has no method of what was announced; nil: it was not.
+func (x *request) insteadOfNoMethod() []byte {
+	if !x.p.announcers[x.Endpoint].Serves(x.Call, &x.Decision) {
+		return nil
+	}
+	x.rec.Code = mcp.ErrUnknownTask.Code
+	return mcp.ErrUnknownTask.Body(x.ID)
 }
 
 // recordTask notes what an answer tells of the task that was asked about. It fails if that is

@@ -10,6 +10,7 @@ import (
 	"berth/proxy/failover"
 	"berth/proxy/fault"
 	"berth/proxy/inbound"
+	"berth/proxy/outbound"
 	"berth/proxy/polls"
 	"berth/routing"
 )
@@ -45,6 +46,12 @@ func (x *request) relayAnswer(u *routing.Upstream, response *wire.Response) erro
 		x.rec.Does(audit.Answered, x.asking)
 	}
 	x.announced = x.p.announcers[x.Endpoint].Answer(x.Call, &x.Decision, x.out, response)
+	if c := x.Single(); c != nil && outbound.LacksMethod(response, c.Method) {
+		if instead := x.insteadOfNoMethod(); instead != nil {
+			x.out.Respond(wire.StatusOK, instead)
+			return nil
+		}
+	}
 	shape := exchange.ShapeOf(response)
 	if shape == exchange.EventStream && response.Status/100 == 2 {
 		return x.relayEvents(u, response)

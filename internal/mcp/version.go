@@ -77,6 +77,9 @@ func IsModern(version string) bool {
 	return version == versionModern || isRevision(version) && version > versionModern
 }
 
+// IsLegacy reports whether version names a revision of the legacy era.
+func IsLegacy(version string) bool { return isRevision(version) && version < versionModern }
+
 // AllowsBatches reports whether a client of this version may send a batch. None means 2025-03-26.
 func AllowsBatches(version string) bool {
 	return version == "" || isRevision(version) && version <= versionBatches

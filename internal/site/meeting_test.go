@@ -41,6 +41,16 @@ func legacyOnly(w http.ResponseWriter, r *http.Request) bool {
 	return isModern(r)
 }
 
+// listsLegacy is legacyOnly, but knows server/discover.
+func listsLegacy(w http.ResponseWriter, r *http.Request) bool {
+	if r.Header.Get("Mcp-Method") != "server/discover" {
+		return legacyOnly(w, r)
+	}
+	w.Header().Set("Content-Type", "application/json")
+	io.WriteString(w, `{"jsonrpc":"2.0","id":"berth","result":{"resultType":"complete","supportedVersions":["2025-11-25"],"capabilities":{}}}`)
+	return true
+}
+
 func modernOnly(w http.ResponseWriter, r *http.Request) bool {
 	if !isModern(r) {
 		w.Header().Set("Content-Type", "application/json")
@@ -124,14 +134,16 @@ func TestUpstreamsAreSpokenToAsClientsWould(t *testing.T) {
 
 // An instance that is said to be modern is not bridged: the pool's modern clients have one fewer.
 func TestInstanceThatIsNotBridgedIsWarnedOf(t *testing.T) {
-	cfg, pool := config.Default(), config.DefaultPool()
-	pool.Upstreams = []config.Upstream{
-		{Name: "u0", URL: instance(t, nil)}, {Name: "u1", URL: instance(t, legacyOnly), Era: config.EraModern},
-	}
-	cfg.Pools = []config.Pool{pool}
-	found := Inspect(t.Context(), cfg)
-	if len(found) != 1 || !strings.Contains(found[0].String(), "warning: u1 (") || !strings.Contains(found[0].String(), "legacy era only") {
-		t.Errorf("got %v, want a warning of u1", found)
+	for name, refuse := range map[string]func(http.ResponseWriter, *http.Request) bool{"it refuses": legacyOnly, "it lists what it speaks": listsLegacy} {
+		cfg, pool := config.Default(), config.DefaultPool()
+		pool.Upstreams = []config.Upstream{
+			{Name: "u0", URL: instance(t, nil)}, {Name: "u1", URL: instance(t, refuse), Era: config.EraModern},
+		}
+		cfg.Pools = []config.Pool{pool}
+		found := Inspect(t.Context(), cfg)
+		if len(found) != 1 || !strings.Contains(found[0].String(), "warning: u1 (") || !strings.Contains(found[0].String(), "legacy era only") {
+			t.Errorf("%s: got %v, want a warning of u1", name, found)
+		}
 	}
 }
 

@@ -35,6 +35,9 @@ func (c *call) follow(ctx context.Context, l *sessions.Session, s *sent) (*wire.
 	if err != nil {
 		return nil, &exchange.SendError{Err: err, Sent: true}
 	}
+	if outbound.SaysItLacks(s.Response, message, c.Method) {
+		return exchange.Refusal(errNoMethod, c.id), nil
+	}
 	if s.Status/100 != 2 {
 		return failed(c.id, s.Response, message), nil
 	}

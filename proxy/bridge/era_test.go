@@ -25,6 +25,9 @@ func TestTheEraIsToldByAnswers(t *testing.T) {
 		return `{"jsonrpc":"2.0","id":"berth","error":{"code":-32022,"message":"no","data":{"supported":["` + version + `"],"requested":"2026-07-28"}}}`
 	}
 	const modern = `{"jsonrpc":"2.0","id":"berth","result":{"resultType":"complete","supportedVersions":["2026-07-28"],"capabilities":{},"ttlMs":0,"cacheScope":"private"}}`
+	lists := func(versions string) string {
+		return `{"jsonrpc":"2.0","id":"berth","result":{"resultType":"complete",` + versions + `"capabilities":{}}}`
+	}
 	silent := func(http.ResponseWriter) { time.Sleep(time.Minute) }
 	for name, tc := range map[string]struct {
 		discover, initialize func(w http.ResponseWriter) // nil: as a legacy server does
@@ -48,6 +51,12 @@ func TestTheEraIsToldByAnswers(t *testing.T) {
 		"-32600":                   {discover: says(200, fails("-32600")), legacy: true},
 		"-32002":                   {discover: says(200, fails("-32002")), legacy: true},
 		"an old version's refusal": {discover: says(400, supports("2025-11-25")), legacy: true},
+		"a list without the era":   {discover: says(200, lists(`"supportedVersions":["2025-11-25","2024-11-05"],`)), legacy: true},
+		"a list of both":           {discover: says(200, lists(`"supportedVersions":["2025-11-25","2026-07-28"],`)), modern: true},
+		"a list with a draft":      {discover: says(200, lists(`"supportedVersions":["2025-11-25","DRAFT-2026-v1"],`)), modern: true},
+		"an empty list":            {discover: says(200, lists(`"supportedVersions":[],`)), modern: true},
+		"a list that is none":      {discover: says(200, lists(`"supportedVersions":"2025-11-25",`)), modern: true},
+		"no list":                  {discover: says(200, lists("")), modern: true},
 		"a modern version's":       {discover: says(400, supports("2027-01-01"))},
 		"a header it dislikes":     {discover: says(400, fails("-32020"))},
 		"a capability it lacks":    {discover: says(400, fails("-32021"))},
@@ -133,6 +142,45 @@ func TestTheEraIsAskedOnce(t *testing.T) {
 	})
 }
 
+// Where the question of berth's own was not answered, the answer to the client's tells.
+func TestTheEraIsToldByTheClientsDiscover(t *testing.T) {
+	for name, answer := range map[string]struct {
+		status int
+		body   string
+		bears  string // what the client's answer does
+	}{
+		"a list without the era": {200, `{"jsonrpc":"2.0","id":1,"result":{"resultType":"complete","supportedVersions":["2025-11-25"],"capabilities":{}}}`, `"supportedVersions":["2026-07-28"]`},
+		"a refusal":              {400, `{"jsonrpc":"2.0","id":null,"error":{"code":-32000,"message":"no session"}}`, `"supportedVersions":["2026-07-28"]`},
+		"a modern server":        {200, `{"jsonrpc":"2.0","id":1,"result":{"resultType":"complete","supportedVersions":["2026-07-28"],"capabilities":{"mine":{}}}}`, `"mine"`},
+		"no word":                {503, `{}`, `{}`},
+	} {
+		u := tool(kind{}, where)
+		asked := 0
+		u.faults = func(w http.ResponseWriter, _ *http.Request, m message) bool {
+			if m.Method != "server/discover" {
+				return false
+			}
+			if asked++; asked == 1 {
+				respond(w, 503, `{}`)
+			} else {
+				respond(w, answer.status, answer.body)
+			}
+			return true
+		}
+		bridged(t, u, nil, func(r *rig) {
+			if g := r.do(asking{method: "server/discover"}); !strings.Contains(g.text, answer.bears) {
+				t.Errorf("%s: got %d %s", name, g.status, g.text)
+			}
+			if _, known := r.at.SpeaksModern(); known != strings.Contains(answer.bears, "2026-07-28") {
+				t.Errorf("%s: known: %v", name, known)
+			}
+			if asked != 2 {
+				t.Errorf("%s: asked %d times", name, asked)
+			}
+		})
+	}
+}
+
 // A server that was upgraded refuses the sessions of the old era: what was known is forgotten, and
 // the next request finds out.
 func TestTheEraIsForgottenWithAContradiction(t *testing.T) {
@@ -162,6 +210,28 @@ func TestTheEraIsForgottenWithAContradiction(t *testing.T) {
 		}
 		r.keeps = true
 	})
+}
+
+// A method that the server does not know, as it says in plain words, is one that a modern server does not have. No other plain refusal is.
+func TestAMethodThatIsNotThereInPlainWords(t *testing.T) {
+	for words, want := range map[string][2]int{
+		"JSON RPC not handled: \"x/unknown\" unsupported\n": {404, -32601},
+		"JSON RPC not handled: \"x/other\" unsupported\n":   {400, -32603},
+		"bad request\n": {400, -32603},
+	} {
+		u := tool(kind{}, where)
+		u.faults = func(w http.ResponseWriter, _ *http.Request, m message) bool {
+			if m.Method == "x/unknown" {
+				http.Error(w, strings.TrimSuffix(words, "\n"), http.StatusBadRequest)
+			}
+			return m.Method == "x/unknown"
+		}
+		bridged(t, u, nil, func(r *rig) {
+			if g := r.do(asking{method: "x/unknown"}); g.Error == nil || [2]int{g.status, g.Error.Code} != want || !strings.Contains(g.text, `"id":1`) {
+				t.Errorf("%q: got %d %s, want %v", words, g.status, g.text, want)
+			}
+		})
+	}
 }
 
 // What a modern server owes before it looks at a request.

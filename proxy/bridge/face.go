@@ -42,8 +42,12 @@ func (f *face) Close() {}
 
 // Send implements exchange.Sender.
 func (f *face) Send(ctx context.Context, out *exchange.Request, wait time.Duration) (*wire.Response, error) {
-	if !f.needsBridge(ctx, out) {
-		return f.b.options().Endpoint.Client.Send(ctx, out, wait)
+	if needs, unclear := f.needsBridge(ctx, out); !needs {
+		response, err := f.b.options().Endpoint.Client.Send(ctx, out, wait)
+		if err != nil || !unclear || !f.isLegacyBy(ctx, out, response) {
+			return response, err
+		}
+		response.Body.Close()
 	}
 	if out.Method != wire.MethodPost {
 		response := exchange.Refusal(errPostAlone, nil)

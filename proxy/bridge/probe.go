@@ -19,29 +19,55 @@ const probeTime = 10 * time.Second
 // needsBridge reports whether the upstream speaks the legacy era alone. While nobody knows it is
 // asked, as the caller of out: server/discover first, then initialize, in a session that is ended
 // at once. What says nothing of its era (401, 403, 5xx, a header that it does not take, silence)
-// leaves the question open, and the request goes there as it is.
-func (f *face) needsBridge(ctx context.Context, out *exchange.Request) bool {
+// leaves the question open, and the request goes there as it is; unclear says that server/discover was answered so.
+func (f *face) needsBridge(ctx context.Context, out *exchange.Request) (needs, unclear bool) {
+	return f.find(ctx, func(ctx context.Context) (needs, unclear bool) {
+		switch speaks, refuses := f.askModern(ctx, out); {
+		case speaks:
+			f.u.Pool().Speaks(f.u.Upstream, mcp.EraModern, nil)
+			return false, false
+		case !refuses:
+			return false, true
+		}
+		return f.opensSession(ctx, out), false
+	})
+}
+
+// isLegacyBy reports whether the answer to a server/discover of the caller's, which went there as it is, refuses the modern era, and
+// the upstream opens a session in its name. The answer can be read afterwards as it was.
+func (f *face) isLegacyBy(ctx context.Context, out *exchange.Request, response *wire.Response) bool {
+	if out.Header.Get(mcp.HeaderMethod) != mcp.MethodDiscover {
+		return false
+	}
+	c, refusal := f.read(out)
+	if refusal != nil || !outbound.RefusesEra(mcp.EraModern, c.Method, c.id, response) {
+		return false
+	}
+	legacy, _ := f.find(ctx, func(ctx context.Context) (needs, unclear bool) { return f.opensSession(ctx, out), false })
+	return legacy
+}
+
+// find has ask find out what the upstream speaks, for one request at a time, while nobody knows it.
+func (f *face) find(ctx context.Context, ask func(ctx context.Context) (needs, unclear bool)) (needs, unclear bool) {
 	if speaks, known := f.u.SpeaksModern(); known {
-		return !speaks
+		return !speaks, false
 	}
 	select {
 	case f.probing <- struct{}{}:
 		defer func() { <-f.probing }()
 	case <-ctx.Done():
-		return false
+		return false, false
 	}
 	if speaks, known := f.u.SpeaksModern(); known { // meanwhile
-		return !speaks
+		return !speaks, false
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), probeTime) // what the server opens nobody else can end
 	defer cancel()
-	switch speaks, refuses := f.askModern(ctx, out); {
-	case speaks:
-		f.u.Pool().Speaks(f.u.Upstream, mcp.EraModern, nil)
-		return false
-	case !refuses:
-		return false
-	}
+	return ask(ctx)
+}
+
+// opensSession reports whether the upstream, which refuses the modern era, opens a session of the legacy one.
+func (f *face) opensSession(ctx context.Context, out *exchange.Request) bool {
 	opened, err := f.u.Opener(out).Open(ctx, f.u.Upstream, session.Opening{
 		Initialize: eras.InitializeFor([]byte(outbound.OwnID), legacy.Version, []byte("{}"), nil),
 		Accept:     func(*session.Session) error { return nil },

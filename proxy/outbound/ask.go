@@ -12,7 +12,7 @@ import (
 )
 
 // Ask sends a request of berth's own to u in the caller's name and era, and
-// returns the HTTP status and the answer's message. taskID "" means none. The error is an
+// returns the HTTP status and the answer's message, which is -32601 also where u says so in plain words. taskID "" means none. The error is an
 // *mcp.Error where u does not take the caller's credentials.
 func (w Way) Ask(ctx context.Context, u *routing.Upstream, method, taskID string) (int, mcp.Answer, error) {
 	out := w.Post(u, w.OwnBody(method, taskID))
@@ -31,6 +31,9 @@ func (w Way) Ask(ctx context.Context, u *routing.Upstream, method, taskID string
 		return response.Status, mcp.Answer{}, refusal
 	}
 	a, err := OwnAnswer(response, w.Crossed(u))
+	if LacksMethod(response, method) {
+		a = mcp.Answer{IsError: true, ErrorCode: mcp.CodeMethodNotFound}
+	}
 	return response.Status, a, err
 }
 

@@ -8,6 +8,7 @@ import (
 
 	"berth/internal/exchange"
 	"berth/internal/mcp"
+	"berth/internal/mcp/offer"
 	"berth/internal/wire"
 	"berth/routing"
 )
@@ -27,7 +28,7 @@ func RefusesEra(era mcp.Era, method string, id []byte, response *wire.Response) 
 	switch status := response.Status; {
 	case status == wire.StatusBadRequest:
 	case opens && (status == wire.StatusNotFound || status == wire.StatusMethodNotAllowed):
-	case method == mcp.MethodDiscover && status == wire.StatusOK: // -32601, of a server without sessions
+	case method == mcp.MethodDiscover && status == wire.StatusOK: // -32601, of a server without sessions, or a list without the era
 	default:
 		return false
 	}
@@ -36,17 +37,20 @@ func RefusesEra(era mcp.Era, method string, id []byte, response *wire.Response) 
 		return response.Status != wire.StatusOK && (opens || speaksOfSession(body))
 	}
 	a, err := mcp.PeekAnswer(message, false)
-	if err != nil || !a.IsError {
+	switch {
+	case err != nil:
 		return false
-	}
-	if response.Status == wire.StatusOK {
-		return a.ErrorCode == mcp.CodeMethodNotFound
+	case response.Status == wire.StatusOK:
+		return a.IsError && a.ErrorCode == mcp.CodeMethodNotFound || era == mcp.EraModern && offer.In(a.Result).IsLegacyAlone()
+	case !a.IsError:
+		return false
 	}
 	return isEraCode(era, opens, a.ErrorCode, a.Answers(id)) && !supportsEra(message, era)
 }
 
 // RefusesDiscover reports whether an answer to a server/discover of berth's own is one by which a client falls back to initialize:
-// any refusal but those of the modern era itself (2026-07-28, "Backward Compatibility with Initialization-Based Versions").
+// any refusal but those of the modern era itself (2026-07-28, "Backward Compatibility with Initialization-Based Versions"), and a
+// result that lists versions of the legacy era alone.
 // Whether the server opens a session tells what it speaks then. The answer can be read afterwards as it was.
 func RefusesDiscover(response *wire.Response) bool {
 	switch status := response.Status; {
@@ -60,7 +64,7 @@ func RefusesDiscover(response *wire.Response) bool {
 	_, message := peekRefusal(response, []byte(OwnID))
 	a, err := mcp.PeekAnswer(message, false)
 	if message == nil || err != nil || !a.IsError {
-		return response.Status != wire.StatusOK
+		return response.Status != wire.StatusOK || offer.In(a.Result).IsLegacyAlone()
 	}
 	switch a.ErrorCode {
 	case mcp.CodeHeaderMismatch, mcp.CodeMissingCapability:

@@ -52,7 +52,8 @@ func (r *Record) Forget() { r.now.Store(nil) }
 
 var unknown = new(Profile)
 
-// Declares notes what the upstream says of itself to a client of an era.
+// Declares notes what the upstream says of itself to a client of an era. One that names versions of the legacy era alone to a modern
+// client does not serve that era, whatever it did before.
 func (r *Record) Declares(era mcp.Era, says offer.Offer) {
 	versions, server := says.Versions, says.Server
 	if len(versions) > maxVersions {
@@ -62,10 +63,12 @@ func (r *Record) Declares(era mcp.Era, says offer.Offer) {
 	if server == "" || len(server) > maxServer {
 		server = known.Server // the modern era lets servers leave it out
 	}
-	if slices.Equal(known.Versions[era], versions) && known.Server == server {
+	ends := era == mcp.EraModern && known.Speaks[era] && says.IsLegacyAlone()
+	if slices.Equal(known.Versions[era], versions) && known.Server == server && !ends {
 		return
 	}
 	r.learn(func(f *Profile) {
+		f.Speaks[era] = f.Speaks[era] && !ends
 		f.Versions[era] = slices.Clone(versions)
 		f.Server = strings.Clone(server)
 	})

@@ -2,10 +2,12 @@ package offer
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 	"unicode"
 
 	"berth/internal/jsonobject"
+	"berth/internal/mcp"
 )
 
 // Offer is what a server says of itself in the result of initialize or server/discover.
@@ -23,10 +25,16 @@ func In(result []byte) Offer {
 	if json.Unmarshal(result, &named) != nil {
 		return Offer{}
 	}
-	if named.Negotiated != "" {
+	if named.Negotiated != "" && named.Supported == nil {
 		named.Supported = []string{named.Negotiated}
 	}
 	return Offer{Versions: named.Supported, Server: serverIn(result)}
+}
+
+// IsLegacyAlone reports whether versions are named, and each is one of the legacy era: the result of a server/discover says so
+// whose server does not serve the modern one.
+func (o Offer) IsLegacyAlone() bool {
+	return len(o.Versions) > 0 && !slices.ContainsFunc(o.Versions, func(version string) bool { return !mcp.IsLegacy(version) })
 }
 
 // serverIn is whom a result names as its server: in initialize's own member, or by the modern era among the

@@ -19,6 +19,27 @@ func TestOfferIsWhatAServerSaysOfItself(t *testing.T) {
 	}
 }
 
+func TestOfferOfLegacyVersionsAlone(t *testing.T) {
+	for result, want := range map[string]bool{
+		`{"supportedVersions":["2025-11-25","2024-11-05"],"resultType":"complete"}`: true,
+		`{"supportedVersions":["2025-11-25"],"protocolVersion":"2026-07-28"}`:       true,
+		`{"supportedVersions":["2026-07-28"],"protocolVersion":"2025-11-25"}`:       false,
+		`{"supportedVersions":["2025-11-25","2026-07-28"]}`:                         false,
+		`{"supportedVersions":["2025-11-25","2027-01-01"]}`:                         false,
+		`{"supportedVersions":["2025-11-25","DRAFT-2026-v1"]}`:                      false, // it may be of either era
+		`{"supportedVersions":[]}`:                                                  false,
+		`{"supportedVersions":null}`:                                                false,
+		`{"supportedVersions":"2025-11-25"}`:                                        false,
+		`{"supportedVersions":["2025-11-25",5]}`:                                    false,
+		`{"capabilities":{}}`:                                                       false,
+		``:                                                                          false,
+	} {
+		if got := In([]byte(result)).IsLegacyAlone(); got != want {
+			t.Errorf("%s: got %v, want %v", result, got, want)
+		}
+	}
+}
+
 func TestOfferNamesItsServer(t *testing.T) {
 	for result, want := range map[string]string{
 		`{"serverInfo":{"name":"files","version":"1.2","title":"Files"}}`:                                        "files 1.2",
