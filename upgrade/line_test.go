@@ -45,6 +45,7 @@ type line struct {
 	delay  func() time.Duration // of each reply; nil: none is late
 	ops    []string             // that were asked for, while logging is on
 	logged bool
+	longer time.Duration // than it is to a lease stands, as if the store's clock went back
 
 	told atomic.Int64 // members of lists
 }
@@ -319,7 +320,7 @@ func (l *line) Server(ctx context.Context) (name string, err error) {
 // PutIfAbsent implements storage.Engine.
 func (l *line) PutIfAbsent(ctx context.Context, key string, value []byte, ttl time.Duration) (r storage.Record, made bool, err error) {
 	err = l.do(ctx, "make", key, true, func() (err error) {
-		r, made, err = l.at.Load().PutIfAbsent(ctx, key, value, ttl)
+		r, made, err = l.at.Load().PutIfAbsent(ctx, key, value, l.stands(key, ttl))
 		l.renewed(key, made)
 		return err
 	})
@@ -329,11 +330,28 @@ func (l *line) PutIfAbsent(ctx context.Context, key string, value []byte, ttl ti
 // Swap implements storage.Engine.
 func (l *line) Swap(ctx context.Context, key string, version uint64, value []byte, ttl time.Duration) (r storage.Record, err error) {
 	err = l.do(ctx, "swap", key, true, func() (err error) {
-		r, err = l.at.Load().Swap(ctx, key, version, value, ttl)
+		r, err = l.at.Load().Swap(ctx, key, version, value, l.stands(key, ttl))
 		l.renewed(key, err == nil)
 		return err
 	})
 	return r, err
+}
+
+// outlast has the process's lease stand longer than it is to.
+func (l *line) outlast(by time.Duration) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.longer = by
+}
+
+// stands is for how long a record does that is to stand for so long. What ends one is no renewal.
+func (l *line) stands(key string, life time.Duration) time.Duration {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if life > 100*time.Millisecond && strings.HasPrefix(key, "upgrade:holder:{") {
+		life += l.longer
+	}
+	return life
 }
 
 // renewed notes that the process has written its lease, if key is that, whether it will hear of it or not.

@@ -58,6 +58,7 @@ type Board struct {
 type word struct {
 	api.Berth
 	told time.Time // by this process's clock
+	at   uint64    // its version in the store
 	dead bool      // it had said nothing for longer than its lease when the store was read
 }
 

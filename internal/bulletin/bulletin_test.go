@@ -119,3 +119,27 @@ func TestAnOutageOfTheStoreIsNobodysDeath(t *testing.T) {
 		}
 	})
 }
+
+// One that died is told of as dead though its last word, by the store's clock, which went back, is new for as long.
+func TestADeadBerthIsToldOfThoughTheStoresClockWentBack(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := inMemory(t)
+		start(t, store, "a")
+		b, _, _ := start(t, store, "b")
+		_, _, kill := start(t, store, "c")
+		kill()
+		time.Sleep(time.Second)
+		if err := store.KeepMembers(t.Context(), "berths", storage.Member{Name: "c", Left: time.Hour}); err != nil {
+			t.Fatal(err)
+		}
+		if got, _ := states(t, b); got["c"] != bulletin.Serving {
+			t.Errorf("at first: %v", got)
+		}
+		for range 3 {
+			time.Sleep(20 * time.Second)
+			if got, _ := states(t, b); got["a"] != bulletin.Serving || got["c"] != bulletin.Dead {
+				t.Errorf("later: %v", got)
+			}
+		}
+	})
+}

@@ -79,16 +79,25 @@ func (b *Board) hear(ctx context.Context) {
 		b.away = b.read
 		return
 	}
-	for i, w := range heard {
-		heard[i].dead = b.isDead(w, b.read) || slices.ContainsFunc(b.heard, func(before word) bool {
-			return before.dead && before.Name == w.Name && w.told.Sub(before.told) < sameWord
-		})
+	for i := range heard {
+		w, before := &heard[i], b.before(heard[i])
+		if before.told.Before(w.told) && !before.told.IsZero() {
+			w.told = before.told // the store's clock went back since
+		}
+		w.dead = before.dead || b.isDead(*w, b.read)
 	}
 	b.heard = heard
 }
 
-// sameWord is by how much the time of one word may differ between two readings.
-const sameWord = time.Second
+// before is a word as it was read the last time; the zero word if it was another one. b.mu is held.
+func (b *Board) before(now word) word {
+	for _, w := range b.heard {
+		if w.Name == now.Name && w.at == now.at {
+			return w
+		}
+	}
+	return word{}
+}
 
 func (b *Board) readAll(ctx context.Context) ([]word, error) {
 	listing, err := b.o.Store.Listing(ctx, list, most)
@@ -103,9 +112,9 @@ func (b *Board) readAll(ctx context.Context) ([]word, error) {
 			continue
 		}
 		group.Go(func() error {
-			said, err := b.readOne(ctx, member.Name)
+			said, at, err := b.readOne(ctx, member.Name)
 			if err == nil {
-				words[i] = &word{Berth: said, told: now.Add(min(0, member.Left-life))}
+				words[i] = &word{Berth: said, at: at, told: now.Add(min(0, member.Left-life))}
 			}
 			if errors.Is(err, storage.ErrNotFound) || errors.As(err, new(*json.SyntaxError)) || errors.As(err, new(*json.UnmarshalTypeError)) {
 				return nil // it has just run out, or is in the words of another version
@@ -125,11 +134,11 @@ func (b *Board) readAll(ctx context.Context) ([]word, error) {
 	return heard, nil
 }
 
-func (b *Board) readOne(ctx context.Context, name string) (said api.Berth, err error) {
+func (b *Board) readOne(ctx context.Context, name string) (said api.Berth, at uint64, err error) {
 	record, err := b.o.Store.Get(ctx, key(name))
 	if err == nil {
 		err = json.Unmarshal(record.Value, &said)
 	}
 	said.Name = name
-	return said, err
+	return said, record.Version, err
 }

@@ -218,6 +218,37 @@ func TestADeadBerthsCallsCountForAWhile(t *testing.T) {
 	})
 }
 
+// Nor does one count for ever that died, and whose report stands since the store's clock went back.
+func TestADeadBerthsReportCountsForItsLifeThoughItStands(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := storagetest.OpenMemory(t)
+		one, two := start(t, store, "one"), start(t, store, "two")
+		held := two.pool.Own(two.pool.Find("a"))
+		held.Hold()
+		pass(10 * time.Second)
+		two.end() // and its report stays
+		report, err := store.Get(t.Context(), "drain:berth:two")
+		if err == nil {
+			err = store.Put(t.Context(), "drain:berth:two", report.Value, time.Hour)
+		}
+		if err == nil {
+			err = store.KeepMembers(t.Context(), "drain:berths", storage.Member{Name: "two", Left: time.Hour})
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		one.drain(t, false)
+		pass(25 * time.Second)
+		if got := one.status(t); got.Drained || got.Berths != 2 {
+			t.Errorf("within its life: %+v", got)
+		}
+		pass(15 * time.Second)
+		if got := one.status(t); !got.Drained || got.Berths != 1 {
+			t.Errorf("in the end: %+v", got)
+		}
+	})
+}
+
 // Sessions that can be opened elsewhere are in nobody's way where they move, and only there.
 func TestMovableSessionsAreInNobodysWay(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

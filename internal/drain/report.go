@@ -4,10 +4,12 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"maps"
 	"slices"
 	"time"
 
 	"berth/internal/storage"
+	"berth/internal/unrenewed"
 	"berth/routing"
 )
 
@@ -114,13 +116,15 @@ func (w *Watch) resign(ctx context.Context) {
 	_ = w.o.Store.Delete(ctx, reportKey(w.o.Name))
 }
 
-// reports are those of all berths, this one's as it is now.
+// reports are those of all berths, this one's as it is now. Those count no more that were not written anew for their life, though they
+// stand: the store's clock may have gone back.
 func (w *Watch) reports(ctx context.Context) ([]report, error) {
 	names, err := w.o.Store.Members(ctx, berthsList)
 	if err != nil {
 		return nil, err
 	}
 	all := []report{w.report()}
+	w.forget(names)
 	for _, name := range slices.DeleteFunc(names, func(name string) bool { return name == w.o.Name }) {
 		record, err := w.o.Store.Get(ctx, reportKey(name))
 		if errors.Is(err, storage.ErrNotFound) {
@@ -129,6 +133,9 @@ func (w *Watch) reports(ctx context.Context) ([]report, error) {
 		if err != nil {
 			return nil, err
 		}
+		if w.isOld(name, record.Version) {
+			continue
+		}
 		var r report
 		if err := json.Unmarshal(record.Value, &r); err != nil {
 			return nil, err
@@ -136,4 +143,23 @@ func (w *Watch) reports(ctx context.Context) ([]report, error) {
 		all = append(all, r)
 	}
 	return all, nil
+}
+
+// isOld reports whether this version of a berth's report has been there for longer than a report lives.
+func (w *Watch) isOld(name string, version uint64) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	one := w.others[name]
+	if one == nil {
+		one = new(unrenewed.Watch)
+		w.others[name] = one
+	}
+	return one.Stood(version, 0) > reportLife
+}
+
+// forget forgets all reports but those of these berths.
+func (w *Watch) forget(names []string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	maps.DeleteFunc(w.others, func(name string, _ *unrenewed.Watch) bool { return !slices.Contains(names, name) })
 }

@@ -10,6 +10,9 @@ import (
 	"berth/internal/storage"
 )
 
+// standsValue is what a lease says. Its version tells that it was renewed.
+var standsValue = []byte("stands")
+
 // beat keeps the lease, and watches over those of the berths that exchanges are open with.
 func (m *Mailbox) beat(ctx context.Context) {
 	tick := time.NewTicker(m.life / 3)
@@ -19,7 +22,7 @@ func (m *Mailbox) beat(ctx context.Context) {
 			m.log.Debug("the lease of this berth's mailbox was not renewed", "error", err)
 		}
 		m.unsaid.again(ctx)
-		m.peers.check(ctx, m.stands)
+		m.peers.check(ctx, m)
 		select {
 		case <-ctx.Done():
 			return
@@ -33,7 +36,7 @@ func (m *Mailbox) renew(ctx context.Context) error {
 	m.mu.Lock()
 	version := m.version
 	m.mu.Unlock()
-	until, key, value := time.Now().Add(m.life), leaseKey(m.name), []byte("stands")
+	until, key, value := time.Now().Add(m.life), leaseKey(m.name), standsValue
 	standing, err := m.store.Swap(ctx, key, version, value, m.life)
 	if errors.Is(err, storage.ErrConflict) { // the last renewal was not acknowledged, or another one is under way
 		standing, err = m.store.Swap(ctx, key, standing.Version, value, m.life)
@@ -86,18 +89,31 @@ func (m *Mailbox) resign() {
 
 // stands fails with ErrGone if a berth has no lease, and with errDoubted if berths that live may have none.
 func (m *Mailbox) stands(ctx context.Context, name string) error {
-	err := m.holds(ctx, name)
+	_, err := m.standsAt(ctx, name)
+	return err
+}
+
+// standsAt is stands, and returns the lease's version.
+func (m *Mailbox) standsAt(ctx context.Context, name string) (version uint64, err error) {
+	version, err = m.holds(ctx, name)
 	if !errors.Is(err, ErrGone) {
-		return err
+		return version, err
 	}
 	doubted, unsure := m.doubted(ctx)
 	switch {
 	case unsure != nil:
-		return unsure
+		return 0, unsure
 	case doubted:
-		return errDoubted
+		return 0, errDoubted
 	}
-	return err
+	return 0, err
+}
+
+// end ends a lease that its berth does not renew, though the store's clock has it stand, unless berths that live could not renew theirs.
+func (m *Mailbox) end(ctx context.Context, name string, version uint64) {
+	if doubted, err := m.doubted(ctx); !doubted && err == nil {
+		_, _ = m.store.Swap(ctx, leaseKey(name), version, standsValue, time.Millisecond) // or its berth was first, or with the next beat
+	}
 }
 
 // awaitStanding is stands for who does not ask again: it waits until nothing is in doubt.
@@ -115,18 +131,18 @@ func (m *Mailbox) awaitStanding(ctx context.Context, name string) error {
 	}
 }
 
-// holds fails with ErrGone if the store has no lease of a berth.
-func (m *Mailbox) holds(ctx context.Context, name string) error {
-	_, err := m.store.Get(ctx, leaseKey(name))
+// holds fails with ErrGone if the store has no lease of a berth. It returns the lease's version.
+func (m *Mailbox) holds(ctx context.Context, name string) (version uint64, err error) {
+	lease, err := m.store.Get(ctx, leaseKey(name))
 	if errors.Is(err, storage.ErrNotFound) {
-		return ErrGone
+		return 0, ErrGone
 	}
-	return err
+	return lease.Version, err
 }
 
 // doubted reports whether the store has lost leases, or did not take them, so lately that they are not all back.
 func (m *Mailbox) doubted(ctx context.Context) (bool, error) {
-	err := m.holds(ctx, m.name)
+	_, err := m.holds(ctx, m.name)
 	if errors.Is(err, ErrGone) {
 		err = m.renew(ctx)
 	}
@@ -157,7 +173,8 @@ func (m *Mailbox) isYoung(ctx context.Context) (bool, error) {
 		return false, err
 	}
 	since, _ := strconv.ParseInt(string(record.Value), 10, 64) // what is none is long ago
-	return now.Sub(time.UnixMilli(since)) < beatsToRenew*m.life/3, nil
+	age := now.Sub(time.UnixMilli(since))                      // less than 0: the store's clock went back since
+	return 0 <= age && age < beatsToRenew*m.life/3, nil
 }
 
 // errDoubted says that a berth has no lease, and may live.

@@ -6,6 +6,9 @@ import (
 	"maps"
 	"slices"
 	"sync"
+	"time"
+
+	"berth/internal/unrenewed"
 )
 
 // missesToGo are how many beats in a row a berth's lease is missing before its exchanges are given
@@ -20,6 +23,7 @@ type peers struct {
 }
 
 type peer struct {
+	lease  unrenewed.Watch
 	misses int
 	gone   map[*func()]bool // what is to be called when it is gone
 }
@@ -46,20 +50,33 @@ func (p *peers) follow(name string, gone func()) (stop func()) {
 	}
 }
 
-// check looks whether the berths still stand. Where the store does not say, nothing is known.
-func (p *peers) check(ctx context.Context, stands func(ctx context.Context, name string) error) {
+// check looks in m's store whether the berths still stand. Where the store does not say, nothing is known.
+func (p *peers) check(ctx context.Context, m *Mailbox) {
 	p.mu.Lock()
 	names := slices.Collect(maps.Keys(p.byName))
 	p.mu.Unlock()
 	for _, name := range names {
-		err := stands(ctx, name)
-		if err != nil && !errors.Is(err, ErrGone) {
+		version, err := m.standsAt(ctx, name)
+		switch {
+		case err == nil && p.stood(name, version, 2*m.life/3) >= m.life+m.life/3:
+			m.end(ctx, name, version)
+		case err != nil && !errors.Is(err, ErrGone):
 			continue
 		}
 		for _, gone := range p.note(name, err == nil) {
 			(*gone)()
 		}
 	}
+}
+
+// stood is for how long a berth's lease is known to stand without being renewed; what was seen more than gap ago counts no more.
+func (p *peers) stood(name string, version uint64, gap time.Duration) time.Duration {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if one := p.byName[name]; one != nil {
+		return one.lease.Stood(version, gap)
+	}
+	return 0
 }
 
 // note notes whether a berth was seen, and returns whom to tell that it is gone.

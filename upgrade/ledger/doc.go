@@ -20,7 +20,8 @@
 //	overlooked.go                        what cannot, and is met by its id
 //	epoch.go, absence.go, awaited.go     what the store is trusted with
 //	word.go                              on another's word
-//	lease.go, delivery.go, clock.go      who lives, who tells a client, and the time
+//	lease.go, silences.go                who lives, and who is taken for alive by the store's clock alone
+//	delivery.go, clock.go                who tells a client, and the time
 //	notices.go, watcher.go               who is woken by what
 //	backlog.go, pending.go               what waits for the store, or is not known to be in it
 //	outbox.go, tries.go                  what receivers are yet to be told

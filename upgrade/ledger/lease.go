@@ -141,9 +141,9 @@ func (l *Lease) write(ctx context.Context) error {
 		l.chain = w.Said // what was meanwhile, this process has not seen
 	}
 	w.Since = later(w.Since, l.chain)
-	standing, err := l.lists.store.Swap(ctx, key, l.version, w.encode(l.holder), l.life)
+	standing, err := l.lists.store.Swap(ctx, key, l.version, w.encode(l.holder, l.life), l.life)
 	if errors.Is(err, storage.ErrConflict) { // the last renewal was not acknowledged
-		standing, err = l.lists.store.Swap(ctx, key, standing.Version, w.encode(l.holder), l.life)
+		standing, err = l.lists.store.Swap(ctx, key, standing.Version, w.encode(l.holder, l.life), l.life)
 	}
 	if errors.Is(err, storage.ErrNotFound) {
 		l.listed, l.lost = false, l.lost || !first
@@ -153,7 +153,7 @@ func (l *Lease) write(ctx context.Context) error {
 		if err := l.lists.AddHolder(ctx, l.holder); err != nil {
 			return err
 		}
-		standing, _, err = l.lists.store.PutIfAbsent(ctx, key, w.encode(l.holder), l.life)
+		standing, _, err = l.lists.store.PutIfAbsent(ctx, key, w.encode(l.holder, l.life), l.life)
 	}
 	if err != nil {
 		return err

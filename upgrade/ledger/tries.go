@@ -17,10 +17,29 @@ import (
 type Tries struct {
 	Count int       `json:"count"`          // that have ended
 	Next  time.Time `json:"next,omitzero"`  // before which nobody sends it: whoever sends it now is at it until then
+	Wait  int64     `json:"wait,omitempty"` // milliseconds from when Next was written to Next; 0: its writer did not say
 	By    string    `json:"by,omitempty"`   // who is sending it; "": nobody
 	Over  bool      `json:"over,omitempty"` // it was delivered, or given up
 
 	version uint64 // that stands; 0: none does
+}
+
+// After has nobody send the message for so long from now on.
+func (t Tries) After(now time.Time, wait time.Duration) Tries {
+	t.Next, t.Wait = now.Add(wait), wait.Milliseconds()
+	return t
+}
+
+// Is reports whether these are the tries that other was, as they stand in the store.
+func (t Tries) Is(other Tries) bool { return t.version == other.version }
+
+// Left is how long nobody is to send the message yet, who has known these tries for so long; zero or less: it is due. Whatever the
+// store's clock is set to, that is no longer than the pause that they tell, or most if they tell none.
+func (t Tries) Left(now time.Time, known, most time.Duration) time.Duration {
+	if t.Wait > 0 {
+		most = time.Duration(t.Wait) * time.Millisecond
+	}
+	return min(t.Next.Sub(now), most-known)
 }
 
 // TriesOf returns the tries of a message; none of one that nobody has sent yet.

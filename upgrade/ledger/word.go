@@ -15,9 +15,20 @@ type Word struct {
 	Said  time.Time
 }
 
-// encode is the value of a lease. Berths up to 0.4 wrote the name alone, and read nothing.
-func (w Word) encode(holder string) []byte {
-	return []byte(holder + " " + strconv.FormatInt(w.Since.UnixMilli(), 10) + " " + strconv.FormatInt(w.Said.UnixMilli(), 10))
+// encode is the value of a lease: beside the holder's name stands how long it lives, in milliseconds, where no berth looks that does
+// not know of it. Berths up to 0.4 wrote the name alone, and read nothing; those up to 0.11 no life.
+func (w Word) encode(holder string, life time.Duration) []byte {
+	return []byte(holder + "/" + strconv.FormatInt(life.Milliseconds(), 10) + " " + strconv.FormatInt(w.Since.UnixMilli(), 10) + " " + strconv.FormatInt(w.Said.UnixMilli(), 10))
+}
+
+// lifeOf is how long a lease lives once it is renewed, as its value says; LongestLease if that does not say so.
+func lifeOf(value []byte) time.Duration {
+	name, _, _ := strings.Cut(string(value), " ")
+	_, life, _ := strings.Cut(name, "/")
+	if ms, err := strconv.ParseInt(life, 10, 64); err == nil && ms > 0 {
+		return time.Duration(ms) * time.Millisecond
+	}
+	return LongestLease
 }
 
 // DecodeWord reads the value of a lease. Those of berths up to 0.4 have no word.

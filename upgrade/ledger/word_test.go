@@ -13,7 +13,7 @@ func TestLeaseWithoutAWord(t *testing.T) {
 		}
 	}
 	now := time.Now().Truncate(time.Millisecond)
-	if w, ok := DecodeWord(Word{now.Add(-time.Hour), now}.encode("holder")); !ok || !w.Said.Equal(now) || !w.Since.Equal(now.Add(-time.Hour)) {
+	if w, ok := DecodeWord(Word{now.Add(-time.Hour), now}.encode("holder", time.Second)); !ok || !w.Said.Equal(now) || !w.Since.Equal(now.Add(-time.Hour)) {
 		t.Errorf("got %v, %v", w, ok)
 	}
 }

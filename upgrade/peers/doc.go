@@ -4,7 +4,8 @@
 // It promises that what a holder left which is gone is seen to by somebody: adopted by a berth
 // that can go on with it, or ended with what is known of it; and that what this process holds
 // is put back where the store has lost it. A holder counts as gone after two beats without a
-// lease, over a store that has served for as long as a lease lives. What two berths do to one
+// lease, over a store that has served for as long as a lease lives. A lease that its holder renews no more is ended, though it stands
+// by the store's clock. What two berths do to one
 // task the record's compare-and-swap sorts out: nothing here needs to be done by one alone.
 // Nothing depends on a message between berths: they only make it sooner.
 //

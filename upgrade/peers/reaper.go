@@ -13,9 +13,10 @@ import (
 
 // reaper finds holders that are gone.
 type reaper struct {
-	p      *Peers
-	missed map[string]int // by holder: beats in a row without a lease
-	last   time.Time
+	p        *Peers
+	silences *ledger.Silences
+	missed   map[string]int // by holder: beats in a row without a lease
+	last     time.Time
 }
 
 // missesToAct is how many beats in a row a lease must be missing. One may be a renewal
@@ -44,7 +45,7 @@ func (r *reaper) look(ctx context.Context) {
 		r.p.ledger.Epoch.Listed(ctx, holders)
 	}
 	if err != nil || !r.p.believesStore(ctx, holders) {
-		clear(r.missed)
+		r.doubt()
 		return
 	}
 	still := make(map[string]int)
@@ -52,9 +53,9 @@ func (r *reaper) look(ctx context.Context) {
 		if holder == r.p.ledger.Holder {
 			continue
 		}
-		lives, err := r.p.ledger.Lists.Stands(ctx, holder)
+		lives, err := r.silences.Stands(ctx, holder)
 		if err != nil {
-			clear(r.missed)
+			r.doubt()
 			return
 		}
 		if !lives {
@@ -62,11 +63,18 @@ func (r *reaper) look(ctx context.Context) {
 		}
 	}
 	r.missed = still
+	r.silences.Keep(holders)
 	for holder, misses := range still {
 		if misses >= missesToAct && r.p.reap(ctx, holder, misses < patience) == nil {
 			delete(r.missed, holder)
 		}
 	}
+}
+
+// doubt has nothing count that was seen so far.
+func (r *reaper) doubt() {
+	clear(r.missed)
+	r.silences.Forget()
 }
 
 // believesStore reports whether a lease that is missing is one that was not renewed.

@@ -67,7 +67,7 @@ func (p *Peers) recovered() {
 func (p *Peers) keepBeating(ctx context.Context) {
 	tick := time.NewTicker(p.ledger.Epoch.Beat())
 	defer tick.Stop()
-	reaper := &reaper{p: p, missed: map[string]int{}}
+	reaper := &reaper{p: p, silences: p.ledger.Silences(), missed: map[string]int{}}
 	again := false
 	for {
 		p.pulse(ctx, again)

@@ -58,7 +58,7 @@ func (c *courier) see(sending context.Context, p *parcel, turn webhook.Turn) (v 
 	case news == "", !wanted:
 		return c.strike(ctx, p)
 	}
-	p.since.Store(e.Updated.Unix())
+	p.happened(c.ledger.Clock.Here(e.Updated))
 	mine, v := c.claim(ctx, p, e.Task)
 	if mine == nil {
 		return v
@@ -78,19 +78,20 @@ func (c *courier) see(sending context.Context, p *parcel, turn webhook.Turn) (v 
 func (c *courier) claim(ctx context.Context, p *parcel, t *task.Task) (mine *ledger.Tries, v verdict) {
 	tries, err := c.ledger.Outbox.TriesOf(ctx, p.Message)
 	now := c.ledger.Clock.Now()
+	left := tries.Left(now, p.knew(tries), max(c.MaxBackoff, afterMost))
 	switch {
 	case err != nil:
 		return nil, p.afterOutage()
 	case tries.Over:
 		return nil, c.strike(ctx, p)
-	case tries.Next.After(now):
-		return nil, p.later(c.within(t, tries.Next.Sub(now)))
+	case left > 0:
+		return nil, p.later(c.within(t, min(left, c.MaxBackoff))) // of a clock that goes back and forth the timer would not hear
 	case now.Sub(t.Updated) > c.MaxAge:
 		return nil, c.giveUp(ctx, p, t, tries, reasonAge, nil)
 	case time.Now().Unix() < c.goneUntil.Load():
 		return nil, c.giveUp(ctx, p, t, tries, reasonGone, nil)
 	}
-	next := ledger.Tries{Count: tries.Count, Next: now.Add(c.Timeout + claimSpare), By: c.ledger.Holder}
+	next := ledger.Tries{Count: tries.Count, By: c.ledger.Holder}.After(now, c.Timeout+claimSpare)
 	next, ok, err := c.ledger.Outbox.Write(ctx, t, p.Message, tries, next)
 	switch {
 	case err != nil:
@@ -124,8 +125,10 @@ func (c *courier) conclude(ctx context.Context, p *parcel, t *task.Task, mine le
 	}
 	after := min(a.After, afterMost)
 	wait := max(c.backOff(next.Count), after)
-	next.Next = c.ledger.Clock.Now().Add(wait)
-	_, _, _ = c.ledger.Outbox.Write(ctx, t, p.Message, mine, next) // else the claim runs out
+	next = next.After(c.ledger.Clock.Now(), wait)
+	if stored, ok, err := c.ledger.Outbox.Write(ctx, t, p.Message, mine, next); ok && err == nil { // else the claim runs out
+		p.knew(stored)
+	}
 	v := p.later(c.within(t, wait))
 	v.pause = min(after, pauseMost)
 	return v

@@ -21,8 +21,8 @@ type courier struct {
 
 	goneUntil atomic.Int64 // in Unix seconds: the receiver wants no messages until then
 	trouble   atomic.Pointer[string]
-	waiting   atomic.Int64 // messages that are not delivered
-	oldest    atomic.Int64 // since when the oldest of them waits, in Unix seconds; 0: there is none
+	waiting   atomic.Int64              // messages that are not delivered
+	oldest    atomic.Pointer[time.Time] // since when the oldest of them waits, as this process's timers count; nil: there is none
 
 	woken chan struct{} // holds one while told has something
 
@@ -68,10 +68,29 @@ func (c *courier) take() (told []task.Message) {
 // parcel is a message that is not delivered, as this berth knows it.
 type parcel struct {
 	task.Message
-	found time.Time    // when this berth heard of it
-	due   time.Time    // when it is to be looked at; zero: as soon as may be, or it is
-	busy  bool         // it is being looked at
-	since atomic.Int64 // of what it tells, in Unix seconds; 0: that has not happened, as far as this berth knows
+	found time.Time                 // when this berth heard of it
+	due   time.Time                 // when it is to be looked at; zero: as soon as may be, or it is
+	busy  bool                      // it is being looked at
+	since atomic.Pointer[time.Time] // when that happened of which it tells, as this process's timers count; nil: it has not, as far as this berth knows
+
+	tries ledger.Tries // as this berth read or wrote them last
+	known time.Time    // since when they are these
+}
+
+// knew returns for how long this berth has known that the tries are these.
+func (p *parcel) knew(tries ledger.Tries) time.Duration {
+	if now := time.Now(); p.known.IsZero() || !p.tries.Is(tries) {
+		p.tries, p.known = tries, now
+	}
+	return time.Since(p.known)
+}
+
+// happened notes since when that is so of which the message tells. What was noted first stays: the store's clock may be set since.
+func (p *parcel) happened(at time.Time) {
+	if now := time.Now(); at.After(now) {
+		at = now
+	}
+	p.since.CompareAndSwap(nil, &at)
 }
 
 // lastMoment is how long an attempt that is under way may take when the courier stops.

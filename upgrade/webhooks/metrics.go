@@ -44,10 +44,10 @@ func newMetrics(provider metric.MeterProvider, w *Webhooks) metrics {
 // oldestAge is how many seconds ago that was of which the oldest message tells.
 func (c *courier) oldestAge() int64 {
 	oldest := c.oldest.Load()
-	if oldest == 0 {
+	if oldest == nil {
 		return 0
 	}
-	return max(0, int64(c.ledger.Clock.Now().Sub(time.Unix(oldest, 0)).Seconds()))
+	return int64(time.Since(*oldest).Seconds())
 }
 
 // begin has a receiver's counters stand at 0.

@@ -94,7 +94,7 @@ func (r *round) hear(v verdict) {
 	if v.over {
 		delete(r.all, v.of.Message)
 		if len(r.all) == 0 {
-			r.c.oldest.Store(0)
+			r.c.oldest.Store(nil)
 		}
 		return
 	}
@@ -144,9 +144,9 @@ func (r *round) wake() {
 
 // age notes since when the oldest message waits that tells of something which has happened.
 func (r *round) age() {
-	var oldest int64
+	var oldest *time.Time
 	for _, p := range r.all {
-		if at := p.since.Load(); at != 0 && (oldest == 0 || at < oldest) {
+		if at := p.since.Load(); at != nil && (oldest == nil || at.Before(*oldest)) {
 			oldest = at
 		}
 	}
