@@ -20,6 +20,17 @@ func (r *rig) resumptions() (n int) {
 	return n
 }
 
+// sentAfter is how many streams of calls were asked for behind the event of a number. Behind the last one they are asked for again
+// where the server has not yet noticed that nobody reads the one before.
+func (r *rig) sentAfter(number string) (n int) {
+	for _, q := range r.sent("GET") {
+		if last := q.header.Get("Last-Event-Id"); strings.HasSuffix(last, number) && !strings.HasPrefix(last, "own") {
+			n++
+		}
+	}
+	return n
+}
+
 // A stream that breaks is resumed behind what has come: nothing is told twice, nothing is lost.
 func TestAStreamThatBreaksIsResumed(t *testing.T) {
 	u := tool(kind{}, func(k *running) {
