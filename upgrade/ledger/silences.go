@@ -19,12 +19,19 @@ const LongestLease = 5 * time.Minute
 type Silences struct {
 	lists   Lists
 	beat    time.Duration
-	watches map[string]*unrenewed.Watch // by holder
+	watches map[string]*silence // by holder
+}
+
+// silence is one lease that has not been seen to change. It may have been lost and begun anew meanwhile, and be at the same version: then it
+// says another time.
+type silence struct {
+	unrenewed.Watch
+	says string
 }
 
 // Silences begins to look at leases.
 func (l *Ledger) Silences() *Silences {
-	return &Silences{l.Lists, l.Epoch.Beat(), map[string]*unrenewed.Watch{}}
+	return &Silences{l.Lists, l.Epoch.Beat(), map[string]*silence{}}
 }
 
 // Stands reports whether a holder has a lease. One that was not renewed for longer than it lives, and a beat more, it ends:
@@ -40,8 +47,8 @@ func (s *Silences) Stands(ctx context.Context, holder string) (bool, error) {
 		return false, err
 	}
 	w := s.watches[holder]
-	if w == nil {
-		w = new(unrenewed.Watch)
+	if w == nil || w.says != string(lease.Value) {
+		w = &silence{says: string(lease.Value)}
 		s.watches[holder] = w
 	}
 	if w.Stood(lease.Version, 2*s.beat) >= lifeOf(lease.Value)+s.beat {
@@ -52,7 +59,7 @@ func (s *Silences) Stands(ctx context.Context, holder string) (bool, error) {
 
 // Keep forgets all holders but these.
 func (s *Silences) Keep(holders []string) {
-	maps.DeleteFunc(s.watches, func(holder string, _ *unrenewed.Watch) bool { return !slices.Contains(holders, holder) })
+	maps.DeleteFunc(s.watches, func(holder string, _ *silence) bool { return !slices.Contains(holders, holder) })
 }
 
 // Forget has what was seen not count: who lives may not have been able to renew.

@@ -95,6 +95,31 @@ func doEach(n, every int, do func()) {
 	}
 }
 
+// A lease that is lost again and again, and begun anew each time, is at the same version at each look.
+func TestALeaseThatIsBegunAnewIsNotSilent(t *testing.T) {
+	const life, beat = 3 * time.Second, time.Second
+	synctest.Test(t, func(t *testing.T) {
+		store := storagetest.OpenMemory(t)
+		lists := Lists{store}
+		s := &Silences{lists, beat, map[string]*silence{}}
+		for n := range 20 {
+			if err := store.Delete(t.Context(), lists.LeaseOf("other")); err != nil && !errors.Is(err, storage.ErrNotFound) {
+				t.Fatal(err)
+			}
+			if _, _, err := store.PutIfAbsent(t.Context(), lists.LeaseOf("other"), Word{Said: time.Now()}.encode("other", life), life); err != nil {
+				t.Fatal(err)
+			}
+			if stands, err := s.Stands(t.Context(), "other"); !stands || err != nil {
+				t.Fatalf("at beat %d: got %v, %v", n, stands, err)
+			}
+			if record, err := store.Get(t.Context(), lists.LeaseOf("other")); err != nil || record.Version != 1 {
+				t.Fatalf("at beat %d: got %+v, %v: it was ended", n, record, err)
+			}
+			time.Sleep(beat)
+		}
+	})
+}
+
 // An outage of the store says nothing of a lease.
 func TestALeaseThatCannotBeReadIsNotEnded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
