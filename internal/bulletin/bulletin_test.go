@@ -92,14 +92,21 @@ func TestBerthsAreToldOfAsServingDeadAndGone(t *testing.T) {
 	})
 }
 
+// startOneDead starts a, b and c, kills c, and returns b.
+func startOneDead(t *testing.T, store *storage.Store) *bulletin.Board {
+	t.Helper()
+	start(t, store, "a")
+	b, _, _ := start(t, store, "b")
+	_, _, kill := start(t, store, "c")
+	kill()
+	return b
+}
+
 // Nobody can say anything while the store is away: that is nobody's death.
 func TestAnOutageOfTheStoreIsNobodysDeath(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := inMemory(t)
-		start(t, store, "a")
-		b, _, _ := start(t, store, "b")
-		_, _, kill := start(t, store, "c")
-		kill()
+		b := startOneDead(t, store)
 		time.Sleep(20 * time.Second)
 		if got, _ := states(t, b); got["a"] != bulletin.Serving || got["c"] != bulletin.Dead {
 			t.Fatalf("before the outage: %v", got)
@@ -124,10 +131,7 @@ func TestAnOutageOfTheStoreIsNobodysDeath(t *testing.T) {
 func TestADeadBerthIsToldOfThoughTheStoresClockWentBack(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := inMemory(t)
-		start(t, store, "a")
-		b, _, _ := start(t, store, "b")
-		_, _, kill := start(t, store, "c")
-		kill()
+		b := startOneDead(t, store)
 		time.Sleep(time.Second)
 		if err := store.KeepMembers(t.Context(), "berths", storage.Member{Name: "c", Left: time.Hour}); err != nil {
 			t.Fatal(err)
