@@ -3,6 +3,7 @@ package proxy_test
 import (
 	"bufio"
 	"fmt"
+	"io"
 	"net"
 	"net/http"
 	"slices"
@@ -77,6 +78,43 @@ func TestWhoLeavesAStandingStreamIsNoFaultOfTheUpstream(t *testing.T) {
 	conn.Close()
 	if got := b.record(); got["outcome"] != "client_gone" || strings.Contains(fmt.Sprint(got["error"]), "upstream") {
 		t.Errorf("got %v", got)
+	}
+}
+
+// Who leaves an answer that has begun leaves a record that blames no upstream: it is berth that lets go of the rest.
+func TestWhoLeavesAnAnswerThatHasBegunIsNoFaultOfTheUpstream(t *testing.T) {
+	for kind, begins := range map[string]string{
+		eventsType: `data: {"jsonrpc":"2.0","method":"notifications/progress","params":{}}` + "\n\n",
+		jsonType:   `{"jsonrpc":"2.0","id":1,"result":{"content":[{"type":"text","text":"` + strings.Repeat("x", 1<<20),
+	} {
+		t.Run(kind, func(t *testing.T) {
+			b := start(t, setup{handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				w.Header().Set("Content-Type", kind)
+				_, _ = io.WriteString(w, begins)
+				_ = http.NewResponseController(w).Flush()
+				<-r.Context().Done()
+			})})
+			conn, err := net.Dial("tcp", b.address)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer conn.Close()
+			call := modernMessage("tools/call", `"name":"work"`)
+			fmt.Fprintf(conn, "POST /mcp HTTP/1.1\r\nHost: localhost\r\nAccept: application/json, text/event-stream\r\nContent-Type: application/json\r\n"+
+				"Mcp-Protocol-Version: 2026-07-28\r\nMcp-Method: tools/call\r\nMcp-Name: work\r\nContent-Length: %d\r\n\r\n%s", len(call), call)
+			answer, err := http.ReadResponse(bufio.NewReader(conn), nil)
+			if err != nil || answer.StatusCode != http.StatusOK {
+				t.Fatalf("got %v, %v, want an answer", answer, err)
+			}
+			conn.Close()
+			got := b.record()
+			if got["outcome"] != "client_gone" || got["code"] != nil || strings.Contains(fmt.Sprint(got["error"]), "upstream") {
+				t.Errorf("got %v", got)
+			}
+			if types := b.labels("mcp.server.operation.duration", "error.type"); len(types) != 1 || !types["client_gone"] {
+				t.Errorf("got the types of errors %v", types)
+			}
+		})
 	}
 }
 

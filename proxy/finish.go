@@ -1,6 +1,7 @@
 package proxy
 
 import (
+	"errors"
 	"fmt"
 	"runtime/debug"
 	"time"
@@ -49,8 +50,12 @@ func setDeadlines(client wire.Client, r *wire.Request, body time.Time) {
 // fail answers the client with what the ladder says of err. After headers are out
 // an answer can only be broken off, unless they are an early stream's.
 func (x *request) fail(err error) {
-	if x.Ctx != nil && lingering.IsCancelled(x.Ctx) {
+	switch {
+	case x.Ctx == nil:
+	case lingering.IsCancelled(x.Ctx):
 		err = fault.Cancelled
+	case errors.Is(err, fault.BadUpstream) && x.isLeft():
+		err = fault.ErrClientGone
 	}
 	x.rec.Err = err
 	answer := x.Word(err)
@@ -61,6 +66,9 @@ func (x *request) fail(err error) {
 	x.rec.Code = answer.Code
 	x.out.Refuse(x.Call, answer, x.p.gate.IsShort())
 }
+
+// isLeft reports whether the upstream's side has ended because the client left: it is berth then that has let go of the answer.
+func (x *request) isLeft() bool { return x.Ctx.Err() != nil && x.HTTP.Context().Err() != nil }
 
 // finish ends the request, of which caught is the panic, nil for none: it writes the access record,
 // the metrics and the span. What is still to be written gets its deadline.

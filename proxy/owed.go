@@ -59,6 +59,9 @@ func (s *stream) breakOff(err error) error {
 		return nil
 	}
 	broken := !errors.Is(err, io.EOF)
+	if broken && s.x.isLeft() {
+		return fault.ErrClientGone
+	}
 	if broken && s.isAwaited() && s.resumes != "" && !s.x.Way().CouldResume(s.x.Ctx, s.u, s.resumes) {
 		s.resumes = ""
 	}
