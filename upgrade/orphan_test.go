@@ -374,3 +374,34 @@ func TestGivenUpDispatchEndsItsTask(t *testing.T) {
 		}
 	})
 }
+
+// One of the store's servers may refuse all writes, and with them the lease of a berth that lives, while the others take what its calls
+// would fail by: it is dead only once it could have renewed its lease.
+func TestHolderThatCannotRenewItsLeaseIsNotDead(t *testing.T) {
+	for after := range 10 {
+		synctest.Test(t, func(t *testing.T) {
+			berths := startBerths(t, 2, settings{}, newTool())
+			time.Sleep(time.Second)
+			id := berths[0].hand(t, rule(nil), "call hang")
+			time.Sleep(testLease)
+			full := func(op, key string) bool {
+				return (op == "swap" || op == "make" || op == "put") && strings.Contains(key, "{"+berths[0].Holder()+"}")
+			}
+			for _, b := range berths {
+				b.line.refuse(full)
+			}
+			time.Sleep(4*testLease + time.Duration(after)*testLease/10)
+			for _, b := range berths {
+				b.line.refuse(nil)
+			}
+			for range 4 {
+				berths[1].mustState(t, id, Dispatched)
+				time.Sleep(testLease)
+			}
+			berths[0].kill()
+			time.Sleep(graceful)
+			synctest.Wait()
+			berths[1].mustState(t, id, Failed)
+		})
+	}
+}

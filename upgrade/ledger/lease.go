@@ -209,6 +209,12 @@ func (l Lists) Stands(ctx context.Context, holder string) (bool, error) {
 	return err == nil, err
 }
 
+// CouldRenew reports whether the store takes writes where the lease of a holder stands: one of its servers may refuse them while the
+// others take all.
+func (l Lists) CouldRenew(ctx context.Context, holder string) bool {
+	return l.store.Put(ctx, l.askedFor(holder), nil, time.Minute) == nil
+}
+
 // AddHolder lists a holder until a reaper has seen to it.
 func (l Lists) AddHolder(ctx context.Context, holder string) error {
 	return l.store.AddMember(ctx, l.Holders(), holder, 0, 0)

@@ -15,9 +15,10 @@ import (
 type Lists struct{ store Store }
 
 // Holders lists the processes that a reaper has not seen to, LeaseOf is the lease of one,
-// TasksOf lists its tasks, ChangesFor those that others have changed.
+// askedFor is written to find out whether it could be renewed, TasksOf lists its tasks, ChangesFor those that others have changed.
 func (Lists) Holders() string                 { return "upgrade:holders" }
 func (Lists) LeaseOf(holder string) string    { return "upgrade:holder:{" + holder + "}" }
+func (Lists) askedFor(holder string) string   { return "upgrade:holder:{" + holder + "}:asked" }
 func (Lists) TasksOf(holder string) string    { return "upgrade:holder:{" + holder + "}:tasks" }
 func (Lists) ChangesFor(holder string) string { return "upgrade:holder:{" + holder + "}:mail" }
 

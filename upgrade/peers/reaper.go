@@ -23,6 +23,9 @@ type reaper struct {
 // that was late.
 const missesToAct = 2
 
+// refused is how a lease counts that could not be renewed where it stands: it is to be missing for one beat more once it can.
+const refused = -1
+
 // patience is for how many beats in a row what was not sent is left to others, where this process has no upstream for it: theirs
 // may be another pool, or its own source of instances may not have answered yet.
 const patience = 14
@@ -58,8 +61,12 @@ func (r *reaper) look(ctx context.Context) {
 			r.doubt()
 			return
 		}
-		if !lives {
+		switch {
+		case lives:
+		case r.p.ledger.Lists.CouldRenew(ctx, holder):
 			still[holder] = r.missed[holder] + 1
+		default:
+			still[holder] = refused
 		}
 	}
 	r.missed = still
