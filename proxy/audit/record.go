@@ -99,7 +99,7 @@ func (r *Record) outcome() string {
 		return outcomeUpstreamError
 	case r.Err == nil:
 		return outcomeOK
-	case left && r.Cutting:
+	case left && r.Cutting, errors.Is(r.Err, fault.StreamShutdown):
 		return outcomeCut
 	case left, errors.Is(r.Err, fault.ErrClientGone):
 		return outcomeClientGone
