@@ -57,6 +57,7 @@ func (x *request) fail(err error) {
 	case errors.Is(err, fault.BadUpstream) && x.isLeft():
 		err = fault.ErrClientGone
 	}
+	x.p.gate.Note(err)
 	x.rec.Err = err
 	answer := x.Word(err)
 	if answer == nil || !x.out.MayAnswer() {
