@@ -221,9 +221,14 @@ func (r *single) ask(ctx context.Context, op string, f func(ctx context.Context)
 	return r.fail(ctx, op, f(bounded))
 }
 
-// outage makes err count: a server that refuses even to say that it is there serves nobody.
+// outage makes err count: a server that refuses even to say that it is there serves nobody. One that cannot save refuses that as it
+// refuses writes, and has said that it is there.
 func outage(err error) error {
-	if f, ok := errors.AsType[*engine.Fault](err); ok {
+	f, ok := errors.AsType[*engine.Fault](err)
+	switch {
+	case ok && f.Reason == engine.ReasonDisk:
+		return nil
+	case ok:
 		f.Refusal = f.Reason == engine.ReasonBusy
 	}
 	return err
