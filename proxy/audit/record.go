@@ -115,13 +115,19 @@ const toolError = "tool_error"
 // otherError is the error.type of a code that only servers of somebody's own have: each would be a series.
 const otherError = "other"
 
+// errorOf is the error.type of a JSON-RPC code.
+func errorOf(code int) string {
+	if !mcp.IsUsual(code) {
+		return otherError
+	}
+	return strconv.Itoa(code)
+}
+
 // errorType is the JSON-RPC code, a tool's own error, or what became of the request.
 func (r *Record) errorType(outcome string) string {
 	switch {
-	case r.Code != 0 && !mcp.IsUsual(r.Code):
-		return otherError
 	case r.Code != 0:
-		return strconv.Itoa(r.Code)
+		return errorOf(r.Code)
 	case outcome != outcomeOK:
 		return outcome
 	case r.ToolFailed:
