@@ -79,8 +79,8 @@
 //
 // The breaker counts what PING would share: no connection, no answer in time, a wrong password, a
 // server that is loading or has lost its master; a caller's own deadline, if it left the server the
-// time for an answer. A refusal of one command by a server that answers others (memory is full, nothing can be
-// saved, a read-only replica, a missing permission) is ErrUnavailable to its caller and nothing to the
+// time for an answer. A refusal of one command by a server that answers others (memory is full, a
+// read-only replica, a missing permission) is ErrUnavailable to its caller and nothing to the
 // breaker; that something is refused, the log tells. A cluster is healthy while all of its masters are. A file has no breaker: it is unhealthy
 // from the first write that the disk refuses to the next that it takes.
 //

@@ -3,7 +3,6 @@ package storage_test
 import (
 	"errors"
 	"fmt"
-	"os"
 	"strings"
 	"testing"
 
@@ -72,37 +71,6 @@ func TestReplicaRefusesWritesOnly(t *testing.T) {
 	}
 	server.Do("REPLICAOF", "NO", "ONE")
 	put(t, s, "k", "w")
-}
-
-// A server that cannot save refuses writes, and PING with them: it is no outage, and reads go on.
-func TestServerThatCannotSaveRefusesWritesOnly(t *testing.T) {
-	server := redistest.Start(t)
-	var log realtest.Journal
-	s := open(t, server.URL(), storage.Options{Logger: logger(&log)})
-	run(t, s)
-	put(t, s, "k", "v")
-	server.Do("CONFIG", "SET", "save", "3600 1")
-	if err := os.RemoveAll(server.Dir); err != nil {
-		t.Fatal(err)
-	}
-	server.Do("BGSAVE")
-	realtest.Eventually(t, "a refused write", func() bool { return s.Put(t.Context(), "k", []byte("v"), longLife) != nil })
-	for range refusals {
-		unavailable(t, s.Put(t.Context(), "k", []byte("x"), longLife), "disk")
-		if err := s.Ping(t.Context()); err != nil {
-			t.Errorf("a ping: got %v", err)
-		}
-		if !reads(t, s, "k", "v") || !s.Healthy() {
-			t.Fatal("a server that reads was taken for an outage")
-		}
-	}
-	server.Do("CONFIG", "SET", "stop-writes-on-bgsave-error", "no")
-	put(t, s, "k", "w")
-	for want, times := range map[string]int{"store refuses writes": 1, "reason=disk": 1, "store takes writes again": 1, "store lost": 0} {
-		if n := log.Count(want); n != times {
-			t.Errorf("%q is told %d times, want %d:\n%s", want, n, times, log.String())
-		}
-	}
 }
 
 // D11: a replica that lost its master and serves nothing is away, not empty.

@@ -221,14 +221,9 @@ func (r *single) ask(ctx context.Context, op string, f func(ctx context.Context)
 	return r.fail(ctx, op, f(bounded))
 }
 
-// outage makes err count: a server that refuses even to say that it is there serves nobody. One that cannot save refuses that as it
-// refuses writes, and has said that it is there.
+// outage makes err count: a server that refuses even to say that it is there serves nobody.
 func outage(err error) error {
-	f, ok := errors.AsType[*engine.Fault](err)
-	switch {
-	case ok && f.Reason == engine.ReasonDisk:
-		return nil
-	case ok:
+	if f, ok := errors.AsType[*engine.Fault](err); ok {
 		f.Refusal = f.Reason == engine.ReasonBusy
 	}
 	return err

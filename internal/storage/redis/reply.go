@@ -31,7 +31,6 @@ var replies = []reply{
 	{code: "TRYAGAIN", reason: engine.ReasonLoading}, // a slot that moves
 	{code: "UNBLOCKED", reason: engine.ReasonLoading},
 	{code: "NOSCRIPT", reason: engine.ReasonLoading},
-	{code: "MISCONF", reason: engine.ReasonDisk, refusal: true}, // it cannot save; PING is refused as well
 	{code: "NOREPLICAS", reason: engine.ReasonUnreplicated, refusal: true},
 	{code: "NOAUTH", reason: engine.ReasonAuth},
 	{code: "WRONGPASS", reason: engine.ReasonAuth},

@@ -37,8 +37,6 @@ func TestWhatADriversErrorMeans(t *testing.T) {
 		{errorAnswer("NOSCRIPT No matching script"), engine.ReasonLoading, false},
 		{errorAnswer("NOREPLICAS Not enough good replicas to write"), engine.ReasonUnreplicated, true},
 		{errorAnswer("READONLY You can't write against a read only replica"), engine.ReasonReadonly, true},
-		{errorAnswer("MISCONF Redis is configured to save RDB snapshots, but it's currently unable to persist to disk."), engine.ReasonDisk, true},
-		{errorAnswer("ERR Error running script (call to f_5b1c): @user_script:20: @user_script: 20: -MISCONF Errors writing to the AOF file: No space left on device"), engine.ReasonDisk, true},
 		{errorAnswer("CROSSSLOT Keys in request don't hash to the same slot"), engine.ReasonOther, true},
 		{errorAnswer("NOPERM this user has no permissions to run the 'pttl' command"), engine.ReasonAuth, true},
 		{errorAnswer("ERR The user executing the script can't run this command or subcommand script: 5b1c, on @user_script:20."), engine.ReasonAuth, true},
