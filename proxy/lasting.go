@@ -30,6 +30,7 @@ func newLasting(first *Proxy) *lasting {
 
 		lingering: lingering.New(first.options.Notices),
 	}
+	l.gate.Begin(first.options.Endpoints)
 	l.mover.Count = first.audit.Moved
 	return l
 }

@@ -62,6 +62,7 @@ func (p *Proxy) Next(o Options) *Proxy {
 	}
 	next.complete(p)
 	next.gate.SetLimits(next.table.Limits)
+	next.gate.Begin(o.Endpoints)
 	next.stale.SetBounds(o.LastSeen.Entry, o.LastSeen.Total)
 	return next
 }

@@ -1,7 +1,6 @@
 package routing
 
 import (
-	"maps"
 	"time"
 
 	"berth/routing/health"
@@ -52,10 +51,12 @@ func (p *Pool) Replace(upstreams []*Upstream) {
 	p.changing.Lock()
 	defer p.changing.Unlock()
 	before := p.members.Load().byName
-	p.become(upstreams, true)
+	p.metrics.forget(p.become(upstreams, true))
 	after := p.members.Load().byName
 	joined, left := without(after, before), without(before, after)
-	p.metrics.joined(joined)
+	for _, c := range p.counted {
+		c.begin(p.name, joined)
+	}
 	if len(joined)+len(left) > 0 {
 		p.log.Info("upstreams replaced", "pool", p.name, "joined", joined, "left", left)
 	}
@@ -63,15 +64,22 @@ func (p *Pool) Replace(upstreams []*Upstream) {
 	p.room.letIn()
 }
 
-// become makes these the members, under p.changing. later says that the pool has had others.
-func (p *Pool) become(upstreams []*Upstream, later bool) {
+// become makes these the members, under p.changing, and returns the names of those that nothing is known of any more. later says that
+// the pool has had others.
+func (p *Pool) become(upstreams []*Upstream, later bool) (gone []string) {
 	all := make([]*Upstream, len(upstreams))
 	for i, u := range upstreams {
 		all[i] = p.adopt(u, later)
 	}
 	next := newMembers(all)
 	p.members.Store(next)
-	maps.DeleteFunc(p.known, func(name string, l *live) bool { return next.byName[name] == nil && l.inflight.Load() == 0 })
+	for name, l := range p.known {
+		if next.byName[name] == nil && l.inflight.Load() == 0 {
+			delete(p.known, name)
+			gone = append(gone, name)
+		}
+	}
+	return gone
 }
 
 // adopt returns u with what is known of its name.

@@ -3,6 +3,7 @@ package routing
 import (
 	"context"
 	"errors"
+	"slices"
 
 	"berth/internal/series"
 	"berth/routing/health"
@@ -12,6 +13,7 @@ import (
 )
 
 type metrics struct {
+	provider  metric.MeterProvider
 	pool      string
 	ejections metric.Int64Counter
 	questions metric.Int64Counter
@@ -22,14 +24,14 @@ type metrics struct {
 
 func newMetrics(provider metric.MeterProvider, p *Pool) metrics {
 	meter := series.Meter(provider, "berth/routing")
-	m := metrics{pool: p.name}
+	m := metrics{provider: provider, pool: p.name}
 	// Creating an instrument fails on a malformed name only.
 	m.ejections, _ = meter.Int64Counter("berth.upstream.ejections", metric.WithDescription("Upstreams ejected: no new work for a while."))
 	m.questions, _ = meter.Int64Counter("berth.asks", metric.WithDescription("Questions to the fleet for an id that the map does not know."))
 	m.checks, _ = meter.Int64Counter("berth.health.checks", metric.WithDescription("Active checks of upstreams."))
 	m.refusals, _ = meter.Int64Counter("berth.queue.refused", metric.WithDescription("Calls turned away for want of room at an upstream: the queue full, or the wait too long (late)."))
 	series.Begin(m.refusals, series.Of("pool", p.name), series.Of("reason", "full", "late"))
-	m.joined(p.Names())
+	p.Begin(m.ejections)
 	series.Begin(m.questions, series.Of("pool", p.name), series.Of("outcome", "found", "denied", "unclear", "busy"))
 	inFlight, _ := meter.Int64ObservableGauge("berth.upstream.inflight", metric.WithDescription("Requests under way at an upstream, streams included."))
 	up, _ := meter.Int64ObservableGauge("berth.upstream.up", metric.WithDescription("1 while its state is ok, else 0."))
@@ -65,9 +67,32 @@ func upstreamAttributes(pool string, u *Upstream) metric.MeasurementOption {
 	return metric.WithAttributes(attribute.String("pool", pool), attribute.String("upstream", u.Name))
 }
 
-// joined has the counters of upstreams stand at 0.
-func (m metrics) joined(names []string) {
-	series.Begin(m.ejections, series.Of("pool", m.pool), series.Of("upstream", names...))
+// counted is a counter of upstreams', which begins at 0 for each that joins, with each combination of the other labels' values.
+type counted struct {
+	counter metric.Int64Counter
+	labels  []series.Label
+}
+
+// Begin has a counter by pool, upstream and these labels stand at 0 for each upstream of the pool, and for those that join it.
+func (p *Pool) Begin(counter metric.Int64Counter, labels ...series.Label) {
+	p.changing.Lock()
+	defer p.changing.Unlock()
+	c := counted{counter, labels}
+	if !slices.ContainsFunc(p.counted, func(other counted) bool { return other.counter == counter }) {
+		p.counted = append(p.counted, c)
+	}
+	c.begin(p.name, p.Names())
+}
+
+func (c counted) begin(pool string, upstreams []string) {
+	series.Begin(c.counter, append([]series.Label{series.Of("pool", pool), series.Of("upstream", upstreams...)}, c.labels...)...)
+}
+
+// forget has no instrument show upstreams that are gone.
+func (m metrics) forget(names []string) {
+	for _, name := range names {
+		series.Forget(m.provider, series.Of("pool", m.pool), series.Of("upstream", name))
+	}
 }
 
 func (m metrics) ejected(u *Upstream) {

@@ -63,6 +63,7 @@ type Pool struct {
 	ejecting sync.Mutex // held while an ejection is weighed: two must not both be the last that may be
 	changing sync.Mutex // guards the fields below; held while members or settings change, and while the result of a check is noted
 	known    map[string]*live
+	counted  []counted
 	drains   map[string]Drain // operators' marks by name; not changed
 }
 

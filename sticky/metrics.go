@@ -17,6 +17,12 @@ const (
 	outcomeCollision   = "collision" // another upstream owns the id
 )
 
+// What look-ups count by that found nothing, beside each Source.
+const (
+	lookupUnknown     = "unknown"
+	lookupUnavailable = "unavailable"
+)
+
 type metrics struct {
 	lookups  *series.Kept[counted, series.Count]
 	bindings *series.Kept[counted, series.Count]
@@ -45,6 +51,7 @@ func newMetrics(provider metric.MeterProvider) *metrics {
 	bindings, _ := meter.Int64Counter("berth.bindings", metric.WithDescription("Bindings made; local: the store was away; collision: two upstreams gave out one id."))
 	lost, _ := meter.Int64Counter("berth.bindings.refreshes_dropped", metric.WithDescription("Refreshes of bindings dropped because too many waited; the next answer tells anew."))
 	kinds := series.Of("kind", string(Task), string(Session), string(Claim), string(Affinity), string(Hint))
+	series.Begin(lookups, kinds, series.Of("source", string(SourceBound), string(SourceLRU), string(SourceStore), lookupUnknown, lookupUnavailable))
 	series.Begin(bindings, kinds, series.Of("outcome", outcomeStored, outcomeLocal, outcomeWrittenBack, outcomeCollision))
 	series.Begin(lost)
 	return &metrics{countsBy("source", lookups), countsBy("outcome", bindings), series.CountOf(lost)}
@@ -54,9 +61,9 @@ func (m *metrics) lookup(kind Kind, source Source, err error) {
 	switch {
 	case err == nil:
 	case errors.Is(err, ErrUnknown):
-		source = "unknown"
+		source = lookupUnknown
 	default:
-		source = "unavailable"
+		source = lookupUnavailable
 	}
 	m.lookups.Of(counted{kind, string(source)}).Add(1)
 }

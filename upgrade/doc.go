@@ -41,6 +41,7 @@
 //     so is a call whose stream can be resumed; any other that was sent fails as
 //     holder_lost. A holder that comes back finds that out, ends its calls, and what they
 //     still return is dropped.
+//     A record that has fallen back, and names a holder that lives and does not hold it, has the task end once a client has asked for it.
 //     Of a task that was being made as the store was flushed no list may tell: it is seen to
 //     once a client has asked for it.
 //   - While the store is away calls go on, and outcomes wait in memory. When it is back,
@@ -57,7 +58,7 @@
 // and which asks were settled, when a store is flushed: the session idles out at its
 // upstream, and a client may be asked once more. Records that wait for input between two
 // rounds when a store is flushed: nobody holds them. What a fail-over loses of tasks that
-// have ended. A call that waits at a berth which alone is cut off from the store for longer
+// have ended, unless the berth that ended them remembers it. A call that waits at a berth which alone is cut off from the store for longer
 // than its lease lives, if the store is flushed before that ends: another berth may have
 // sent it, and what shows that is gone.
 //

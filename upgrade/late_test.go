@@ -210,3 +210,28 @@ func lagging(berths []*berth, seed uint64, every int) {
 		})
 	}
 }
+
+// A question that the store keeps and does not confirm, as one with too few replicas, shows at once; its call is held until it is
+// confirmed. Who answers meanwhile waited for that, however long it took.
+func TestAnAnswerDoesNotWaitForTheStoreToConfirmItsQuestion(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := startBerths(t, 1, settings{shared: true}, newTool())[0]
+		id := b.hand(t, rule(nil), "asks ask:k/1s result")
+		time.Sleep(500 * time.Millisecond)
+		b.line.muteOne(func() bool { return true })
+		time.Sleep(time.Second)
+		b.mustState(t, id, InputRequired)
+		answered := func() error { return b.Steps.Update(t.Context(), id, somebody, inputs("k", "1"), &Envelope{}) }
+		began := time.Now()
+		if err := answered(); !errors.Is(err, storage.ErrUnavailable) || time.Since(began) > ledger.StoreTime {
+			t.Errorf("after %v: %v", time.Since(began), err)
+		}
+		b.line.muteOne(nil)
+		time.Sleep(testLease)
+		if err := answered(); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(time.Second)
+		b.mustState(t, id, Completed)
+	})
+}

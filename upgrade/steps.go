@@ -78,11 +78,19 @@ func (s *Steps) Update(ctx context.Context, id string, who task.Asker, answers [
 	return s.goOn(ctx, e, op, with)
 }
 
+// claim claims a task for a step, within the time for one: a call that waits for the store to keep what it asks is held as long.
+func (s *Steps) claim(ctx context.Context, id string) (release func(), err error) {
+	ctx, cancel := s.ledger.InTime(ctx)
+	defer cancel()
+	release, err = s.runner.Calls.Claim(ctx, id)
+	return release, ledger.Unavailable(err)
+}
+
 // goOn takes a step of who answers a task, or of who finds that nobody waits for that any more.
 func (s *Steps) goOn(ctx context.Context, e ledger.Entry, op *task.Op, with *task.Envelope) error {
 	id := e.ID
 	s.runner.LookAt(ctx, id) // a call that is not this process's any more must not stand in the way
-	release, err := s.runner.Calls.Claim(ctx, id)
+	release, err := s.claim(ctx, id)
 	if err != nil {
 		return err
 	}

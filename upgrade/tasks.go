@@ -104,6 +104,7 @@ func (t *Tasks) divide(lent *lending.Lending) {
 func (t *Tasks) Change(pools []transport.Pool, kept quota.Bounds, receivers []webhooks.Receiver) {
 	t.webhooks.Change(receivers)
 	t.runner.Pools.Set(pools)
+	t.runner.Metrics.Join(t.runner.Pools)
 	t.ledger.Quota.SetBounds(kept)
 }
 

@@ -66,3 +66,24 @@ func TestAStoreIsNotYoungWhoseClockWentBack(t *testing.T) {
 		}
 	})
 }
+
+// A store with too few replicas takes what it does not confirm: a berth that renews its lease there is not gone.
+func TestALeaseThatTheStoreDoesNotConfirmIsRenewed(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		w.dies = true
+		there, here := w.start(nobody), w.start(nobody)
+		time.Sleep(leaseLife)
+		there.line.mute.Store(1 << 20)
+		for range 10 {
+			time.Sleep(leaseLife)
+			if _, err := here.holds(t.Context(), there.Name()); err != nil {
+				t.Fatal(err)
+			}
+		}
+		there.line.mute.Store(0)
+		time.Sleep(leaseLife)
+		if err := there.stayAlive(t.Context()); err != nil {
+			t.Error(err)
+		}
+	})
+}

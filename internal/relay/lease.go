@@ -33,9 +33,10 @@ func (m *Mailbox) beat(ctx context.Context) {
 
 // renew notes whether the store has lost the lease, or does not take it: so it does with those of others, until they have renewed theirs.
 func (m *Mailbox) renew(ctx context.Context) error {
-	m.mu.Lock()
-	version := m.version
-	m.mu.Unlock()
+	version, err := m.standing(ctx)
+	if err != nil {
+		return err
+	}
 	until, key, value := time.Now().Add(m.life), leaseKey(m.name), standsValue
 	standing, err := m.store.Swap(ctx, key, version, value, m.life)
 	if errors.Is(err, storage.ErrConflict) { // the last renewal was not acknowledged, or another one is under way
@@ -54,10 +55,26 @@ func (m *Mailbox) renew(ctx context.Context) error {
 	if err != nil || missing && !m.until.IsZero() {
 		m.lost = time.Now()
 	}
-	if err == nil {
+	if m.unsure = err != nil; !m.unsure {
 		m.until, m.version = until, standing.Version
 	}
 	return err
+}
+
+// standing is the version at which the lease is to be renewed. A store that takes what it cannot confirm, as with too few replicas, confirms
+// as little that it stands at another one.
+func (m *Mailbox) standing(ctx context.Context) (version uint64, err error) {
+	m.mu.Lock()
+	version, unsure := m.version, m.unsure
+	m.mu.Unlock()
+	if !unsure {
+		return version, nil
+	}
+	at, err := m.holds(ctx, m.name)
+	if errors.Is(err, ErrGone) {
+		return version, nil
+	}
+	return at, err
 }
 
 // Recovered is told when the store is back after an outage: it may have lost leases, or let them run out.

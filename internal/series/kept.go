@@ -19,6 +19,7 @@ type Kept[K comparable, S any] struct {
 	mu     sync.Mutex                       // guards changes of known
 	known  atomic.Pointer[map[K]*one[K, S]] // what it points to does not change
 	spread func(K) uint                     // nil: all are looked for in the map
+	gone   *atomic.Uint64                   // how often series were forgotten of those that make makes
 
 	recent [recents]atomic.Pointer[one[K, S]] // those that were asked for last, where spread says
 }
@@ -30,11 +31,12 @@ const recents = 64
 type one[K comparable, S any] struct {
 	key    K
 	series S
+	gone   uint64 // Kept.gone before it was made
 }
 
 // Keep returns those that make makes.
 func Keep[K comparable, S any](make func(K) S) *Kept[K, S] {
-	k := &Kept[K, S]{make: make}
+	k := &Kept[K, S]{make: make, gone: new(atomic.Uint64)}
 	k.known.Store(&map[K]*one[K, S]{})
 	return k
 }
@@ -42,6 +44,14 @@ func Keep[K comparable, S any](make func(K) S) *Kept[K, S] {
 // KeepCounts returns those of a counter.
 func KeepCounts[K comparable](counter metric.Int64Counter, attributes func(K) []attribute.KeyValue) *Kept[K, Count] {
 	return Keep(func(key K) Count { return CountOf(counter, attributes(key)...) })
+}
+
+// Under has k look up anew what it keeps once the instrument that it is of has forgotten series. It is for the beginning.
+func (k *Kept[K, S]) Under(instrument any) *Kept[K, S] {
+	if forgets, ok := instrument.(interface{ Forgotten() *atomic.Uint64 }); ok {
+		k.gone = forgets.Forgotten()
+	}
+	return k
 }
 
 // Spread has k compare a key with the one that was asked for last at the same place before it looks into its map: by says where,
@@ -67,7 +77,7 @@ func (k *Kept[K, S]) Of(key K) S {
 	}
 	recent := &k.recent[k.spread(key)%recents]
 	last := recent.Load()
-	if last == nil || last.key != key {
+	if last == nil || last.key != key || last.gone != k.gone.Load() {
 		last = k.find(&key)
 		recent.Store(last)
 	}
@@ -76,10 +86,11 @@ func (k *Kept[K, S]) Of(key K) S {
 
 // find is Of by the map.
 func (k *Kept[K, S]) find(key *K) *one[K, S] {
-	if found, ok := (*k.known.Load())[*key]; ok {
+	gone := k.gone.Load()
+	if found, ok := (*k.known.Load())[*key]; ok && found.gone == gone {
 		return found
 	}
-	made := &one[K, S]{*key, k.make(*key)}
+	made := &one[K, S]{*key, k.make(*key), gone}
 	k.keep(made)
 	return made
 }
@@ -87,11 +98,11 @@ func (k *Kept[K, S]) find(key *K) *one[K, S] {
 func (k *Kept[K, S]) keep(made *one[K, S]) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	known := *k.known.Load()
-	if len(known) >= maxKept {
+	more := maps.Clone(*k.known.Load())
+	maps.DeleteFunc(more, func(_ K, other *one[K, S]) bool { return other.gone != made.gone })
+	if len(more) >= maxKept {
 		return
 	}
-	more := maps.Clone(known)
 	more[made.key] = made
 	k.known.Store(&more)
 }

@@ -33,3 +33,17 @@ func begin(counter metric.Int64Counter, chosen []attribute.KeyValue, rest []Labe
 		begin(counter, append(chosen[:len(chosen):len(chosen)], attribute.String(rest[0].Name, value)), rest[1:])
 	}
 }
+
+// Forget has the instruments of provider drop their series with these labels, each with one value, as of who is gone for good; those of
+// package telemetry can.
+func Forget(provider metric.MeterProvider, labels ...Label) {
+	forgetful, ok := provider.(interface{ Forget(...attribute.KeyValue) })
+	if !ok {
+		return
+	}
+	attributes := make([]attribute.KeyValue, len(labels))
+	for i, l := range labels {
+		attributes[i] = attribute.String(l.Name, l.Values[0])
+	}
+	forgetful.Forget(attributes...)
+}

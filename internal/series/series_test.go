@@ -1,6 +1,7 @@
 package series
 
 import (
+	"sync/atomic"
 	"testing"
 
 	"go.opentelemetry.io/otel/attribute"
@@ -91,5 +92,32 @@ func TestKeysAtOnePlaceAreToldApart(t *testing.T) {
 	}
 	if made != 5 {
 		t.Errorf("made %d times", made)
+	}
+}
+
+// forgets is an instrument that has forgotten series so often.
+type forgets struct{ times atomic.Uint64 }
+
+func (f *forgets) Forgotten() *atomic.Uint64 { return &f.times }
+
+// What is kept is looked up once more after series were forgotten, and leaves its room to others.
+func TestSeriesAreLookedUpAnewOnceSomeAreForgotten(t *testing.T) {
+	made := map[int]int{}
+	instrument := new(forgets)
+	for name, spread := range map[string]func(int) uint{"map": nil, "recent": func(n int) uint { return uint(n) }} {
+		clear(made)
+		kept := Keep(func(n int) int { made[n]++; return made[n] }).Under(instrument).Spread(spread)
+		for n := range maxKept {
+			kept.Of(n)
+		}
+		instrument.times.Add(1)
+		for range 2 {
+			if got := kept.Of(7); got != 2 {
+				t.Errorf("%s: made %d times", name, got)
+			}
+			if got := kept.Of(maxKept); got != 1 {
+				t.Errorf("%s: beside those that are forgotten, made %d times", name, got)
+			}
+		}
 	}
 }

@@ -3,6 +3,7 @@ package storage_test
 import (
 	"errors"
 	"fmt"
+	"os"
 	"strings"
 	"testing"
 
@@ -71,6 +72,34 @@ func TestReplicaRefusesWritesOnly(t *testing.T) {
 	}
 	server.Do("REPLICAOF", "NO", "ONE")
 	put(t, s, "k", "w")
+}
+
+// Redis that cannot save to its disk refuses writes, and PING with them: it reads on, and is not away.
+func TestRedisThatCannotSaveRefusesWritesOnly(t *testing.T) {
+	server := redistest.Start(t, "--save", "1 1")
+	var log realtest.Journal
+	s := open(t, server.URL(), storage.Options{Logger: logger(&log)})
+	put(t, s, "k", "v")
+	if err := os.RemoveAll(server.Dir); err != nil {
+		t.Fatal(err)
+	}
+	realtest.Eventually(t, "writes are refused", func() bool { return s.Put(t.Context(), "k", []byte("v"), longLife) != nil })
+	for range refusals {
+		unavailable(t, s.Put(t.Context(), "k", nil, longLife), "disk")
+		if err := s.Ping(t.Context()); err != nil {
+			t.Errorf("Ping: %v", err)
+		}
+	}
+	if !reads(t, s, "k", "v") || !s.Healthy() {
+		t.Error("a server that reads was taken for an outage")
+	}
+	server.Do("CONFIG", "SET", "stop-writes-on-bgsave-error", "no")
+	put(t, s, "k", "w")
+	for words, want := range map[string]int{"store refuses writes": 1, "reason=disk": 1, "store takes writes again": 1, "store lost": 0} {
+		if n := log.Count(words); n != want {
+			t.Errorf("%q is told %d times, want %d:\n%s", words, n, want, log.String())
+		}
+	}
 }
 
 // D11: a replica that lost its master and serves nothing is away, not empty.

@@ -1,6 +1,8 @@
 package telemetry
 
 import (
+	"maps"
+	"slices"
 	"sync"
 
 	"go.opentelemetry.io/otel/attribute"
@@ -26,7 +28,7 @@ func newCells[C any](make func() *C) cells[C] {
 	return cells[C]{make: make, all: map[attribute.Distinct]labelled[C]{}}
 }
 
-// of returns the cell for these attributes. It stays the one for them.
+// of returns the cell for these attributes. It stays the one for them until they are forgotten.
 func (s *cells[C]) of(attributes attribute.Set) *C {
 	s.mu.RLock()
 	known, ok := s.all[attributes.Equivalent()]
@@ -45,6 +47,18 @@ func (s *cells[C]) of(attributes attribute.Set) *C {
 		s.all[key] = known
 	}
 	return known.cell
+}
+
+// forget drops those that have all of these attributes. Who holds one goes on with it, and nobody is shown that.
+func (s *cells[C]) forget(attributes []attribute.KeyValue) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	maps.DeleteFunc(s.all, func(_ attribute.Distinct, one labelled[C]) bool {
+		return !slices.ContainsFunc(attributes, func(a attribute.KeyValue) bool {
+			value, has := one.attributes.Value(a.Key)
+			return !has || value != a.Value
+		})
+	})
 }
 
 // each calls show with each of them.

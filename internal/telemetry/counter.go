@@ -37,6 +37,8 @@ func (c *counter) Add(_ context.Context, n int64, o ...metric.AddOption) {
 // Enabled implements metric.Int64Counter.
 func (*counter) Enabled(context.Context) bool { return true }
 
+func (c *counter) forget(attributes []attribute.KeyValue) { c.cells.forget(attributes) }
+
 func (c *counter) collect(now time.Time) metricdata.Aggregation {
 	sum := metricdata.Sum[int64]{Temporality: metricdata.CumulativeTemporality, IsMonotonic: true}
 	c.cells.each(func(attributes attribute.Set, one *count) {

@@ -59,6 +59,8 @@ func (h *histogram) Record(_ context.Context, value float64, o ...metric.RecordO
 // Enabled implements metric.Float64Histogram.
 func (*histogram) Enabled(context.Context) bool { return true }
 
+func (h *histogram) forget(attributes []attribute.KeyValue) { h.cells.forget(attributes) }
+
 func (h *histogram) collect(now time.Time) metricdata.Aggregation {
 	all := metricdata.Histogram[float64]{Temporality: metricdata.CumulativeTemporality}
 	h.cells.each(func(attributes attribute.Set, one *times) {

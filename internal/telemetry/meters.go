@@ -3,8 +3,10 @@ package telemetry
 import (
 	"context"
 	"sync"
+	"sync/atomic"
 	"time"
 
+	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/metric"
 	"go.opentelemetry.io/otel/sdk/instrumentation"
 	"go.opentelemetry.io/otel/sdk/metric/metricdata"
@@ -17,8 +19,22 @@ import (
 type meters struct {
 	metric.MeterProvider // the SDK's
 
+	forgotten atomic.Uint64 // how often series were
+
 	mu   sync.Mutex // guards the field below, and instruments of each
 	list []*meter
+}
+
+// Forget has all instruments drop their series with these attributes, as those of who is gone for good.
+func (p *meters) Forget(attributes ...attribute.KeyValue) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, m := range p.list {
+		for _, made := range m.made {
+			made.forget(attributes)
+		}
+	}
+	p.forgotten.Add(1) // whoever looks a series up before now does so once more
 }
 
 // Meter implements metric.MeterProvider.
@@ -30,7 +46,7 @@ func (p *meters) Meter(name string, o ...metric.MeterOption) metric.Meter {
 			return m
 		}
 	}
-	m := &meter{Meter: p.MeterProvider.Meter(name, o...), scope: instrumentation.Scope{Name: name}, made: map[string]instrument{}, mu: &p.mu}
+	m := &meter{Meter: p.MeterProvider.Meter(name, o...), scope: instrumentation.Scope{Name: name}, made: map[string]instrument{}, forgotten: &p.forgotten, mu: &p.mu}
 	p.list = append(p.list, m)
 	return m
 }
@@ -58,6 +74,7 @@ func (p *meters) Produce(context.Context) ([]metricdata.ScopeMetrics, error) {
 type meter struct {
 	metric.Meter // the SDK's
 	scope        instrumentation.Scope
+	forgotten    *atomic.Uint64        // of all meters
 	mu           *sync.Mutex           // guards the field below
 	made         map[string]instrument // by name: who asks for one again is given the same
 }
@@ -66,13 +83,18 @@ type meter struct {
 type instrument interface {
 	told() *meaning
 	collect(now time.Time) metricdata.Aggregation // nil: it has no series
+	forget(attributes []attribute.KeyValue)
 }
 
 // meaning is what an instrument says of itself.
 type meaning struct {
 	description, unit string
 	since             time.Time
+	forgotten         *atomic.Uint64
 }
+
+// Forgotten is how often series were forgotten, of this or another instrument.
+func (m *meaning) Forgotten() *atomic.Uint64 { return m.forgotten }
 
 func (m *meaning) told() *meaning { return m }
 
@@ -83,7 +105,7 @@ func (m *meter) Int64Counter(name string, o ...metric.Int64CounterOption) (metri
 	}
 	says := metric.NewInt64CounterConfig(o...)
 	return once(m, name, func() *counter {
-		return &counter{meaning: meaning{says.Description(), says.Unit(), time.Now()}, cells: newCells(func() *count { return new(count) })}
+		return &counter{meaning: meaning{says.Description(), says.Unit(), time.Now(), m.forgotten}, cells: newCells(func() *count { return new(count) })}
 	}), nil
 }
 
@@ -96,7 +118,7 @@ func (m *meter) Float64Histogram(name string, o ...metric.Float64HistogramOption
 	bounds := boundsOf(name, says)
 	return once(m, name, func() *histogram {
 		return &histogram{
-			meaning: meaning{says.Description(), says.Unit(), time.Now()}, bounds: bounds,
+			meaning: meaning{says.Description(), says.Unit(), time.Now(), m.forgotten}, bounds: bounds,
 			cells: newCells(func() *times { return newTimes(bounds) }),
 		}
 	}), nil

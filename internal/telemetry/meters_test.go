@@ -116,6 +116,50 @@ func TestNothingMeasuredIsLost(t *testing.T) {
 	}
 }
 
+// Who is gone for good is shown no more, and takes no series from those who come: also by who keeps series that it has looked up. One
+// that comes back begins anew.
+func TestWhoIsForgottenTakesNoSeriesFromOthers(t *testing.T) {
+	tel := start(t, Options{}, nil)
+	provider := tel.MeterProvider()
+	meter := provider.Meter("berth/t")
+	counter, _ := meter.Int64Counter("t.things")
+	took, _ := meter.Float64Histogram("t.took")
+	labels := func(name string) []attribute.KeyValue {
+		return []attribute.KeyValue{attribute.String("pool", "p"), attribute.String("upstream", name)}
+	}
+	counts := series.KeepCounts(counter, labels).Under(counter).Spread(series.PlaceOf)
+	times := series.Keep(func(name string) series.Times { return series.TimesOf(took, labels(name)...) }).Under(took)
+	meets := func(name string) {
+		counts.Of(name).Add(1)
+		times.Of(name).Record(1)
+	}
+	leaves := func(name string) { series.Forget(provider, series.Of("pool", "p"), series.Of("upstream", name)) }
+	series.CountOf(counter, attribute.String("pool", "p")).Add(5)
+	series.CountOf(counter, attribute.String("pool", "q"), attribute.String("upstream", "pod-0")).Add(7)
+	meets("stays")
+	for i := range maxSeries + 10 {
+		name := fmt.Sprint("pod-", i)
+		meets(name)
+		leaves(name)
+	}
+	meets("pod-0")
+	meets("stays")
+	got := linesOf(scrape(t, tel), "t_things")
+	for _, want := range []string{
+		`t_things_total{pool="p"} 5`, `t_things_total{pool="q",upstream="pod-0"} 7`, `t_things_total{pool="p",upstream="stays"} 2`, `t_things_total{pool="p",upstream="pod-0"} 1`,
+	} {
+		if !strings.Contains(got, want+"\n") {
+			t.Errorf("the metrics lack %s", want)
+		}
+	}
+	if n := strings.Count(got, "upstream="); n != 3 {
+		t.Errorf("%d upstreams are shown:\n%s", n, got)
+	}
+	if got := linesOf(scrape(t, tel), "t_took"); strings.Count(got, "t_took_count") != 2 || !strings.Contains(got, `t_took_count{pool="p",upstream="stays"} 2`) {
+		t.Errorf("got\n%s", got)
+	}
+}
+
 // A name that the SDK refuses is refused here.
 func TestAMalformedNameIsRefused(t *testing.T) {
 	tel := start(t, Options{}, nil)

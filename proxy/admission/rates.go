@@ -25,6 +25,16 @@ func newRates(meter metric.Meter) *rates {
 	return &rates{limited: series.KeepCounts(limited, ofRule), alone: series.KeepCounts(alone, ofRule)}
 }
 
+// Begin has the counters of the endpoints' rules stand at 0.
+func (g *Gate) Begin(endpoints []*inbound.Endpoint) {
+	for _, ep := range endpoints {
+		for _, rule := range ep.Rates {
+			g.rates.alone.Of(rule.Limit.Name).Add(0)
+			g.rates.limited.Of(rule.Limit.Name).Add(0)
+		}
+	}
+}
+
 // Charge counts the tools that the request calls by the rules that concern it, in their order. The
 // first that has no room for all of its calls turns it away: what was counted before stays.
 func (g *Gate) Charge(ctx context.Context, call *inbound.Call) error {

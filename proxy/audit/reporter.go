@@ -105,18 +105,18 @@ func (r *Reporter) instrument(meter metric.Meter) {
 	}).Spread(requestLabels.place)
 	r.exchanges = series.Keep(func(l exchangeLabels) series.Times {
 		return series.TimesOf(exchanges.Inst(), l.attributes()...)
-	}).Spread(exchangeLabels.place)
+	}).Under(exchanges.Inst()).Spread(exchangeLabels.place)
 }
 
 // begin has a pool's counters of events stand at 0. Requests are not among them: what they are
 // labelled by is too much to know beforehand.
 func (r *Reporter) begin(pool *routing.Pool, moves []string) {
-	name, upstreams := series.Of("pool", pool.Name()), series.Of("upstream", pool.Names()...)
+	name := series.Of("pool", pool.Name())
 	series.Begin(r.moves, name, series.Of("outcome", moves...))
 	series.Begin(r.failed, name)
 	series.Begin(r.missing, name, series.Of("header", mcp.HeaderMethod, mcp.HeaderName, mcp.HeaderVersion))
-	series.Begin(r.crossed, name, upstreams)
-	series.Begin(r.drops, name, upstreams, series.Of("reason", string(DropUnasked), string(DropOther)))
+	pool.Begin(r.crossed)
+	pool.Begin(r.drops, series.Of("reason", string(DropUnasked), string(DropOther)))
 }
 
 // Begin has x, which is zero, be the record of a request.

@@ -1,7 +1,9 @@
 package bridge
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"net/http"
 	"net/url"
 	"strings"
@@ -26,7 +28,8 @@ type fleet struct {
 
 	berths map[string]*Bridge
 	passed int
-	loses  int // so many answers to what is passed on, which their berth gives to nobody then
+	loses  int   // so many answers to what is passed on, which their berth gives to nobody then
+	fails  error // with which whoever passes it on is told so; nil: relay.ErrLost
 }
 
 // Shared says that there are other berths.
@@ -58,7 +61,7 @@ func (p post) Pass(ctx context.Context, to string, passed *exchange.Request, wai
 			}
 		}()
 		time.Sleep(time.Second)
-		return nil, &exchange.SendError{Err: relay.ErrLost, Sent: true}
+		return nil, &exchange.SendError{Err: cmp.Or(p.fails, relay.ErrLost), Sent: true}
 	}
 	return holder.Send(ctx, request, wait)
 }
@@ -219,6 +222,24 @@ func TestARoundThatIsLostOnItsWayIsTakenAgain(t *testing.T) {
 		f.loses = 10
 		if g := r.do(asking{name: "asks", by: b, params: g.answers(accepted)}); g.Error == nil || !strings.Contains(string(g.Error.Data), "holder_lost") {
 			t.Errorf("lost again: %s", g.text)
+		}
+	})
+}
+
+// Where the store fails on the way to the berth that holds a call nothing counts as sent: the round may be taken again, and runs once.
+func TestARoundThatTheStoreFailsOnItsWayCountsAsNotSent(t *testing.T) {
+	u := tool(kind{plain: true}, func(k *running) { k.ends(k.ask()) })
+	bridged(t, u, nil, func(r *rig) {
+		f, a, b, _ := r.join(10 * time.Minute)
+		g := r.do(asking{name: "asks", by: a})
+		f.loses, f.fails = 1, storage.ErrUnavailable
+		round := asking{name: "asks", by: b, params: g.answers(accepted)}
+		_, err := r.send(r.t.Context(), round)
+		if e, failed := errors.AsType[*exchange.SendError](err); !failed || e.Sent || !errors.Is(err, storage.ErrUnavailable) {
+			t.Errorf("got %v, want that nothing was sent", err)
+		}
+		if g := r.do(round); len(g.Result.Got) != 1 || r.ran() != 1 {
+			t.Errorf("got %s, %d runs", g.text, r.ran())
 		}
 	})
 }

@@ -7,6 +7,7 @@ import (
 	"berth/internal/exchange"
 	"berth/internal/mcp"
 	"berth/internal/relay"
+	"berth/internal/storage"
 	"berth/internal/wire"
 	"berth/proxy/bridge/flow"
 	"berth/proxy/bridge/held"
@@ -142,7 +143,7 @@ func (c *call) askAgain(ctx context.Context, st *rounds.State, open []rounds.Que
 }
 
 // pass has the berth go on that holds the call which a request is of. A round may be taken again, as its client might: where a flush of
-// the store has lost what was passed on, the berth that lives is passed it once more.
+// the store has lost what was passed on, the berth that lives is passed it once more; and where the store fails on the way nothing was sent.
 func (b *Bridge) pass(ctx context.Context, to string, request *exchange.Request) (*wire.Response, error) {
 	if b.options().Relay == nil || to == b.name {
 		return nil, errHolderLost
@@ -153,6 +154,8 @@ func (b *Bridge) pass(ctx context.Context, to string, request *exchange.Request)
 		case errors.Is(err, relay.ErrLost) && !again:
 		case errors.Is(err, relay.ErrGone), errors.Is(err, relay.ErrLost):
 			return nil, errHolderLost
+		case errors.Is(err, storage.ErrUnavailable):
+			return nil, &exchange.SendError{Err: err}
 		default:
 			return response, err
 		}

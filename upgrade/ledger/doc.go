@@ -18,6 +18,7 @@
 //	lists.go, sessions.go, asks.go       what can be found without a task's id
 //	kept.go                              and is held by nobody
 //	overlooked.go                        what cannot, and is met by its id
+//	strays.go                            what may be held by nobody, though its holder lives
 //	epoch.go, absence.go, awaited.go     what the store is trusted with
 //	word.go                              on another's word
 //	lease.go, silences.go                who lives, and who is taken for alive by the store's clock alone

@@ -22,6 +22,7 @@ type Lease struct {
 	turn   chan struct{} // holds one while the fields of the next group are in use
 
 	version  uint64    // of the lease as it was last renewed; 0: it never was
+	unsure   bool      // the store may have taken a renewal since, and not said so
 	listed   bool      // the holder has been, since the lease was begun
 	lost     bool      // it was begun anew, and nobody was told
 	resigned bool      // it is not renewed any more
@@ -141,7 +142,12 @@ func (l *Lease) write(ctx context.Context) error {
 		l.chain = w.Said // what was meanwhile, this process has not seen
 	}
 	w.Since = later(w.Since, l.chain)
-	standing, err := l.lists.store.Swap(ctx, key, l.version, w.encode(l.holder, l.life), l.life)
+	version, err := l.standing(ctx, key)
+	if err != nil {
+		return err
+	}
+	l.unsure = true
+	standing, err := l.lists.store.Swap(ctx, key, version, w.encode(l.holder, l.life), l.life)
 	if errors.Is(err, storage.ErrConflict) { // the last renewal was not acknowledged
 		standing, err = l.lists.store.Swap(ctx, key, standing.Version, w.encode(l.holder, l.life), l.life)
 	}
@@ -158,12 +164,28 @@ func (l *Lease) write(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	l.version, l.taken = standing.Version, began
+	l.version, l.unsure, l.taken = standing.Version, false, began
 	if !l.listed {
 		err = l.lists.AddHolder(ctx, l.holder)
 		l.listed = err == nil
 	}
 	return err
+}
+
+// standing is the version at which the lease is to be renewed. A store that takes what it cannot confirm, as with too few replicas, confirms
+// as little that it stands at another one.
+func (l *Lease) standing(ctx context.Context, key string) (uint64, error) {
+	if !l.unsure {
+		return l.version, nil
+	}
+	lease, err := l.lists.store.Get(ctx, key)
+	switch {
+	case errors.Is(err, storage.ErrNotFound):
+		return l.version, nil
+	case err != nil:
+		return 0, err
+	}
+	return lease.Version, nil
 }
 
 // Resign gives the lease up for good: what this process still holds is for others to see

@@ -7,6 +7,9 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"berth/internal/storage"
+	"berth/internal/storage/storagetest"
 )
 
 // Whoever waits for a renewal that fails is not made to wait for as many as others ask for.
@@ -64,6 +67,49 @@ func TestALeaseKnowsUntilWhenItStoodBeforeASleep(t *testing.T) {
 		}
 		if got := l.StoodUntil(second); !got.Equal(second.Add(time.Minute)) {
 			t.Errorf("of what was between two sleeps: it stood for %v", got.Sub(second))
+		}
+	})
+}
+
+// unconfirmed is a store with too few replicas: it does what it does not confirm, and does not confirm what stands.
+type unconfirmed struct {
+	Store
+	whole bool // they are there
+}
+
+func (u *unconfirmed) Swap(ctx context.Context, key string, version uint64, value []byte, ttl time.Duration) (storage.Record, error) {
+	r, err := u.Store.Swap(ctx, key, version, value, ttl)
+	if !u.whole && (err == nil || errors.Is(err, storage.ErrConflict)) {
+		err = storage.ErrUnavailable
+	}
+	return r, err
+}
+
+// Others go by what the store holds: a lease is renewed there also while nobody confirms that.
+func TestALeaseThatTheStoreDoesNotConfirmIsRenewed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const life = 3 * time.Second
+		store := &unconfirmed{storagetest.OpenMemory(t), true}
+		lists := Lists{store}
+		l := newLease(lists, "holder", life, func(context.Context) (Word, error) { return Word{Said: time.Now()}, nil })
+		beat := func() error { time.Sleep(life / 3); return l.Renew(t.Context()) }
+		for range 2 {
+			if err := beat(); err != nil {
+				t.Fatal(err)
+			}
+		}
+		store.whole = false
+		for range 10 {
+			if err := beat(); !errors.Is(err, storage.ErrUnavailable) {
+				t.Errorf("got %v, want that the store does not say", err)
+			}
+			if stands, err := lists.Stands(t.Context(), "holder"); !stands || err != nil {
+				t.Fatalf("it stands: %v, %v", stands, err)
+			}
+		}
+		store.whole = true
+		if err := beat(); err != nil || !l.fresh() {
+			t.Errorf("confirmed again: %v", err)
 		}
 	})
 }

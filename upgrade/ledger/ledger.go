@@ -71,6 +71,7 @@ type Ledger struct {
 	Quota      *quota.Quota
 	Outbox     *Outbox
 	Overlooked *Overlooked
+	Strays     *Strays
 	IDs        *task.IDs
 	unmade     unmade
 	ops        *ops
@@ -90,6 +91,7 @@ func New(s Store, holder string, keys *seal.Keyring, life time.Duration, kept qu
 	l.Notices = newNotices(s, l.Holder, l.Queues, l.Pauses)
 	l.Sessions = Sessions{l.Lists, l.Records, l.Notices}
 	l.Epoch = &Epoch{store: s, clock: l.Clock, lists: l.Lists, holder: l.Holder, begun: time.Now(), Life: life, Woken: make(chan struct{}, 1), Renewal: make(chan struct{}, 1)}
+	l.Strays = &Strays{clock: l.Clock, beat: l.Epoch.Beat(), met: map[string]string{}}
 	l.Lease = newLease(l.Lists, l.Holder, life, l.Epoch.word)
 	return l
 }

@@ -37,6 +37,9 @@ func (l *Ledger) pruneLive(ctx context.Context, list string) (found bool) {
 	listed, _ := l.Store.Members(ctx, list) // none, and nothing is found
 	for _, id := range listed[:min(len(listed), pruneAtOnce)] {
 		e, err := l.Records.Get(ctx, id)
+		if err == nil {
+			l.Overlooked.Meet(e.Task)
+		}
 		if errors.Is(err, ErrUnknown) && l.unmade.isOver(id) || err == nil && e.State.Terminal() {
 			l.Lists.Remove(ctx, list, id)
 			found = true

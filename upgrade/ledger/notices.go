@@ -2,6 +2,7 @@ package ledger
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -111,6 +112,16 @@ func (n *Notices) Tell(ctx context.Context, about ...string) {
 	defer cancel()
 	_ = n.store.Notify(ctx, Topic, n.word(about...)) // the others look for themselves in time
 }
+
+// TellEach is Tell about as many things as there are.
+func (n *Notices) TellEach(ctx context.Context, about []string) {
+	for some := range slices.Chunk(about, toldAtOnce) {
+		n.Tell(ctx, some...)
+	}
+}
+
+// toldAtOnce is how many things one notice names.
+const toldAtOnce = 64
 
 // word is what other processes are told.
 func (n *Notices) word(about ...string) string { return n.holder + " " + strings.Join(about, " ") }

@@ -29,10 +29,14 @@ type overlooked struct {
 	expires time.Time // as this process counts
 }
 
-// Meet notes a task that somebody has asked for, if its holder is not listed. For any other it costs a look at a map.
+// Meet notes a task that somebody has asked for, if its holder is not listed; if it is, the holder is asked.
 func (u *Overlooked) Meet(t *task.Task) {
 	listed := u.listed.Load()
-	if listed == nil || t.Holder == "" || t.State.Terminal() || (*listed)[t.Holder] {
+	if listed == nil || t.Holder == "" || t.State.Terminal() {
+		return
+	}
+	if (*listed)[t.Holder] {
+		u.l.Strays.Meet(t)
 		return
 	}
 	u.mu.Lock()

@@ -73,15 +73,16 @@ func New(meter metric.Meter, pools *transport.Pools) *Metrics {
 	m.ends = series.KeepCounts(ends, func(state task.State) []attribute.KeyValue {
 		return []attribute.KeyValue{attribute.String("state", string(state))}
 	})
-	m.begin(pools)
+	m.begin()
+	m.Join(pools)
 	rounds, _ := meter.Float64Histogram("berth.upgrade.round.duration", metric.WithUnit("s"), metric.WithExplicitBucketBoundaries(roundBuckets...),
 		metric.WithDescription("Rounds of held calls, from their dispatch to the end of their answer."))
-	m.rounds = series.Keep(func(p played) series.Times { return series.TimesOf(rounds, p.attributes()...) })
+	m.rounds = series.Keep(func(p played) series.Times { return series.TimesOf(rounds, p.attributes()...) }).Under(rounds)
 	return m
 }
 
-// begin has the counters stand at 0.
-func (m *Metrics) begin(pools *transport.Pools) {
+// begin has the counters stand at 0 that are of no pool.
+func (m *Metrics) begin() {
 	m.made.Add(0)
 	for _, counter := range []metric.Int64Counter{m.unmade, m.late, m.orphaned, m.adopted, m.putBack} {
 		series.Begin(counter)
@@ -90,10 +91,13 @@ func (m *Metrics) begin(pools *transport.Pools) {
 		"kept_tasks", "caller_kept_tasks", "kept", "caller_kept", "held", "caller_held", "lent", "caller_lent", "outcome", "question", "answers"))
 	series.Begin(m.questions, series.Of("outcome", "asked", "settled", "withdrawn", "refused", "undeclared"))
 	series.Begin(m.sessionEnds, series.Of("outcome", "held", "told", "failed"))
+}
+
+// Join has the counters of upstreams stand at 0, of those pools that calls may be taken on to.
+func (m *Metrics) Join(pools *transport.Pools) {
 	for _, pool := range pools.Current() {
-		at := []series.Label{series.Of("pool", pool.Routing.Name()), series.Of("upstream", pool.Routing.Names()...)}
-		series.Begin(m.crossed, at...)
-		series.Begin(m.resumptions, append(at, series.Of("outcome", "resumed", "refused", "unreachable", mcp.ReasonSessionLost))...)
+		pool.Routing.Begin(m.crossed)
+		pool.Routing.Begin(m.resumptions, series.Of("outcome", "resumed", "refused", "unreachable", mcp.ReasonSessionLost))
 	}
 }
 

@@ -3,11 +3,9 @@ package peers
 import (
 	"context"
 	"slices"
-	"sync"
 	"time"
 
 	"berth/upgrade/ledger"
-	"berth/upgrade/runner"
 )
 
 // leftPrefix begins the name under which berths are told of a task whose holder goes.
@@ -20,9 +18,6 @@ const (
 	// heirsTime bounds how long a process that holds nothing any more waits for what it has left to be
 	// taken, and heirsEvery how often it looks. What is not taken by then is found by a beat.
 	heirsTime, heirsEvery = 2 * time.Second, 50 * time.Millisecond
-
-	// toldAtOnce is how many tasks one notice names.
-	toldAtOnce = 64
 )
 
 // HandOver leaves to others what they can go on with, and tells them until somebody has taken it,
@@ -80,60 +75,20 @@ func (p *Peers) hasOther(ctx context.Context) bool {
 func (p *Peers) tellOfLeft(ctx context.Context) (untaken int) {
 	listed, _ := p.ledger.Store.Members(ctx, p.ledger.Lists.TasksOf(p.ledger.Holder)) // none, and it is told again
 	listed = slices.DeleteFunc(listed, func(id string) bool { return p.runner.Calls.Get(id) != nil })
-	for some := range slices.Chunk(listed, toldAtOnce) {
-		names := make([]string, len(some))
-		for i, id := range some {
-			names[i] = leftPrefix + id
-		}
-		p.ledger.Notices.Tell(ctx, names...)
+	names := make([]string, len(listed))
+	for i, id := range listed {
+		names[i] = leftPrefix + id
 	}
+	p.ledger.Notices.TellEach(ctx, names)
 	return len(listed)
 }
 
 // leftTask is a task that a holder has told that it left.
 type leftTask struct{ from, id string }
 
-// leftTasks are those that this process has been told of, and has not looked at.
-type leftTasks struct {
-	mu   sync.Mutex // guards the field below
-	told map[leftTask]bool
-
-	some chan struct{} // holds one while there may be some
-}
-
-func newLeftTasks() leftTasks {
-	return leftTasks{told: map[leftTask]bool{}, some: make(chan struct{}, 1)}
-}
-
-// add does not wait.
-func (l *leftTasks) add(one leftTask) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.told[one] = true
-	ledger.Signal(l.some)
-}
-
-// take returns them, in no order: so berths that are told of the same begin with different ones.
-func (l *leftTasks) take() (all []leftTask) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	for one := range l.told {
-		all = append(all, one)
-	}
-	clear(l.told)
-	return all
-}
-
 // takeOver goes on with what others leave, until ctx ends.
 func (p *Peers) takeOver(ctx context.Context) {
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-p.left.some:
-		}
-		runner.SomeAtOnce(slices.Values(p.left.take()), func(one leftTask) { p.inherit(ctx, one) })
-	}
+	p.left.each(ctx, func(one leftTask) { p.inherit(ctx, one) })
 }
 
 // inherit goes on with a task whose holder has left it, if this berth can; else another may. What
@@ -156,6 +111,9 @@ func (p *Peers) inherit(ctx context.Context, one leftTask) {
 	case !e.Left, e.Waiting() && !p.canSend(e.Task):
 		return
 	default:
+		if done, _ := p.heal(ctx, e); done {
+			return
+		}
 		c, err := p.adopter(ctx, e.Task)
 		if c == nil || err != nil || p.adopt(ctx, e, c) != nil || p.runner.Calls.Get(one.id) == nil {
 			return

@@ -27,7 +27,7 @@ const missesToAct = 2
 // may be another pool, or its own source of instances may not have answered yet.
 const patience = 14
 
-// errLeftToOthers says that others may go on with what this process cannot send.
+// errLeftToOthers says that others may go on with what this process cannot send, or hold what it has let go of.
 var errLeftToOthers = errors.New("upgrade: left to others")
 
 // look acts on holders whose lease is gone. It believes only a store that has served
@@ -176,13 +176,17 @@ func (p *Peers) reapClaimed(ctx context.Context, id, holder string, patient bool
 	if err != nil {
 		return task.Task{}, err
 	}
-	if patient && e.Holder == holder && e.Waiting() && !p.canSend(e.Task) {
+	if e.Holder != holder {
+		p.release(ctx, e.Task, holder)
+		return *e.Task, p.cleanUp(ctx, e.Task)
+	}
+	if done, err := p.heal(ctx, e); done {
+		return *e.Task, err
+	}
+	if patient && e.Waiting() && !p.canSend(e.Task) {
 		return *e.Task, errLeftToOthers
 	}
 	p.release(ctx, e.Task, holder)
-	if e.Holder != holder {
-		return *e.Task, p.cleanUp(ctx, e.Task)
-	}
 	c, err := p.adopter(ctx, e.Task)
 	switch {
 	case errors.Is(err, storage.ErrUnavailable):

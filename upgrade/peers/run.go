@@ -38,6 +38,7 @@ func (p *Peers) Run(ctx context.Context) error {
 	loops.Go(func() { p.keepLease(ctx) })
 	loops.Go(func() { p.keepBeating(ctx) })
 	loops.Go(func() { p.takeOver(ctx) })
+	loops.Go(func() { p.strays.each(ctx, func(about string) { p.answerFor(ctx, about) }) })
 	loops.Wait()
 	return nil
 }
@@ -102,6 +103,7 @@ func (p *Peers) pulse(ctx context.Context, after bool) {
 	p.ledger.Backlog.Work(ctx)
 	p.settleAll(ctx)
 	p.reconcile(ctx)
+	p.seeToMet(ctx)
 	p.runner.KeepAllAsking(ctx)
 }
 
@@ -152,6 +154,10 @@ func (p *Peers) heard(ctx context.Context, message string) {
 		for one := range strings.FieldsSeq(about) {
 			if id, left := strings.CutPrefix(one, leftPrefix); left {
 				p.left.add(leftTask{from, id})
+				continue
+			}
+			if p.isAsked(one) {
+				p.strays.add(one)
 				continue
 			}
 			p.ledger.Notices.Wake(one)

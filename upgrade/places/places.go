@@ -19,7 +19,7 @@ type Places struct {
 	holds  func(id string) bool
 }
 
-// New returns the places at the upstreams of pools. holds reports whether this process holds the call of a task.
+// New returns the places at the upstreams of pools. holds reports whether this process holds the call of a task, or may be about to.
 func New(l *ledger.Ledger, pools *transport.Pools, holds func(id string) bool) *Places {
 	return &Places{ledger: l, pools: pools, holds: holds}
 }

@@ -18,33 +18,51 @@ func (p *Places) PruneQueue(ctx context.Context, t *task.Task, other queues.Turn
 		return
 	}
 	e, err := p.ledger.Records.Get(ctx, other.ID)
+	if err == nil {
+		p.ledger.Overlooked.Meet(e.Task)
+	}
 	if errors.Is(err, ledger.ErrUnknown) || err == nil && e.Holder == "" {
 		_ = p.ledger.Queues.RemoveAs(ctx, t, other.Name) // or another time
 	}
 }
 
 // PruneSlots gives back places whose holders are gone, or are this process and know nothing
-// of them. Another one that lives gives its own back, once its call is closed.
+// of them. Another one that lives gives its own back, once its call is closed; it is told of them, for a store that has fallen
+// back has brought back what it gave back before.
 func (p *Places) PruneSlots(ctx context.Context, pool *routing.Pool, queue string) {
+	var others []string
+	lives := map[string]bool{}
 	for _, u := range pool.Upstreams() {
 		list := p.ledger.Lists.SlotsOf(queue, u.Name)
 		taken, _ := p.ledger.Store.Members(ctx, list) // none, or another time
 		for _, name := range taken {
-			if p.isStray(ctx, name) {
+			switch id, holder := whose(name); {
+			case p.IsOwnStray(name), p.isLeft(ctx, id, holder, lives):
 				p.ledger.Lists.Remove(ctx, list, name)
+			case holder != p.ledger.Holder:
+				others = append(others, ledger.PlaceTopic(list, name))
 			}
 		}
 	}
+	p.ledger.Notices.TellEach(ctx, others)
 }
 
-// isStray reports whether nobody will give a place back.
-func (p *Places) isStray(ctx context.Context, name string) bool {
+// whose reads the name of a place.
+func whose(name string) (id, holder string) {
 	id, rest, _ := strings.Cut(name, " ")
-	holder, _, _ := strings.Cut(rest, " ")
-	if holder == p.ledger.Holder {
-		return !p.holds(id)
-	}
-	if lives, err := p.ledger.Lists.Stands(ctx, holder); lives || err != nil {
+	holder, _, _ = strings.Cut(rest, " ")
+	return id, holder
+}
+
+// IsOwnStray reports whether a place was taken by this process, which does not hold the call.
+func (p *Places) IsOwnStray(name string) bool {
+	id, holder := whose(name)
+	return holder == p.ledger.Holder && !p.holds(id)
+}
+
+// isLeft reports whether the holder of a place is gone, and nobody will give it back. Which holders live is looked up once.
+func (p *Places) isLeft(ctx context.Context, id, holder string, lives map[string]bool) bool {
+	if holder == p.ledger.Holder || p.lives(ctx, holder, lives) {
 		return false
 	}
 	e, err := p.ledger.Records.Get(ctx, id)
@@ -52,4 +70,15 @@ func (p *Places) isStray(ctx context.Context, name string) bool {
 		p.ledger.Overlooked.Meet(e.Task)
 	}
 	return errors.Is(err, ledger.ErrUnknown) || err == nil && e.Holder != holder
+}
+
+// lives reports whether a holder has a lease, or may have.
+func (p *Places) lives(ctx context.Context, holder string, known map[string]bool) bool {
+	lives, looked := known[holder]
+	if !looked {
+		stands, err := p.ledger.Lists.Stands(ctx, holder)
+		lives = stands || err != nil
+		known[holder] = lives
+	}
+	return lives
 }

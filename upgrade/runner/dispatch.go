@@ -8,6 +8,8 @@ import (
 	"berth/internal/exchange"
 	"berth/internal/mcp"
 	"berth/internal/mcp/inquiry"
+	"berth/internal/storage"
+	"berth/internal/timed"
 	"berth/internal/wire"
 	"berth/routing"
 	"berth/upgrade/task"
@@ -26,7 +28,7 @@ func (rd *round) dispatch(ctx, line context.Context, at place) (transport.Exchan
 		}
 		c := rd.roomyCall()
 		c.Body, c.Sent, c.ID = body, header, rd.sent
-		ex, err := rd.send(line, u, c)
+		ex, err := rd.sendBy(ctx, line, u, c)
 		failure, unanswered := errors.AsType[*exchange.SendError](err)
 		if !unanswered || failure.Sent || ctx.Err() != nil {
 			rd.slot.avoid = avoided{}
@@ -65,6 +67,18 @@ func (h *Held) roomyCall() *task.Call {
 	c := h.call.Unpack()
 	c.Room, c.Principal, c.Renewal = &h.room, h.whose, &h.renewal
 	return c
+}
+
+// sendBy is send once the store serves, where the way to u leads over it: as to a berth that holds what the client was asked there.
+func (rd *round) sendBy(ctx, line context.Context, u *routing.Upstream, c *task.Call) (ex transport.Exchange, err error) {
+	isAway := func() bool {
+		failure, unanswered := errors.AsType[*exchange.SendError](err)
+		return unanswered && !failure.Sent && errors.Is(err, storage.ErrUnavailable)
+	}
+	for ex, err = rd.send(line, u, c); isAway() && timed.Sleep(ctx, retryStore) == nil; {
+		ex, err = rd.send(line, u, c)
+	}
+	return ex, err
 }
 
 func (rd *round) send(line context.Context, u *routing.Upstream, c *task.Call) (transport.Exchange, error) {

@@ -21,6 +21,7 @@
 //	follow.go, follower.go               a task of the upstream's own
 //	progress.go, ending.go, abort.go     what a call says, how it ends, how it never was
 //	handover.go                          left to another berth
+//	past.go                              what was known of calls that were let go of
 //	answer.go, settle.go, sessionend.go  what clients do to held calls
 //	moot.go                              whether anybody waits for an answer any more
 //	renewal.go                           what they authorise them with by now

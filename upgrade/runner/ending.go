@@ -82,6 +82,9 @@ func (rd *round) finish(e ending) {
 	err := rd.insist(ctx, func(ctx context.Context) error { return rd.store(ctx, op, outcome) })
 	switch {
 	case err == nil:
+		if rd.l.Store.Shared() {
+			rd.r.Past.noteEnd(rd.record(), outcome)
+		}
 		rd.ended(ctx)
 	case errors.Is(err, task.ErrTerminal), errors.Is(err, task.ErrStale):
 		rd.r.Metrics.Late(ctx)
@@ -175,6 +178,9 @@ func (h *Held) release(forget bool) {
 	t := h.record()
 	if forget || !h.parted {
 		h.depart(t, forget)
+	}
+	if h.l.Store.Shared() {
+		h.r.Past.note(h.Standing(), forget)
 	}
 	done := h.r.Calls.letGo(t.ID)
 	h.l.SettleQuota(t)

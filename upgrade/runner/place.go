@@ -124,9 +124,7 @@ func (sl *slot) try(ctx context.Context, pool *routing.Pool, t *task.Task, waits
 		return place{}, nil
 	}
 	if at >= t.Terms.Slots*places.Choices(pool, t) {
-		if front, ok := lines.ToPrune(t.QueueName()); ok {
-			sl.h.r.Places.PruneQueue(ctx, t, front)
-		}
+		sl.pruneFront(ctx, t)
 		return place{}, nil
 	}
 	call, full := waits.Full()
@@ -153,8 +151,17 @@ func (sl *slot) try(ctx context.Context, pool *routing.Pool, t *task.Task, waits
 		waits.Pass(t.ID, places.Choices(pool, t))
 	case waits.Found(call) && at == 0:
 		sl.h.r.Places.PruneSlots(ctx, pool, t.Terms.Queue)
+	case at > 0:
+		sl.pruneFront(ctx, t)
 	}
 	return taken, err
+}
+
+// pruneFront looks whether one of those in front is in the line no more.
+func (sl *slot) pruneFront(ctx context.Context, t *task.Task) {
+	if front, ok := sl.h.l.Queues.ToPrune(t.QueueName()); ok {
+		sl.h.r.Places.PruneQueue(ctx, t, front)
+	}
 }
 
 // unqueue takes the call's task out of its line.

@@ -19,6 +19,7 @@ type Runner struct {
 	Pools   *transport.Pools
 	Places  *places.Places
 	Calls   *Table
+	Past    Past
 	Unsaved *task.Unsaved
 	Log     *slog.Logger
 	Metrics *metrics.Metrics
@@ -30,10 +31,10 @@ type Runner struct {
 // New returns a runner of calls to pools. most is as Options.Unsaved of package upgrade.
 func New(l *ledger.Ledger, pools []transport.Pool, most int64, log *slog.Logger, provider metric.MeterProvider) *Runner {
 	r := &Runner{
-		ledger: l, Pools: transport.New(pools, log), large: make(chan struct{}, 1), Calls: newTable(), Log: log,
+		ledger: l, Pools: transport.New(pools, log), large: make(chan struct{}, 1), Calls: newTable(), Past: newPast(), Log: log,
 		Unsaved: task.NewUnsaved(most, func() bool { return l.Store.Health().Healthy }),
 	}
-	r.Places = places.New(l, r.Pools, func(id string) bool { return r.Calls.Get(id) != nil })
+	r.Places = places.New(l, r.Pools, r.Calls.Has)
 	meter := metrics.Meter(provider)
 	r.Metrics = metrics.New(meter, r.Pools)
 	r.gauge(meter)

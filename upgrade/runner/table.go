@@ -165,6 +165,14 @@ func (c *Table) Get(id string) *Held {
 	return c.held[id]
 }
 
+// Has reports whether this process holds the call of a task, or somebody decides whether it shall.
+func (c *Table) Has(id string) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	_, claimed := c.claimed[id]
+	return claimed || c.held[id] != nil
+}
+
 // Size counts the calls that are held.
 func (c *Table) Size() int {
 	c.mu.Lock()

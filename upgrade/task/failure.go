@@ -84,7 +84,7 @@ func failureOf(err error, t *Task) *mcp.Error {
 	case errors.Is(err, ErrNoCredentials):
 		return Lost(mcp.ReasonHolderLost, "the berth that held the call is gone, and no other one has the credentials for it", t)
 	case errors.Is(err, routing.ErrNoUpstream):
-		return NoUpstream("no upstream is available", fate(t.Round-1))
+		return NoUpstream("no upstream is available", fate(t.Round)) // nobody was chosen for another round
 	case errors.As(err, &unanswered):
 		return wordUnanswered(unanswered, t)
 	case errors.Is(err, storage.ErrUnavailable):

@@ -24,6 +24,7 @@ func TestFailureSaysWhetherTheToolRan(t *testing.T) {
 		"nobody in a later round":           {later, &exchange.SendError{}, mcp.ReasonNoUpstream, mcp.Unknown},
 		"its session's server is away":      {inSession, &exchange.SendError{}, mcp.ReasonNoUpstream, mcp.NotExecuted},
 		"nobody is there":                   {Task{}, routing.ErrNoUpstream, mcp.ReasonNoUpstream, mcp.NotExecuted},
+		"nobody is there for it once more":  {first, routing.ErrNoUpstream, mcp.ReasonNoUpstream, mcp.Unknown},
 		"its session is lost":               {inSession, ErrSessionLost, mcp.ReasonSessionLost, mcp.NotExecuted},
 		"broken off":                        {inSession, reset, mcp.ReasonUpstreamReset, mcp.Unknown},
 		"broken off in the answer":          {first, errors.New("unexpected EOF"), mcp.ReasonUpstreamReset, mcp.Unknown},

@@ -14,7 +14,7 @@ const (
 	ReasonReadonly    Reason = "readonly"     // a replica; reads go on
 	ReasonLoading     Reason = "loading"      // up, without data to serve: LOADING, MASTERDOWN, CLUSTERDOWN, MOVED
 	ReasonAuth        Reason = "auth"         // wrong password, or a command not permitted
-	ReasonDisk        Reason = "disk"         // the file cannot be written: full or failing; reads go on
+	ReasonDisk        Reason = "disk"         // the file cannot be written, or the server cannot save: full or failing; reads go on
 	ReasonCorrupt     Reason = "corrupt"      // the file does not hold what was written to it
 	// ReasonUnreplicated: written on the master, and not by enough replicas in time.
 	ReasonUnreplicated Reason = "unreplicated"

@@ -43,7 +43,7 @@ func (w *writes) Refused() time.Time {
 
 func refusesWrites(op string, f *engine.Fault) bool {
 	switch f.Reason {
-	case engine.ReasonOOM, engine.ReasonReadonly, engine.ReasonUnreplicated:
+	case engine.ReasonOOM, engine.ReasonReadonly, engine.ReasonUnreplicated, engine.ReasonDisk:
 		return true
 	case engine.ReasonAuth:
 		return f.Refusal && engine.Writes(op) // else it is an outage

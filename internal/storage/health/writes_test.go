@@ -50,6 +50,10 @@ func TestRefusedWritesAreTold(t *testing.T) {
 		told(2, 2)
 		w.Note(engine.OpEach, "", &engine.Fault{Op: engine.OpEach, Reason: engine.ReasonAuth, Refusal: true, Detail: "NOPERM"})
 		told(3, 2)
+		time.Sleep(refusalEvery)
+		w.Note(engine.OpPut, "", nil)
+		w.Note(engine.OpPut, "", &engine.Fault{Op: engine.OpPut, Reason: engine.ReasonDisk, Refusal: true})
+		told(4, 3)
 		for _, want := range []string{`"reason":"oom","error":"OOM command not allowed"`, `"reason":"readonly"`, `"after":"2.5s"`, `"reason":"auth","error":"NOPERM"`} {
 			if !strings.Contains(log.String(), want) {
 				t.Errorf("got %s, want %s", log.String(), want)

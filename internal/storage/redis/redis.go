@@ -221,9 +221,13 @@ func (r *single) ask(ctx context.Context, op string, f func(ctx context.Context)
 	return r.fail(ctx, op, f(bounded))
 }
 
-// outage makes err count: a server that refuses even to say that it is there serves nobody.
+// outage makes err count: a server that refuses even to say that it is there serves nobody. Only one that cannot
+// save to its disk does so and reads on.
 func outage(err error) error {
 	if f, ok := errors.AsType[*engine.Fault](err); ok {
+		if f.Reason == engine.ReasonDisk {
+			return nil
+		}
 		f.Refusal = f.Reason == engine.ReasonBusy
 	}
 	return err

@@ -21,6 +21,7 @@ type reply struct {
 
 var replies = []reply{
 	{code: "OOM", reason: engine.ReasonOOM, refusal: true},
+	{code: "MISCONF", reason: engine.ReasonDisk, refusal: true}, // to PING as well, which outage knows
 	{code: "READONLY", reason: engine.ReasonReadonly, refusal: true},
 	{code: "NOPERM", reason: engine.ReasonAuth, refusal: true},
 	{code: "LOADING", reason: engine.ReasonLoading},

@@ -36,6 +36,7 @@ func TestWhatADriversErrorMeans(t *testing.T) {
 		{errorAnswer("UNBLOCKED force unblock from blocking operation"), engine.ReasonLoading, false},
 		{errorAnswer("NOSCRIPT No matching script"), engine.ReasonLoading, false},
 		{errorAnswer("NOREPLICAS Not enough good replicas to write"), engine.ReasonUnreplicated, true},
+		{errorAnswer("MISCONF Redis is configured to save RDB snapshots, but it's currently unable to persist to disk."), engine.ReasonDisk, true},
 		{errorAnswer("READONLY You can't write against a read only replica"), engine.ReasonReadonly, true},
 		{errorAnswer("CROSSSLOT Keys in request don't hash to the same slot"), engine.ReasonOther, true},
 		{errorAnswer("NOPERM this user has no permissions to run the 'pttl' command"), engine.ReasonAuth, true},
