@@ -54,9 +54,10 @@ func (x *request) fail(err error) {
 	case x.Ctx == nil:
 	case lingering.IsCancelled(x.Ctx):
 		err = fault.Cancelled
-	case errors.Is(err, fault.BadUpstream) && x.isLeft():
+	case errors.Is(err, fault.BadUpstream) && isLeft(x):
 		err = fault.ErrClientGone
 	}
+	x.p.gate.Note(err)
 	x.rec.Err = err
 	answer := x.Word(err)
 	if answer == nil || !x.out.MayAnswer() {
@@ -68,7 +69,7 @@ func (x *request) fail(err error) {
 }
 
 // isLeft reports whether the upstream's side has ended because the client left: it is berth then that has let go of the answer.
-func (x *request) isLeft() bool { return x.Ctx.Err() != nil && x.HTTP.Context().Err() != nil }
+func isLeft(x *request) bool { return x.Ctx.Err() != nil && x.HTTP.Context().Err() != nil }
 
 // finish ends the request, of which caught is the panic, nil for none: it writes the access record,
 // the metrics and the span. What is still to be written gets its deadline.

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"log/slog"
 	"net/http"
 	"slices"
 	"strings"
@@ -12,6 +13,7 @@ import (
 	"time"
 
 	"berth/proxy"
+	"berth/routing"
 )
 
 // newFleetwide is a rig whose subscriptions hear of the whole fleet.
@@ -21,6 +23,37 @@ func newFleetwide(t *testing.T) *rig {
 }
 
 const listsFilter = `{"toolsListChanged":true,"resourceSubscriptions":["file:///a"]}`
+
+// The access record names all who serve a subscription, those too that joined it late and that others share.
+func TestRecordOfASubscriptionNamesAllThatAcknowledgedIt(t *testing.T) {
+	for name, c := range map[string]struct {
+		fleetwide bool
+		want      string
+	}{"own stream": {false, "a"}, "shared streams": {true, "a,b,c"}} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				access := new(lines)
+				f := newRig(t, rigOptions{
+					probe: true, picker: new(routing.RoundRobin),
+					endpoint: func(ep *proxy.Endpoint) { ep.FleetNotifications = c.fleetwide },
+					options:  func(o *proxy.Options) { o.AccessLog = slog.New(slog.NewJSONHandler(access, nil)) },
+				})
+				f.servers[2].inject(onMethod("subscriptions/listen", func(http.ResponseWriter, *http.Request, []byte) bool {
+					time.Sleep(3 * time.Second) // its leg joins after the acknowledgement
+					return false
+				}))
+				s := f.subscribe("7", listsFilter)
+				time.Sleep(5 * time.Second)
+				s.cancel()
+				<-s.done
+				synctest.Wait()
+				if got := access.take(t); len(got) != 1 || got[0]["upstream"] != c.want {
+					t.Errorf("got %v, want the upstreams %s", got, c.want)
+				}
+			})
+		})
+	}
+}
 
 // Every subscriber hears of every instance, and an instance has one stream for all of
 // them, which ends with the last.

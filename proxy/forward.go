@@ -206,7 +206,6 @@ func (x *request) send(u *routing.Upstream, t outbound.Terms, began time.Time) (
 	x.made.Sent(err)
 	if err != nil {
 		x.rec.EndExchange(audit.ErrorType(err))
-		x.p.gate.Note(err)
 		if x.Ctx.Err() != nil {
 			outbound.To(x.Endpoint).Abandoned(x.Ctx, u, out, time.Since(began))
 		}

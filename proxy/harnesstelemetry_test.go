@@ -48,8 +48,11 @@ func (b *berth) storeOperations() (n uint64) {
 }
 
 // questions is how often the fleet was asked for an id that the map does not know.
-func (b *berth) questions() (n int64) {
-	for _, data := range b.said("berth.asks") {
+func (b *berth) questions() int64 { return b.sum("berth.asks") }
+
+// sum is what the counters of that name say in all.
+func (b *berth) sum(name string) (n int64) {
+	for _, data := range b.said(name) {
 		for _, point := range data.(metricdata.Sum[int64]).DataPoints {
 			n += point.Value
 		}

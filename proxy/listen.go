@@ -1,6 +1,8 @@
 package proxy
 
 import (
+	"strings"
+
 	"berth/internal/mcp"
 	"berth/internal/wire"
 	"berth/proxy/access"
@@ -24,7 +26,7 @@ func (x *request) listen() error {
 	defer s.Close()
 	x.Decision.Source = s.Source
 	refusal, err := s.Serve()
-	x.rec.Upstream = s.Upstreams
+	x.rec.Upstream = strings.Join(s.Upstreams, ",")
 	if refusal != nil {
 		return x.relayRefusal(refusal)
 	}

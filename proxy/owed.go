@@ -59,7 +59,7 @@ func (s *stream) breakOff(err error) error {
 		return nil
 	}
 	broken := !errors.Is(err, io.EOF)
-	if broken && s.x.isLeft() {
+	if broken && isLeft(s.x) {
 		return fault.ErrClientGone
 	}
 	if broken && s.isAwaited() && s.resumes != "" && !s.x.Way().CouldResume(s.x.Ctx, s.u, s.resumes) {

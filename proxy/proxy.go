@@ -112,7 +112,7 @@ func (p *Proxy) complete(before *Proxy) {
 	}
 	p.tasks = tasks.New(tasks.Face{Tasks: o.Tasks, Rules: o.Rules, Poller: p.watching, Callers: p.access, Releasing: p.end.releasing}, faceBefore)
 	p.guide = course.Guide{Tasks: p.tasks, Sessions: p.sessions, Gate: p.gate, Stale: p.stale, Report: p.audit, Log: p.log}
-	p.lists = tasklist.New(own.Reader, o.Rules, o.Keys, p.gate)
+	p.lists = tasklist.New(own.Reader, o.Rules, o.Keys)
 	p.keeper = func(c *inbound.Call) admission.Keeper {
 		if p.tasks.Upgradable(c) || p.tasks.AsksTask(c) {
 			return own.Use

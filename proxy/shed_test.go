@@ -10,6 +10,7 @@ import (
 	"os"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"testing"
 
@@ -287,8 +288,16 @@ func TestBerthsOwnWantIsNoFailureOfTheUpstream(t *testing.T) {
 			return dialer.DialContext(ctx, network, address)
 		}, 0)
 	}})
+	upstreams := len(endpoint.Router.Pool.Upstreams())
 	for range 10 {
 		b.post(message("ping", "")).fails(t, 503, -31503, "overloaded", true)
+		if got := b.record(); got["attempts"] != float64(upstreams) || got["outcome"] != "failed" {
+			t.Errorf("got %v, want an attempt at each of %d", got, upstreams)
+		}
+	}
+	b.legacy("", "tasks/list", "").fails(t, 503, -31503, "overloaded", true)
+	if n := b.sum("berth.shed"); n != 11 {
+		t.Errorf("%d of 11 requests count as turned away", n)
 	}
 	for _, u := range endpoint.Router.Pool.Upstreams() {
 		if u.Silent() || u.Ejected() {
@@ -298,6 +307,26 @@ func TestBerthsOwnWantIsNoFailureOfTheUpstream(t *testing.T) {
 	starved = false
 	if r := b.post(message("ping", "")); r.status != 200 {
 		t.Errorf("afterwards a call gets %v", r)
+	}
+}
+
+// A call that finds a connection at another upstream is turned away by nobody.
+func TestCallThatAnotherUpstreamGetsIsNotTurnedAway(t *testing.T) {
+	var starved atomic.Value // the address that no descriptor is left for
+	var dialer net.Dialer
+	b := start(t, setup{upstreams: 2, endpoint: func(ep *proxy.Endpoint) {
+		ep.Client = h1test.NewSender(func(ctx context.Context, network, address string) (net.Conn, error) {
+			if starved.CompareAndSwap(nil, address) || starved.Load() == address {
+				return nil, &net.OpError{Op: "dial", Net: network, Err: os.NewSyscallError("socket", syscall.EMFILE)}
+			}
+			return dialer.DialContext(ctx, network, address)
+		}, 0)
+	}})
+	if r := b.post(message("ping", "")); r.status != 200 || b.record()["attempts"] != 2.0 {
+		t.Errorf("got %v", r)
+	}
+	if n := b.sum("berth.shed"); n != 0 {
+		t.Errorf("%d requests count as turned away", n)
 	}
 }
 

@@ -3,6 +3,7 @@ package upgrade
 import (
 	"berth/upgrade/ledger"
 	"berth/upgrade/lending"
+	"berth/upgrade/metrics"
 	"berth/upgrade/quota"
 	"berth/upgrade/runner"
 	"berth/upgrade/task"
@@ -37,6 +38,7 @@ type (
 	Exchange      = transport.Exchange
 	Message       = transport.Message
 	Held          = runner.Held
+	Round         = metrics.Round
 	WaitingClient = runner.WaitingClient
 
 	CredentialsError = transport.CredentialsError

@@ -36,6 +36,7 @@ type Options struct {
 
 	Receivers []webhooks.Receiver // that rules name
 	Troubles  *trouble.Book       // is told of calls that lost their holder; nil: nobody is
+	Traced    func(Round)         // is told of each round whose task comes from a request that is traced; nil: nobody is
 
 	// Unsaved is how many bytes of outcomes may be in memory that the store does not have
 	// yet, and of answers that are being read; 0: 256 MiB.
@@ -77,7 +78,7 @@ func newTasks(o Options, s ledger.Store) *Tasks {
 	}
 	l := ledger.New(s, o.Name, o.Keys, o.Lease, o.Kept)
 	r := runner.New(l, o.Pools, o.Unsaved, o.Logger, o.Meter)
-	r.Metrics.Troubles = o.Troubles
+	r.Metrics.Troubles, r.Metrics.Traced = o.Troubles, o.Traced
 	t := &Tasks{ledger: l, runner: r, peers: peers.New(l, r, o.Logger), webhooks: webhooks.New(l, o.Receivers, o.Logger, o.Meter)}
 	t.divide(lending.New(o.Kept.Lent, o.Kept.LentPerCaller))
 	return t

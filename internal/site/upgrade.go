@@ -13,6 +13,7 @@ import (
 	"berth/internal/limit"
 	"berth/internal/parts"
 	"berth/internal/storage"
+	"berth/proxy/audit"
 	"berth/proxy/outbound"
 	"berth/proxy/resident"
 	"berth/routing"
@@ -92,7 +93,7 @@ func (s *Site) addTasks(ctx context.Context, g *generation) error {
 	memory := limit.NewMemory().Limit()
 	options := upgrade.Options{
 		Name: s.mailbox.Name(), Store: s.store, Keys: s.keys, Lease: time.Duration(g.cfg.Store.HolderLease), Logger: s.Log, Meter: s.Meter, Pools: g.taskPools(),
-		Kept: boundsOf(g.cfg, s.store), Troubles: s.Troubles, Receivers: g.receivers,
+		Kept: boundsOf(g.cfg, s.store), Troubles: s.Troubles, Traced: audit.TraceRounds(s.Tracer), Receivers: g.receivers,
 	}
 	if memory > 0 {
 		options.Unsaved = memory / (2 * ofMemory)

@@ -69,7 +69,7 @@ func (g *Gate) count(why string) {
 func (g *Gate) Note(err error) {
 	failed, _ := errors.AsType[*exchange.SendError](err)
 	switch {
-	case failed != nil && failed.Starved:
+	case failed != nil && failed.Starved, errors.Is(err, fault.ListStarved):
 		g.shed(shedConnections)
 	case errors.Is(err, fault.ListsBusy):
 		g.count(shedLists)

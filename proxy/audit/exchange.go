@@ -2,7 +2,6 @@ package audit
 
 import (
 	"errors"
-	"strconv"
 	"time"
 
 	"berth/internal/exchange"
@@ -32,6 +31,9 @@ func (r *Record) SendTo(u *routing.Upstream, began time.Time) time.Time {
 	r.exchange = r.begin(u, began)
 	return began
 }
+
+// WasSent says that the request went upstream as a held call, so many times, to u last.
+func (r *Record) WasSent(u *routing.Upstream, times int) { r.Upstream, r.attempts = u.Name, times }
 
 // EndExchange ends the exchange under way, if it ends before the request does; errorType ""
 // says that it went well.
@@ -68,14 +70,7 @@ func (r *Record) exchanged(e Exchange, errorType string, now time.Time) {
 
 // towards are the attributes that say where an exchange goes.
 func (r *Record) towards(u *routing.Upstream) []attribute.KeyValue {
-	attributes := []attribute.KeyValue{
-		semconv.McpMethodNameKey.String(r.method()), attribute.String("berth.upstream", u.Name),
-		semconv.ServerAddress(u.URL.Hostname()),
-	}
-	if port, err := strconv.Atoi(u.URL.Port()); err == nil {
-		attributes = append(attributes, semconv.ServerPort(port))
-	}
-	return attributes
+	return append(to(u), semconv.McpMethodNameKey.String(r.method()))
 }
 
 // ErrorType is error.type of an exchange that brought no answer.

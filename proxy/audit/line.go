@@ -66,7 +66,7 @@ func (l *line) fill(r *Record, e end) {
 	l.add("client", r.call.Address())
 	write(l, &known.senders, sent.number(), &sent)
 	l.addContext(r)
-	l.add("error", r.errorText())
+	l.add("error", r.errorText(e.outcome))
 }
 
 // add is put of what is there.
@@ -160,10 +160,13 @@ func method(c *inbound.Call) string {
 }
 
 // errorText is what may be told of an error: what the client was told of it, never
-// what it sent.
-func (r *Record) errorText() string {
-	if r.Err == nil {
+// what it sent. Of a request that was cut and told nothing it is that, whatever broke by it.
+func (r *Record) errorText(outcome string) string {
+	switch {
+	case r.Err == nil:
 		return ""
+	case outcome == outcomeCut && r.Code == 0:
+		return "proxy: cut at the end of the time to drain"
 	}
 	if e := r.call.Word(r.Err); e != nil {
 		return e.Error()

@@ -30,11 +30,18 @@ func (r *Record) ComesFrom(origin string) {
 	if origin == "" || !r.IsTraced() {
 		return
 	}
+	if made, ok := spanOf(origin); ok {
+		r.span.AddLink(trace.Link{SpanContext: made, Attributes: []attribute.KeyValue{attribute.String("berth.link", "task")}})
+	}
+}
+
+// spanOf is the span that Origin named; ok is false of another version's name.
+func spanOf(origin string) (made trace.SpanContext, ok bool) {
 	raw, err := base64.RawURLEncoding.DecodeString(origin)
 	if err != nil || len(raw) != originSize {
-		return // another version's
+		return made, false
 	}
-	made := trace.SpanContextConfig{TraceFlags: trace.FlagsSampled, Remote: true}
-	copy(made.SpanID[:], raw[copy(made.TraceID[:], raw):])
-	r.span.AddLink(trace.Link{SpanContext: trace.NewSpanContext(made), Attributes: []attribute.KeyValue{attribute.String("berth.link", "task")}})
+	of := trace.SpanContextConfig{TraceFlags: trace.FlagsSampled, Remote: true}
+	copy(of.SpanID[:], raw[copy(of.TraceID[:], raw):])
+	return trace.NewSpanContext(of), true
 }

@@ -99,7 +99,7 @@ func (r *Record) outcome() string {
 		return outcomeUpstreamError
 	case r.Err == nil:
 		return outcomeOK
-	case left && r.Cutting:
+	case left && r.Cutting, errors.Is(r.Err, fault.StreamShutdown):
 		return outcomeCut
 	case left, errors.Is(r.Err, fault.ErrClientGone):
 		return outcomeClientGone
@@ -115,13 +115,19 @@ const toolError = "tool_error"
 // otherError is the error.type of a code that only servers of somebody's own have: each would be a series.
 const otherError = "other"
 
+// errorOf is the error.type of a JSON-RPC code.
+func errorOf(code int) string {
+	if !mcp.IsUsual(code) {
+		return otherError
+	}
+	return strconv.Itoa(code)
+}
+
 // errorType is the JSON-RPC code, a tool's own error, or what became of the request.
 func (r *Record) errorType(outcome string) string {
 	switch {
-	case r.Code != 0 && !mcp.IsUsual(r.Code):
-		return otherError
 	case r.Code != 0:
-		return strconv.Itoa(r.Code)
+		return errorOf(r.Code)
 	case outcome != outcomeOK:
 		return outcome
 	case r.ToolFailed:

@@ -57,6 +57,8 @@ func TestOutcomeIsWhatARecordWasTold(t *testing.T) {
 		{t.Context(), fault.ErrClientGone, 200, true, "client_gone"},
 		{left, broken, 200, false, "client_gone"},
 		{left, broken, 200, true, "cut"},
+		{t.Context(), fault.StreamShutdown, 200, false, "cut"},
+		{left, fault.StreamShutdown, 200, false, "cut"},
 	} {
 		var r Record
 		New(nil, Options{}).Begin(&r, pollFrom(c.ctx))
@@ -64,6 +66,48 @@ func TestOutcomeIsWhatARecordWasTold(t *testing.T) {
 		if got := r.outcome(); got != c.want {
 			t.Errorf("%v, %d, cutting: %v: got %s, want %s", c.err, c.meant, c.cutting, got, c.want)
 		}
+	}
+}
+
+// What berth cuts is no request that it did not take: it is warned of, and blamed on nobody who waited.
+func TestWhatIsCutIsToldAsThat(t *testing.T) {
+	left, leave := context.WithCancel(t.Context())
+	leave()
+	for name, c := range map[string]struct {
+		ctx     context.Context
+		err     error
+		code    int
+		cutting bool
+		want    string
+	}{
+		"a stream that was told": {t.Context(), fault.StreamShutdown, mcp.CodeInternal, false, "-32603 this berth ends before the response came (shutdown)"},
+		"who was told nothing":   {left, fault.ErrClientGone, 0, true, "proxy: cut at the end of the time to drain"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var access, warned, audited bytes.Buffer
+			out, book := journal.New(&audited), trouble.New(nil)
+			deeds, err := auditlog.Open(auditlog.Options{Where: auditlog.Stderr, Stderr: out})
+			if err != nil {
+				t.Fatal(err)
+			}
+			var r Record
+			New(nil, Options{
+				Access: slog.New(slog.NewJSONHandler(&access, nil)), Logger: slog.New(slog.NewJSONHandler(&warned, nil)), Troubles: book, Deeds: deeds,
+			}).Begin(&r, pollFrom(c.ctx))
+			r.Err, r.Code, r.Cutting, r.Status, r.Meant = c.err, c.code, c.cutting, 200, 200
+			r.Close(time.Now())
+			var got map[string]any
+			if err := json.Unmarshal(access.Bytes(), &got); err != nil || got["outcome"] != "cut" || got["error"] != c.want {
+				t.Errorf("got %v, %v, want it cut, and %q", got, err, c.want)
+			}
+			if !strings.Contains(warned.String(), "a request was cut at the end of the drain") {
+				t.Errorf("the log says %q", &warned)
+			}
+			out.Flush()
+			if refusals, _ := book.Events(trouble.Refusals); audited.Len() > 0 || len(refusals) > 0 {
+				t.Errorf("the audit log says %q, and there are the refusals %v", &audited, refusals)
+			}
+		})
 	}
 }
 

@@ -73,6 +73,9 @@ var (
 	ListsBusy  = Unavailable(mcp.ReasonOverloaded, "too many lists of tasks are being made")
 )
 
+// ListStarved is Overloaded of a list for which this process has no file descriptor or port left.
+var ListStarved = errors.Join(Overloaded, errors.New("proxy: no connection to an upstream can be made"))
+
 // What is wrong with an Idempotency-Key.
 var (
 	OnceForm = Refused(wire.StatusBadRequest, "Idempotency-Key must be one value of 1 to 255 bytes")

@@ -3,7 +3,6 @@ package subscribe
 import (
 	"errors"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
@@ -20,7 +19,7 @@ type Subscription struct {
 	*Request
 
 	Source    sticky.Source // where the first owner of its tasks was found
-	Upstreams string        // the names of those that agreed to it; "": none did
+	Upstreams []string      // those that agreed to it
 
 	all   *Subscriptions
 	asked listen.Filter
@@ -112,7 +111,6 @@ func (l *Subscription) acknowledge(first *feed) error {
 			}
 		}
 	}
-	l.Upstreams = l.names()
 	l.hears()
 	l.beginStream(first)
 	l.agreed = agreed.Within(l.asked)
@@ -136,20 +134,13 @@ func (l *Subscription) beginStream(first *feed) {
 func (l *Subscription) hears() {
 	var legs []string
 	for _, g := range l.legs {
-		if g.state == legStanding && g.at != "" {
-			legs = append(legs, g.at)
+		if g.state != legStanding || g.at == "" {
+			continue
+		}
+		legs = append(legs, g.at)
+		if !slices.Contains(l.Upstreams, g.at) {
+			l.Upstreams = append(l.Upstreams, g.at)
 		}
 	}
 	l.Stands.Hears(legs...)
-}
-
-// names are the upstreams that the client's own legs stand at.
-func (l *Subscription) names() string {
-	var names []string
-	for _, g := range l.legs {
-		if g.state == legStanding && !g.shared && g.at != "" {
-			names = append(names, g.at)
-		}
-	}
-	return strings.Join(names, ",")
 }

@@ -90,7 +90,7 @@ func (m *making) askOne(ctx context.Context, p place) (taskwire.List, error) {
 	case !errors.As(err, &failed) || m.Session != "":
 		return list, err
 	case failed.Starved:
-		return list, fault.Overloaded
+		return list, fault.ListStarved
 	case failed.Garbled:
 		return list, fault.BadUpstream
 	}

@@ -7,7 +7,6 @@ import (
 	"berth/internal/mcp"
 	"berth/internal/seal"
 	"berth/internal/wire"
-	"berth/proxy/admission"
 	"berth/proxy/audit"
 	"berth/proxy/fault"
 	"berth/proxy/inbound"
@@ -34,13 +33,12 @@ type Lister struct {
 	tasks *upgrade.Reader // of those of berth's own making; nil: there are none
 	rules upgrade.Rules   // which tools' calls become such
 	keys  *seal.Keyring   // seals cursors
-	gate  *admission.Gate // is told for want of what a list was not made
 	turns chan struct{}   // one for each list that is being made
 }
 
 // New returns what makes lists, of berth's own tasks as well where tasks and rules say of some.
-func New(tasks *upgrade.Reader, rules upgrade.Rules, keys *seal.Keyring, gate *admission.Gate) *Lister {
-	return &Lister{tasks, rules, keys, gate, make(chan struct{}, listsAtOnce)}
+func New(tasks *upgrade.Reader, rules upgrade.Rules, keys *seal.Keyring) *Lister {
+	return &Lister{tasks, rules, keys, make(chan struct{}, listsAtOnce)}
 }
 
 // MayNot reports whether c asks for a list that there is none of: the modern era has none,
@@ -113,7 +111,6 @@ func (l *Lister) turn(ctx context.Context) (done func(), err error) {
 	case l.turns <- struct{}{}:
 		return func() { <-l.turns }, nil
 	case <-timer.C:
-		l.gate.Note(fault.ListsBusy)
 		return nil, fault.ListsBusy
 	case <-ctx.Done():
 		return nil, fault.ErrClientGone

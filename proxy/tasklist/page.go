@@ -22,7 +22,6 @@ func (m *making) exchange(ctx context.Context, p place, t outbound.Terms) (taskw
 	response, err := outbound.To(m.Endpoint).Send(ctx, p.upstream, out, t)
 	if err != nil {
 		m.record.Exchanged(sent, audit.ErrorType(err))
-		m.gate.Note(err)
 		return taskwire.List{}, err
 	}
 	defer response.Body.Close()

@@ -77,7 +77,7 @@ func (a *waiting) shorten() {
 // pass gives the client an answer, or an event of one.
 func (a *waiting) pass(o offer) (next, error) {
 	a.depend()
-	a.r.Rec.Upstream = o.u.Name
+	a.r.Rec.WasSent(o.u, int(a.sent.Load()))
 	if o.refuses {
 		a.freeKey()
 	}

@@ -23,6 +23,7 @@ type waiting struct {
 	held     *upgrade.Held
 	offers   chan offer
 	left     chan struct{}                 // closed when the client does not wait for the answer any more
+	sent     atomic.Int32                  // how often the call was
 	response atomic.Pointer[wire.Response] // the event stream's; nil once the client has left
 	stay     func() bool                   // keeps the call from ending with its client; false: it has ended; nil: see depend
 

@@ -38,6 +38,7 @@ func (a *waiting) Waits() { a.offer(context.Background(), offer{}) }
 
 // Send implements upgrade.WaitingClient.
 func (a *waiting) Send(ctx context.Context, u *routing.Upstream, c *upgrade.Call, maxAnswer int64) (upgrade.Exchange, error) {
+	a.sent.Add(1)
 	response, err := outbound.To(a.endpoint).ExchangeHeld(ctx, u, c, wire.MethodPost, c.Headers())
 	if err != nil {
 		return nil, err

@@ -30,6 +30,8 @@ type Metrics struct {
 
 	// Troubles is told of calls that lost their holder; nil: nobody is. It is set before the metrics are in use.
 	Troubles *trouble.Book
+	// Traced is told of rounds whose task has an origin; nil: nobody is. It is set before the metrics are in use.
+	Traced func(Round)
 
 	unmade, refusals, late, crossed, orphaned, adopted, putBack, resumptions, questions, sessionEnds metric.Int64Counter
 }

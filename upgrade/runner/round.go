@@ -12,6 +12,7 @@ import (
 	"berth/internal/mcp/inquiry"
 	"berth/internal/timed"
 	"berth/routing"
+	"berth/upgrade/metrics"
 	"berth/upgrade/task"
 	"berth/upgrade/transport"
 )
@@ -70,8 +71,7 @@ func (rd *round) play(bare int) (sent, again bool, err error) {
 
 // conclude notes how the round went that began then, and acts on its answer.
 func (rd *round) conclude(ctx context.Context, at place, answer *reply, err error, begun time.Time) (again bool, _ error) {
-	t := rd.record()
-	rd.r.Metrics.Round(t.Pool, t.Upstream, rd.outcome(answer, err), time.Since(begun))
+	rd.tell(at, answer, err, begun)
 	switch {
 	case errors.Is(err, errReturned):
 		return true, nil
@@ -79,6 +79,20 @@ func (rd *round) conclude(ctx context.Context, at place, answer *reply, err erro
 		return false, rd.cause(ctx, err)
 	}
 	return rd.act(ctx, at.Upstream, answer)
+}
+
+// tell tells operators how the round went.
+func (rd *round) tell(at place, answer *reply, err error, begun time.Time) {
+	t, outcome := rd.record(), rd.outcome(answer, err)
+	rd.r.Metrics.Round(t.Pool, t.Upstream, outcome, time.Since(begun))
+	if at.Lease == nil {
+		return // it was sent to nobody
+	}
+	over := metrics.Round{Task: t, At: at.Upstream, Outcome: outcome, Err: err, Begun: begun}
+	if answer != nil {
+		over.Answer = &answer.Answer
+	}
+	rd.r.Metrics.Trace(over)
 }
 
 // backOff waits before a call is sent again.
