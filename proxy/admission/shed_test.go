@@ -7,19 +7,29 @@ import (
 	"testing/synctest"
 	"time"
 
-	"berth/internal/journal"
 	"berth/proxy/inbound"
 )
+
+// output is what was logged, and not looked at yet.
+type output chan string
+
+func (o output) Write(line []byte) (int, error) {
+	o <- string(line)
+	return len(line), nil
+}
 
 // Its end is logged 10 s after the last request that was turned away, also where nobody asks for anything since.
 func TestTheEndOfSheddingIsLoggedWithoutARequest(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var log strings.Builder
-		g := New(inbound.Limits{}.WithDefaults(), nil, journal.New(&log).Logger(slog.LevelInfo))
+		lines, log := make(output, 16), ""
+		g := New(inbound.Limits{}.WithDefaults(), nil, slog.New(slog.NewJSONHandler(lines, nil)))
 		logged := func(begins, ends int) {
 			t.Helper()
 			synctest.Wait()
-			if b, e := strings.Count(log.String(), "load is shed"), strings.Count(log.String(), "load is not shed any more"); b != begins || e != ends {
+			for len(lines) > 0 {
+				log += <-lines
+			}
+			if b, e := strings.Count(log, "load is shed"), strings.Count(log, "load is not shed any more"); b != begins || e != ends {
 				t.Errorf("logged %d times, and %d times that it is over, want %d and %d", b, e, begins, ends)
 			}
 		}
