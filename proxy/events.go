@@ -220,6 +220,9 @@ func (s *stream) take(a *arrival) (done bool, err error) {
 		s.stands.Sent()
 	}
 	s.release(raw)
+	if s.x.owed.isPaid() {
+		s.x.out.HasAll()
+	}
 	return false, nil
 }
 

@@ -85,10 +85,12 @@ func (x *request) finish(caught any) {
 	x.out.LimitWriteFrom(now)
 	r, out := &x.rec, x.out
 	r.Source, r.MovedFrom, r.Session = x.Decision.Source, x.MovedFrom, x.recorder.NewSession
-	r.Status, r.Meant, r.Begun, r.Written = out.Status, out.Meant(), out.Begun, out.Written
+	given, lost := out.Given()
+	r.Status, r.Meant, r.Begun, r.Written = given.Status, out.Meant(), given.Begun, given.Written
 	if r.Err == nil {
 		r.Err = out.Failed
 	}
+	r.Unheard = lost && r.Err == nil
 	r.Cutting = r.Err != nil && isClosed(x.p.end.cutting)
 	r.Close(now)
 }

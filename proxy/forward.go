@@ -23,6 +23,9 @@ func (x *request) forward() error {
 	x.p.lingering.TakeOver(x.Call)
 	ctx, reads, end := x.p.lingering.Detach(x.Call, x.p.end.cutting)
 	x.Ctx, x.reads = ctx, reads
+	if reads != nil {
+		x.out.Reads = reads
+	}
 	defer end()
 	by, err := x.Guide.Course(x.Ctx, x.Call, &x.rec)
 	switch {

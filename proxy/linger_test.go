@@ -4,12 +4,17 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"log/slog"
 	"net/http"
+	"slices"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"berth/proxy"
+
+	sdkmetric "go.opentelemetry.io/otel/sdk/metric"
+	"go.opentelemetry.io/otel/sdk/metric/metricdata"
 )
 
 // untilGone waits for its caller to leave, and tells when it did.
@@ -193,4 +198,82 @@ func TestAClientTakesItsStreamOver(t *testing.T) {
 			})
 		})
 	}
+}
+
+// Who leaves before it was given the answer is told as gone, though the answer is read to its end; who has it is not.
+func TestALegacyClientThatLeavesIsToldAsGone(t *testing.T) {
+	result := "data: " + `{"jsonrpc":"2.0","id":7,"result":{"content":[]}}` + "\n\n"
+	type told struct {
+		outcome       string
+		status, bytes float64
+	}
+	for name, tc := range map[string]struct {
+		answer faultFunc
+		want   told
+	}{
+		"before a byte of JSON": {func(w http.ResponseWriter, r *http.Request, body []byte) bool {
+			time.Sleep(time.Minute)
+			return say(jsonType, `{"jsonrpc":"2.0","id":7,"result":{"content":[]}}`)(w, r, body)
+		}, told{"client_gone", 0, 0}},
+		"before the response on a stream": {streams(func(_ context.Context, write func(string)) {
+			write(progressEvent)
+			time.Sleep(time.Minute)
+			write(progressEvent)
+			write(result)
+		}), told{"client_gone", 200, float64(len(progressEvent))}},
+		"after the response": {streams(func(_ context.Context, write func(string)) {
+			write(result)
+			time.Sleep(5 * time.Second)
+			write(": the end\n\n")
+		}), told{"ok", 200, float64(len(result) + len(": the end\n\n"))}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				access, meter := new(lines), sdkmetric.NewManualReader()
+				f := newRig(t, rigOptions{options: func(o *proxy.Options) {
+					o.AccessLog = slog.New(slog.NewJSONHandler(access, nil))
+					o.Meter = sdkmetric.NewMeterProvider(sdkmetric.WithReader(meter))
+				}})
+				f.servers[0].inject(tc.answer)
+				ctx, leave := context.WithTimeout(t.Context(), 3*time.Second)
+				defer leave()
+				request := f.request(ctx, http.MethodPost, `{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"work"}}`, legacyHeader("")...)
+				if resp, err := f.client.Do(request); err == nil {
+					_, _ = io.ReadAll(resp.Body)
+					resp.Body.Close()
+				}
+				time.Sleep(2 * time.Minute)
+				synctest.Wait()
+				records := access.take(t)
+				if len(records) != 1 {
+					t.Fatalf("got %v, want one record", records)
+				}
+				if got := (told{records[0]["outcome"].(string), records[0]["status"].(float64), records[0]["bytes"].(float64)}); got != tc.want {
+					t.Errorf("got %v, want %v", got, tc.want)
+				}
+				var all metricdata.ResourceMetrics
+				if err := meter.Collect(t.Context(), &all); err != nil {
+					t.Fatal(err)
+				}
+				for _, m := range slices.Concat(scopes(all)...) {
+					if m.Name != "mcp.client.operation.duration" {
+						continue
+					}
+					for _, point := range m.Data.(metricdata.Histogram[float64]).DataPoints {
+						if failed, ok := point.Attributes.Value("error.type"); ok && point.Count > 0 {
+							t.Errorf("the exchange ended with %s, and went well", failed.AsString())
+						}
+					}
+				}
+			})
+		})
+	}
+}
+
+// scopes are the metrics of each scope.
+func scopes(all metricdata.ResourceMetrics) (metrics [][]metricdata.Metrics) {
+	for _, scope := range all.ScopeMetrics {
+		metrics = append(metrics, scope.Metrics)
+	}
+	return metrics
 }

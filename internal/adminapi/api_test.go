@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"log/slog"
 	"net/url"
 	"strings"
 	"testing"
@@ -29,6 +28,7 @@ type rig struct {
 	store    *storage.Store
 	pool     *routing.Pool
 	troubles *trouble.Book
+	log      strings.Builder
 	*operator
 }
 
@@ -45,6 +45,7 @@ func newRig(t *testing.T) *rig {
 func newRigOn(t *testing.T, store *storage.Store) *rig {
 	t.Helper()
 	r := &rig{store: store, troubles: trouble.New(nil)}
+	level := new(journal.Level)
 	r.pool = routing.NewPool(routing.PoolOptions{Name: "p", Upstreams: []*routing.Upstream{
 		{Name: "a", URL: &url.URL{Scheme: "http", Host: "a", Path: "/mcp"}, MaxInFlight: 7}, {Name: "b", URL: &url.URL{Scheme: "sse+http", Host: "b"}, Backup: true},
 	}, Probe: func(context.Context, *routing.Upstream) error { return nil }})
@@ -67,7 +68,7 @@ func newRigOn(t *testing.T, store *storage.Store) *rig {
 		Config: func() api.Config {
 			return api.Config{Digest: "d", Keys: []api.Key{{Key: "listen", Value: "x", Origin: "default"}}}
 		},
-		Level: new(journal.Level), Log: slog.New(slog.DiscardHandler),
+		Level: level, Log: journal.New(&r.log).Logger(level),
 		Ready: func() (bool, []string) { return false, []string{"pool p: nobody answers"} },
 	})
 	r.operator = newOperator(t, a.Routes())
@@ -210,5 +211,20 @@ func TestTheLogLevelIsSetForATime(t *testing.T) {
 	}
 	if err := r.ask("PUT", "/v1/log-level", `{"level": "debug", "for": 60}`, &told); err != nil || told.Level != "debug" || told.Configured != "info" || told.Until.IsZero() {
 		t.Errorf("told %+v, %v", told, err)
+	}
+}
+
+// A log that falls silent for an hour says why, each line with one member of a name.
+func TestTheOrderOfALevelIsLoggedWhateverTheLevel(t *testing.T) {
+	r := newRig(t)
+	var told api.LogLevel
+	for _, level := range []string{"error", "warn", "debug"} {
+		r.log.Reset()
+		if err := r.ask("PUT", "/v1/log-level", `{"level": "`+level+`", "for": 60}`, &told); err != nil {
+			t.Fatal(err)
+		}
+		if line := r.log.String(); !strings.HasSuffix(line, `"level":"INFO","msg":"another level is logged for a time","to":"`+level+`","seconds":60}`+"\n") {
+			t.Errorf("logged %q", line)
+		}
 	}
 }

@@ -70,8 +70,15 @@ func (s *settings) serveLogOrder(ctx context.Context, r *http.Request) (any, err
 		return nil, badRequest(fmt.Sprintf("for must be from 1 to %d seconds", longestTime))
 	}
 	s.level.Set(levels[at], time.Duration(order.For)*time.Second)
-	s.log.Info("another level is logged for a time", "level", order.Level, "seconds", order.For)
+	s.tell(ctx, order)
 	return s.serveLogLevel(ctx, r)
+}
+
+// tell logs what was ordered, whichever level is logged: else nobody could see why the log falls silent.
+func (s *settings) tell(ctx context.Context, order api.LogOrder) {
+	line := slog.NewRecord(time.Now(), slog.LevelInfo, "another level is logged for a time", 0)
+	line.Add("to", order.Level, "seconds", order.For)
+	_ = s.log.Handler().Handle(ctx, line)
 }
 
 func serveOpenAPI(context.Context, *http.Request) (any, error) {

@@ -10,6 +10,7 @@ import (
 	"berth/internal/api"
 	"berth/internal/bulletin"
 	"berth/internal/storage"
+	"berth/internal/trouble"
 )
 
 func (f *fleet) serveStatus(ctx context.Context, _ *http.Request) (any, error) {
@@ -63,18 +64,18 @@ func withoutSights(berths []api.Berth) []api.Berth {
 	return all
 }
 
-// sum adds up what berths have to tell. What was recent for one that fell silent need not be any more.
+// sum adds up what berths have to tell. What was recent for one that fell silent, or is gone, is so as long as the last of it is.
 func sum(berths []api.Berth) []api.Trouble {
 	total := slices.Clone(berths[0].Troubles)
 	for _, berth := range berths[1:] {
-		alive := berth.State == bulletin.Serving || berth.State == bulletin.Draining
+		tells := berth.State == bulletin.Serving || berth.State == bulletin.Draining
 		for _, one := range berth.Troubles {
 			at := slices.IndexFunc(total, func(t api.Trouble) bool { return t.Kind == one.Kind })
 			if at < 0 {
 				continue
 			}
 			total[at].Count += one.Count
-			if alive {
+			if tells || time.Since(one.Last) < trouble.Recently {
 				total[at].Recent += one.Recent
 			}
 			if one.Last.After(total[at].Last) {

@@ -6,6 +6,9 @@ import (
 	"time"
 )
 
+// Recently is how long ago what counts as recent has happened at most.
+const Recently = slot * slots
+
 const (
 	mostEvents = 200 // of a kind that are kept
 	mostText   = 256 // bytes of one text in them

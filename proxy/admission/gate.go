@@ -52,7 +52,7 @@ type Gate struct {
 	turned   *series.Kept[string, series.Count] // away, by reason
 	refused  series.Tally                       // the same, by reason
 	lastShed atomic.Int64                       // when the process last had no room, in nanoseconds since the epoch
-	shedding atomic.Bool                        // said so in the log
+	shedding atomic.Bool                        // said so in the log; a timer ends it
 }
 
 // New returns the gate of a process. The limits have their defaults; without meters nothing is

@@ -42,6 +42,7 @@ func (g *Gate) shed(why string) {
 	g.lastShed.Store(time.Now().UnixNano())
 	if g.shedding.CompareAndSwap(false, true) {
 		g.log.Warn("load is shed", "reason", why)
+		time.AfterFunc(relieved, g.relieve)
 	}
 }
 
@@ -76,11 +77,14 @@ func (g *Gate) Note(err error) {
 	}
 }
 
-// entered notes that a request was let in: shedding may be over.
-func (g *Gate) entered() {
-	if g.shedding.Load() && time.Since(g.shedLast()) > relieved && g.shedding.CompareAndSwap(true, false) {
-		g.log.Info("load is not shed any more")
+// relieve ends shedding once nothing was shed for long enough.
+func (g *Gate) relieve() {
+	if left := relieved - time.Since(g.shedLast()); left > 0 {
+		time.AfterFunc(min(left, relieved), g.relieve)
+		return
 	}
+	g.log.Info("load is not shed any more")
+	g.shedding.Store(false)
 }
 
 func (g *Gate) shedLast() time.Time { return time.Unix(0, g.lastShed.Load()) }

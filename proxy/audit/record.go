@@ -33,6 +33,7 @@ type Record struct {
 	Begun   time.Time // when the answer's header was written
 	Written int64     // bytes of its body
 	Cutting bool      // berth ends, and breaks off what is under way; of what did not fail it does not matter
+	Unheard bool      // the answer was read to its end, and the client had left before it was given all
 
 	call     *inbound.Call
 	reporter *Reporter
@@ -47,6 +48,9 @@ type Record struct {
 
 // Close reports the request, which has ended now.
 func (r *Record) Close(now time.Time) {
+	if r.Unheard {
+		r.loseClient(now)
+	}
 	e := end{at: now, took: now.Sub(r.call.Began), outcome: r.outcome()}
 	e.errorType = r.errorType(e.outcome)
 	r.endSpan(e.errorType, now)
@@ -58,6 +62,14 @@ func (r *Record) Close(now time.Time) {
 	}
 	r.log(e)
 	r.reporter.last.note(r, e)
+}
+
+// loseClient has the request end with its client, and the exchange with the upstream as that went.
+func (r *Record) loseClient(now time.Time) {
+	if r.exchange.upstream != nil {
+		r.endExchange(r.errorType(r.outcome()), now)
+	}
+	r.Err = fault.ErrClientGone
 }
 
 // method is the label, whether it is known yet or not.

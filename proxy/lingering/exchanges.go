@@ -29,11 +29,12 @@ type Session struct{ Path, Principal, ID string }
 
 // Exchange is a request whose answer is read on if its client leaves.
 type Exchange struct {
-	in  Session
-	id  string          // the request's, raw; "": it has none
-	ctx context.Context // of the upstream's side
-	end context.CancelCauseFunc
-	own atomic.Bool // see Own
+	in   Session
+	id   string          // the request's, raw; "": it has none
+	ctx  context.Context // of the upstream's side
+	end  context.CancelCauseFunc
+	own  atomic.Bool // see Own
+	left atomic.Bool // see HasLeft; set with Exchanges.mu held
 
 	mu   sync.Mutex // guards the fields below
 	told []string   // ids of the last events that the client was given, mostTold at most
@@ -41,7 +42,6 @@ type Exchange struct {
 
 	// Exchanges.mu guards these.
 	at   *list.Element // nil: it is in no session, or over
-	left bool          // its client has left
 	over chan struct{} // closed when the upstream's side has ended; nil: nobody waits for that
 }
 
@@ -125,9 +125,12 @@ func (l *Exchanges) leave(x *Exchange) bool {
 		return false
 	}
 	l.count++
-	x.left = true
+	x.left.Store(true)
 	return true
 }
+
+// HasLeft reports whether the client has left: what it is still given it does not get.
+func (x *Exchange) HasLeft() bool { return x.left.Load() }
 
 // close notes that the upstream's side of an exchange has ended.
 func (l *Exchanges) close(x *Exchange) {
@@ -146,7 +149,7 @@ func (l *Exchanges) close(x *Exchange) {
 // end ends the exchange of a session whose client has left and was given this event, and waits for that as long as ctx lasts. It reports
 // whether there was one at this berth.
 func (l *Exchanges) end(ctx context.Context, in Session, event string) bool {
-	x := l.find(func(x *Exchange) bool { return x.left && x.in == in && x.hasTold(event) })
+	x := l.find(func(x *Exchange) bool { return x.HasLeft() && x.in == in && x.hasTold(event) })
 	if x == nil {
 		return false
 	}

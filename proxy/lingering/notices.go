@@ -43,7 +43,7 @@ func (l *Exchanges) hear() {
 		case cancelled:
 			l.cancelHere(id, meant)
 		case resumed:
-			if x := l.find(func(x *Exchange) bool { return x.left && x.hasTold(id) && meant(x.in) }); x != nil {
+			if x := l.find(func(x *Exchange) bool { return x.HasLeft() && x.hasTold(id) && meant(x.in) }); x != nil {
 				x.end(errResumed)
 			}
 		}

@@ -26,6 +26,9 @@ type Writer struct {
 	Written int64     // bytes of the body
 	Failed  error     // why an answer of berth's own could not be written
 
+	Reads interface{ HasLeft() bool } // tells whether the client has left, of an answer that is read on without it; nil: there is nobody to ask
+	lost  *Given                      // what the client was given before it left; nil: it did not, or has all
+
 	limited time.Time // when the connection's deadline was set
 }
 
@@ -48,6 +51,7 @@ func (w *Writer) WriteHeader(status int) {
 		w.Header().Set("Connection", "close")
 	default:
 	}
+	w.heed()
 	w.Status, w.Begun = status, w.now()
 	w.Client.WriteHeader(status)
 }
@@ -68,9 +72,11 @@ func (w *Writer) writeFrom(now time.Time, b []byte) error {
 		part := b[:min(len(b), writeAtOnce)]
 		b = b[len(part):]
 		w.LimitWriteFrom(now)
+		w.heed()
 		n, err := w.Client.Write(part)
 		w.Written += int64(n)
 		if err != nil {
+			w.lose()
 			return fmt.Errorf("%w: %w", fault.ErrClientGone, err)
 		}
 		if len(b) > 0 {
@@ -92,6 +98,7 @@ func (w *Writer) WriteThrough(b []byte) error {
 func (w *Writer) Flush() error {
 	w.LimitWriteFrom(w.now())
 	if err := w.Client.Flush(); err != nil {
+		w.lose()
 		return fmt.Errorf("%w: %w", fault.ErrClientGone, err)
 	}
 	return nil
