@@ -202,6 +202,7 @@ func TestACallOnItsWayOverTheStoreWaitsForIt(t *testing.T) {
 		time.Sleep(30 * time.Second)
 		b.mustState(t, id, Dispatched)
 		time.Sleep(time.Minute)
+		synctest.Wait()
 		slices.Sort(tried)
 		if v := b.mustState(t, id, Completed); v.Round != 1 || len(slices.Compact(tried)) != 1 {
 			t.Errorf("it was tried at %v, in %d rounds", tried, v.Round)
