@@ -16,10 +16,11 @@ const maxKept = 1000
 // called concurrently.
 type Kept[K comparable, S any] struct {
 	make   func(K) S
-	mu     sync.Mutex                       // guards changes of known
+	mu     sync.Mutex                       // guards changes of known, and since
 	known  atomic.Pointer[map[K]*one[K, S]] // what it points to does not change
 	spread func(K) uint                     // nil: all are looked for in the map
 	gone   *atomic.Uint64                   // how often series were forgotten of those that make makes
+	since  uint64                           // gone, for what is known
 
 	recent [recents]atomic.Pointer[one[K, S]] // those that were asked for last, where spread says
 }
@@ -98,11 +99,14 @@ func (k *Kept[K, S]) find(key *K) *one[K, S] {
 func (k *Kept[K, S]) keep(made *one[K, S]) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	more := maps.Clone(*k.known.Load())
-	maps.DeleteFunc(more, func(_ K, other *one[K, S]) bool { return other.gone != made.gone })
-	if len(more) >= maxKept {
+	known := *k.known.Load()
+	if made.gone > k.since { // what was made before is looked up anew
+		known, k.since = map[K]*one[K, S]{}, made.gone
+	}
+	if len(known) >= maxKept || made.gone < k.since {
 		return
 	}
+	more := maps.Clone(known)
 	more[made.key] = made
 	k.known.Store(&more)
 }
