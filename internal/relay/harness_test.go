@@ -46,6 +46,7 @@ func inWorld(t *testing.T, f func(t *testing.T, w *world)) {
 			}()
 			f(t, w)
 		}()
+		time.Sleep(2 * time.Millisecond) // in which what was asked for is over
 		if left := w.left(); len(left) > 0 && !w.dies {
 			t.Errorf("left in the store: %v", left)
 		}

@@ -13,6 +13,9 @@ import (
 // standsValue is what a lease says. Its version tells that it was renewed.
 var standsValue = []byte("stands")
 
+// askedValue stands in the place of a missing lease for a moment, as it is found out whether one could be written there.
+var askedValue = []byte("asked")
+
 // beat keeps the lease, and watches over those of the berths that exchanges are open with.
 func (m *Mailbox) beat(ctx context.Context) {
 	tick := time.NewTicker(m.life / 3)
@@ -120,11 +123,34 @@ func (m *Mailbox) standsAt(ctx context.Context, name string) (version uint64, er
 	switch {
 	case unsure != nil:
 		return 0, unsure
-	case doubted:
+	case !m.couldRenew(ctx, name, doubted), doubted:
 		return 0, errDoubted
 	}
 	return 0, err
 }
+
+// couldRenew reports whether the store takes writes where the lease of a berth is missing, as far as it is asked: one of its servers may
+// refuse them while the others take all. In doubt it is asked again and again, and once in a while is enough.
+func (m *Mailbox) couldRenew(ctx context.Context, name string, doubted bool) bool {
+	m.mu.Lock()
+	lately := doubted && time.Since(m.asked) < m.life/askEvery
+	if !lately {
+		m.asked = time.Now()
+	}
+	m.mu.Unlock()
+	if lately {
+		return true
+	}
+	standing, made, err := m.store.PutIfAbsent(ctx, leaseKey(name), askedValue, time.Millisecond)
+	if err != nil && ctx.Err() == nil {
+		m.mu.Lock()
+		defer m.mu.Unlock()
+		m.lost = time.Now()
+	}
+	return err == nil && (made || isAsked(standing))
+}
+
+func isAsked(lease storage.Record) bool { return string(lease.Value) == string(askedValue) }
 
 // end ends a lease that its berth does not renew, though the store's clock has it stand, unless berths that live could not renew theirs.
 func (m *Mailbox) end(ctx context.Context, name string, version uint64) {
@@ -151,7 +177,7 @@ func (m *Mailbox) awaitStanding(ctx context.Context, name string) error {
 // holds fails with ErrGone if the store has no lease of a berth. It returns the lease's version.
 func (m *Mailbox) holds(ctx context.Context, name string) (version uint64, err error) {
 	lease, err := m.store.Get(ctx, leaseKey(name))
-	if errors.Is(err, storage.ErrNotFound) {
+	if errors.Is(err, storage.ErrNotFound) || err == nil && isAsked(lease) {
 		return 0, ErrGone
 	}
 	return lease.Version, err
@@ -196,6 +222,9 @@ func (m *Mailbox) isYoung(ctx context.Context) (bool, error) {
 
 // errDoubted says that a berth has no lease, and may live.
 var errDoubted = fmt.Errorf("relay: leases are being put back: %w", storage.ErrUnavailable)
+
+// askEvery is the part of a lease's life after which it is asked again whether it could be renewed.
+const askEvery = 15
 
 // beatsToRenew are how many beats a berth may take to put back a lease that the store has lost.
 const beatsToRenew = 2

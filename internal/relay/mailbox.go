@@ -67,6 +67,7 @@ type Mailbox struct {
 	version uint64     // of the lease
 	unsure  bool       // whether the store may have taken a renewal since, and not said so
 	until   time.Time  // when that runs out, at the earliest; zero: there was none yet
+	asked   time.Time  // when it was asked last whether another's lease could be renewed
 	lost    time.Time  // when it was found last that the store had lost it, or did not take it; zero: it never had
 }
 

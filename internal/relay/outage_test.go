@@ -290,6 +290,45 @@ func TestAFullStoreMakesNobodyGone(t *testing.T) {
 	})
 }
 
+// The same where one of the store's servers takes none, and the lease of one berth lies there.
+func TestALeaseThatCannotBeRenewedMakesNobodyGone(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		there, here := w.start(saying("there")), w.start(nobody)
+		for after := range 6 {
+			time.Sleep(leaseLife + time.Duration(after)*leaseLife/15)
+			w.refuse(leaseKey(there.Name()))
+			for range 3 * int(leaseLife/time.Second) {
+				if err := here.stands(t.Context(), there.Name()); errors.Is(err, ErrGone) {
+					t.Fatal("it is gone while its lease cannot be renewed")
+				}
+				time.Sleep(time.Second)
+			}
+			w.refuse("")
+			for range 30 {
+				if err := here.stands(t.Context(), there.Name()); errors.Is(err, ErrGone) {
+					t.Fatal("it is gone as soon as its lease could be renewed")
+				}
+				time.Sleep(leaseLife / 30)
+			}
+		}
+	})
+}
+
+// Who finds out whether a lease could be renewed keeps nobody from seeing that its berth is gone.
+func TestABerthIsGoneForAllWhoAskAtOnce(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		w.dies = true
+		there, here, other := w.start(nobody), w.start(nobody), w.start(nobody)
+		there.kill()
+		time.Sleep(2 * leaseLife)
+		for _, b := range []*berth{here, other, here} {
+			if err := b.stands(t.Context(), there.Name()); !errors.Is(err, ErrGone) {
+				t.Errorf("got %v", err)
+			}
+		}
+	})
+}
+
 // Nothing is left that tells of the closing.
 func TestAFlushEndsWhatNobodyReads(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {

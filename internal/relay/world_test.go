@@ -27,9 +27,10 @@ type world struct {
 	berths []*berth
 	dies   bool // a berth does, so that something is left to expire
 
-	mu   sync.Mutex // guards the fields below
-	kept *kept
-	seen map[string]bool // keys and lists that were written
+	mu      sync.Mutex // guards the fields below
+	kept    *kept
+	refused string          // where nothing is written
+	seen    map[string]bool // keys and lists that were written
 }
 
 // left are the keys and lists that still stand.
@@ -95,6 +96,19 @@ func (w *world) keep(prefix string) *kept {
 	defer w.mu.Unlock()
 	w.kept = &kept{prefix: prefix}
 	return w.kept
+}
+
+// refuse has the store take no record at that key; "": all are taken.
+func (w *world) refuse(key string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.refused = key
+}
+
+func (w *world) isRefused(key string) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return key == w.refused
 }
 
 // line is a berth's way to the store.
@@ -166,7 +180,7 @@ func (l *line) Put(ctx context.Context, key string, value []byte, ttl time.Durat
 
 func (l *line) PutIfAbsent(ctx context.Context, key string, value []byte, ttl time.Duration) (r storage.Record, made bool, err error) {
 	l.world.note(key, value)
-	if l.full.Load() {
+	if l.full.Load() || l.world.isRefused(key) {
 		return r, false, storage.ErrFull
 	}
 	err = l.do(ctx, func() (err error) {
@@ -177,7 +191,7 @@ func (l *line) PutIfAbsent(ctx context.Context, key string, value []byte, ttl ti
 }
 
 func (l *line) Swap(ctx context.Context, key string, version uint64, value []byte, ttl time.Duration) (r storage.Record, err error) {
-	if l.full.Load() {
+	if l.full.Load() || l.world.isRefused(key) {
 		return r, storage.ErrFull
 	}
 	err = l.do(ctx, func() (err error) {
