@@ -10,8 +10,11 @@ build: ## bin/berth
 setup: ## the real parts that the tests run against; says what it may not install
 	integration/setup/setup.sh
 
+# Many packages wait for real servers: one more at a time than there are processors keeps these busy.
+PACKAGES := $(shell expr $$(getconf _NPROCESSORS_ONLN) + 1)
+
 test: setup ## unit tests, the stores on real Redis, the conformance suite with and without berth; at most 10 minutes (make lint vets)
-	go test -race -vet=off -shuffle=on -timeout=10m ./...
+	go test -race -vet=off -shuffle=on -timeout=10m -p $(PACKAGES) ./...
 
 e2e: setup ## what `make test` leaves out, with the program as it is shipped (races are looked for by test and soak): real clients and servers, and what may fail in between; at most 40 minutes
 	@status=0; \
