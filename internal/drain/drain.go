@@ -52,8 +52,8 @@ type Watch struct {
 	heard   marks      // as last applied
 	told    report     // what was last reported
 	summary map[place]counts
-	berths  int                         // that reported within the life of a report, as counted last; this one is among them
-	others  map[string]*unrenewed.Watch // the reports of others, by berth
+	berths  int               // that reported within the life of a report, as counted last; this one is among them
+	others  unrenewed.Watches // the reports of others
 }
 
 // place is an upstream of a pool.
@@ -61,7 +61,7 @@ type place struct{ pool, upstream string }
 
 // New returns a watch over the pools. Run must be running for marks of other berths to be heard.
 func New(o Options) *Watch {
-	w := &Watch{o: o, log: cmp.Or(o.Logger, slog.New(slog.DiscardHandler)), heard: marks{}, summary: map[place]counts{}, berths: 1, others: map[string]*unrenewed.Watch{}}
+	w := &Watch{o: o, log: cmp.Or(o.Logger, slog.New(slog.DiscardHandler)), heard: marks{}, summary: map[place]counts{}, berths: 1}
 	w.measure(o.Meter)
 	return w
 }

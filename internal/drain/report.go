@@ -4,12 +4,10 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"maps"
 	"slices"
 	"time"
 
 	"berth/internal/storage"
-	"berth/internal/unrenewed"
 	"berth/routing"
 )
 
@@ -124,7 +122,7 @@ func (w *Watch) reports(ctx context.Context) ([]report, error) {
 		return nil, err
 	}
 	all := []report{w.report()}
-	w.forget(names)
+	w.keep(names)
 	for _, name := range slices.DeleteFunc(names, func(name string) bool { return name == w.o.Name }) {
 		record, err := w.o.Store.Get(ctx, reportKey(name))
 		if errors.Is(err, storage.ErrNotFound) {
@@ -133,7 +131,7 @@ func (w *Watch) reports(ctx context.Context) ([]report, error) {
 		if err != nil {
 			return nil, err
 		}
-		if w.isOld(name, record.Version) {
+		if w.isOld(name, record) {
 			continue
 		}
 		var r report
@@ -145,21 +143,16 @@ func (w *Watch) reports(ctx context.Context) ([]report, error) {
 	return all, nil
 }
 
-// isOld reports whether this version of a berth's report has been there for longer than a report lives.
-func (w *Watch) isOld(name string, version uint64) bool {
+// isOld reports whether a berth's report has stood as it is for longer than a report lives.
+func (w *Watch) isOld(name string, report storage.Record) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	one := w.others[name]
-	if one == nil {
-		one = new(unrenewed.Watch)
-		w.others[name] = one
-	}
-	return one.Stood(version, 0) > reportLife
+	return w.others.Stood(name, report.Version, string(report.Value), 0) > reportLife
 }
 
-// forget forgets all reports but those of these berths.
-func (w *Watch) forget(names []string) {
+// keep forgets all reports but those of these berths.
+func (w *Watch) keep(names []string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	maps.DeleteFunc(w.others, func(name string, _ *unrenewed.Watch) bool { return !slices.Contains(names, name) })
+	w.others.Keep(names)
 }

@@ -31,3 +31,35 @@ func TestAVersionHasStoodSinceItWasFirstSeen(t *testing.T) {
 		}
 	})
 }
+
+// A record that was lost and begun anew is at the same version, and says something else.
+func TestARecordIsKnownByItsVersionAndByWhatItSays(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var w Watches
+		for i, look := range []struct {
+			name string
+			says string
+			do   func()
+			want time.Duration
+		}{
+			{"a", "x", nil, 0},
+			{"b", "x", nil, 0},
+			{"a", "x", nil, 2 * time.Second},
+			{"a", "y", nil, 0},
+			{"b", "x", nil, 3 * time.Second},
+			{"a", "y", func() { w.Forget("b") }, 2 * time.Second},
+			{"b", "x", nil, 0},
+			{"a", "y", func() { w.Keep([]string{"b"}) }, 0},
+			{"b", "x", nil, 2 * time.Second},
+			{"b", "x", w.ForgetAll, 0},
+		} {
+			if look.do != nil {
+				look.do()
+			}
+			if got := w.Stood(look.name, 1, look.says, 0); got != look.want {
+				t.Errorf("look %d: got %v, want %v", i, got, look.want)
+			}
+			time.Sleep(time.Second)
+		}
+	})
+}

@@ -3,8 +3,6 @@ package ledger
 import (
 	"context"
 	"errors"
-	"maps"
-	"slices"
 	"time"
 
 	"berth/internal/storage"
@@ -19,20 +17,11 @@ const LongestLease = 5 * time.Minute
 type Silences struct {
 	lists   Lists
 	beat    time.Duration
-	watches map[string]*silence // by holder
-}
-
-// silence is one lease that has not been seen to change. It may have been lost and begun anew meanwhile, and be at the same version: then it
-// says another time.
-type silence struct {
-	unrenewed.Watch
-	says string
+	watches unrenewed.Watches // by holder
 }
 
 // Silences begins to look at leases.
-func (l *Ledger) Silences() *Silences {
-	return &Silences{l.Lists, l.Epoch.Beat(), map[string]*silence{}}
-}
+func (l *Ledger) Silences() *Silences { return &Silences{lists: l.Lists, beat: l.Epoch.Beat()} }
 
 // Stands reports whether a holder has a lease. One that was not renewed for longer than it lives, and a beat more, it ends:
 // then the next look finds none.
@@ -40,27 +29,20 @@ func (s *Silences) Stands(ctx context.Context, holder string) (bool, error) {
 	key := s.lists.LeaseOf(holder)
 	lease, err := s.lists.store.Get(ctx, key)
 	if err != nil {
-		delete(s.watches, holder)
+		s.watches.Forget(holder)
 		if errors.Is(err, storage.ErrNotFound) {
 			err = nil
 		}
 		return false, err
 	}
-	w := s.watches[holder]
-	if w == nil || w.says != string(lease.Value) {
-		w = &silence{says: string(lease.Value)}
-		s.watches[holder] = w
-	}
-	if w.Stood(lease.Version, 2*s.beat) >= lifeOf(lease.Value)+s.beat {
+	if s.watches.Stood(holder, lease.Version, string(lease.Value), 2*s.beat) >= lifeOf(lease.Value)+s.beat {
 		_, _ = s.lists.store.Swap(ctx, key, lease.Version, lease.Value, time.Millisecond) // or its holder was first, or with the next beat
 	}
 	return true, nil
 }
 
 // Keep forgets all holders but these.
-func (s *Silences) Keep(holders []string) {
-	maps.DeleteFunc(s.watches, func(holder string, _ *silence) bool { return !slices.Contains(holders, holder) })
-}
+func (s *Silences) Keep(holders []string) { s.watches.Keep(holders) }
 
 // Forget has what was seen not count: who lives may not have been able to renew.
-func (s *Silences) Forget() { clear(s.watches) }
+func (s *Silences) Forget() { s.watches.ForgetAll() }

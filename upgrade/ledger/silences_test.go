@@ -101,7 +101,7 @@ func TestALeaseThatIsBegunAnewIsNotSilent(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := storagetest.OpenMemory(t)
 		lists := Lists{store}
-		s := &Silences{lists, beat, map[string]*silence{}}
+		s := &Silences{lists: lists, beat: beat}
 		for n := range 20 {
 			if err := store.Delete(t.Context(), lists.LeaseOf("other")); err != nil && !errors.Is(err, storage.ErrNotFound) {
 				t.Fatal(err)
@@ -124,7 +124,7 @@ func TestALeaseThatIsBegunAnewIsNotSilent(t *testing.T) {
 func TestALeaseThatCannotBeReadIsNotEnded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		away := errors.New("away")
-		s := &Silences{Lists{&unread{err: away}}, time.Second, nil}
+		s := &Silences{lists: Lists{&unread{err: away}}, beat: time.Second}
 		if _, err := s.Stands(t.Context(), "other"); !errors.Is(err, away) {
 			t.Errorf("got %v", err)
 		}
