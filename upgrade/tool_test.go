@@ -179,9 +179,15 @@ func (t *tool) inflight() int {
 
 // Next implements Exchange.
 func (e *execution) Next() (Message, error) {
-	var timer <-chan time.Time
-	if e.word != "hang" {
+	timer := make(<-chan time.Time)
+	switch {
+	case e.word == "hang":
+	case e.wait > 0:
 		timer = time.After(e.wait)
+	default: // several timers of a bubble that are over as they begin crash the race detector of Go 1.26
+		over := make(chan time.Time)
+		close(over)
+		timer = over
 	}
 	select {
 	case <-timer:
