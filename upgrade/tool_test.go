@@ -179,7 +179,7 @@ func (t *tool) inflight() int {
 
 // Next implements Exchange.
 func (e *execution) Next() (Message, error) {
-	timer := make(<-chan time.Time)
+	var timer <-chan time.Time
 	switch {
 	case e.word == "hang":
 	case e.wait > 0:
