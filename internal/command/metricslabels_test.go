@@ -52,7 +52,7 @@ values: [reference](metrics-reference.md); what values mean: [labels](labels.md)
 
 - ` + "`GET /metrics`" + ` of the [admin listener](admin.md), as Prometheus text. Each berth tells of itself alone: sum over berths, unless it is said otherwise.
 - Counters stand at 0 from the start for every label value that is known then: an alert fires with the first event.
-- A metric has 1000 series at most; the rest counts under ` + "`otel_metric_overflow=\"true\"`" + `. Ids and principals are never labels.
+- A counter or histogram has 1000 series; more count under ` + "`otel_metric_overflow=\"true\"`" + `. Ids and principals are never labels.
 - Beside these: ` + "`berth_build_info{version,revision,goversion}`" + `, ` + "`go_*`, `process_*`, `target_info`" + `.
 
 ## Alerts

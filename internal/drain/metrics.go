@@ -67,17 +67,25 @@ func (w *Watch) measure(provider metric.MeterProvider) {
 	berths, _ := meter.Int64ObservableGauge("berth.berths", metric.WithDescription("Berths heard of within 30 s, this one included: each tells the same, take the minimum."))
 	_, _ = meter.RegisterCallback(func(_ context.Context, o metric.Observer) error {
 		w.mu.Lock()
-		defer w.mu.Unlock()
-		o.ObserveInt64(berths, int64(w.berths))
-		for at, c := range w.summary {
-			of := []attribute.KeyValue{attribute.String("pool", at.pool), attribute.String("upstream", at.upstream)}
-			o.ObserveInt64(draining, boolean(c.drains), metric.WithAttributes(of...))
-			for kind, n := range map[string]int{"task": c.Tasks, "session": c.Sessions, "stream": c.Streams, "request": c.Requests, "held": c.Held} {
-				o.ObserveInt64(owned, int64(n), metric.WithAttributes(of[0], of[1], attribute.String("kind", kind)))
+		summary, heard := w.summary, w.berths
+		w.mu.Unlock()
+		o.ObserveInt64(berths, int64(heard))
+		for _, pool := range w.o.Pools() {
+			for _, u := range pool.Upstreams() { // not of those that were counted, and are gone since
+				if c, ok := summary[place{pool.Name(), u.Name}]; ok {
+					c.observe(o, draining, owned, attribute.String("pool", pool.Name()), attribute.String("upstream", u.Name))
+				}
 			}
 		}
 		return nil
 	}, owned, draining, berths)
+}
+
+func (c counts) observe(o metric.Observer, draining, owned metric.Int64Observable, pool, upstream attribute.KeyValue) {
+	o.ObserveInt64(draining, boolean(c.drains), metric.WithAttributes(pool, upstream))
+	for kind, n := range map[string]int{"task": c.Tasks, "session": c.Sessions, "stream": c.Streams, "request": c.Requests, "held": c.Held} {
+		o.ObserveInt64(owned, int64(n), metric.WithAttributes(pool, upstream, attribute.String("kind", kind)))
+	}
 }
 
 func boolean(is bool) int64 {

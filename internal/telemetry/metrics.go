@@ -13,7 +13,7 @@ import (
 	"go.opentelemetry.io/otel/sdk/resource"
 )
 
-// maxSeries bounds the attribute sets of one instrument, beyond which otel.metric.overflow counts:
+// maxSeries bounds the attribute sets of one counter or histogram, beyond which otel.metric.overflow counts:
 // a client that varies a label costs exactness and not memory.
 const maxSeries = 1000
 
@@ -52,7 +52,8 @@ func (t *Telemetry) startMetrics(res *resource.Resource) error {
 	provider := sdkmetric.NewMeterProvider(
 		sdkmetric.WithReader(reader),
 		sdkmetric.WithResource(res),
-		sdkmetric.WithCardinalityLimit(maxSeries),
+		// What the SDK counts itself are gauges of what stands now, labelled with what the configuration and its sources name.
+		sdkmetric.WithCardinalityLimit(0),
 		// The text format cannot carry exemplars, so none are gathered; own instruments gather none.
 		sdkmetric.WithExemplarFilter(exemplar.AlwaysOffFilter),
 	)

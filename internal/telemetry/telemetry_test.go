@@ -159,6 +159,23 @@ func TestALabelThatVariesDoesNotMakeSeriesWithoutEnd(t *testing.T) {
 	}
 }
 
+func TestGaugesTellOfAllThatStands(t *testing.T) {
+	tel := start(t, Options{}, nil)
+	const stands = 2 * maxSeries
+	_, err := tel.MeterProvider().Meter("berth").Int64ObservableGauge("berth.stands", metric.WithInt64Callback(func(_ context.Context, o metric.Int64Observer) error {
+		for i := range stands {
+			o.Observe(1, metric.WithAttributes(attribute.Int("upstream", i)))
+		}
+		return nil
+	}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := strings.Count(linesWith(scrape(t, tel), "berth_stands{"), "\n"); n != stands {
+		t.Errorf("got %d series, want %d", n, stands)
+	}
+}
+
 func TestADisabledSDKLeavesTheProcessMetrics(t *testing.T) {
 	tel := start(t, Options{TracesEndpoint: "http://127.0.0.1:1"}, map[string]string{"OTEL_SDK_DISABLED": "true"})
 	counter, err := tel.MeterProvider().Meter("berth").Int64Counter("berth.some")
