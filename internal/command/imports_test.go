@@ -131,7 +131,7 @@ func TestOnlyTheCommandKnowsConfigTelemetryAndAdmin(t *testing.T) {
 // layers are the packages of the module, those first that know of no other. One may
 // import from the layers before its own.
 var layers = [][]string{
-	{"deploy/sbom", "internal/alarm", "internal/build", "internal/cohort", "internal/crew", "internal/filetext", "internal/fresh", "internal/gate", "internal/h1/grammar", "internal/h1/lookout", "internal/h1/raw", "internal/jsonscan", "internal/lapse", "internal/ordered", "internal/parts", "internal/recent", "internal/series", "internal/sockets", "internal/sse", "internal/stdio/process", "internal/storage/localbus", "internal/systemd", "internal/timed", "internal/unrenewed", "internal/wire", "routing/health", "routing/turns", "sticky/binding"},
+	{"deploy/sbom", "internal/alarm", "internal/build", "internal/cohort", "internal/crew", "internal/filetext", "internal/fresh", "internal/gate", "internal/h1/grammar", "internal/h1/lookout", "internal/h1/raw", "internal/jsonscan", "internal/lapse", "internal/ordered", "internal/parts", "internal/recent", "internal/series", "internal/sockets", "internal/sse", "internal/stdio/process", "internal/storage/localbus", "internal/systemd", "internal/timed", "internal/wire", "routing/health", "routing/turns", "sticky/binding"},
 	{"internal/admin", "internal/connlimit", "internal/framing", "internal/greet", "internal/h1/body", "internal/h1/buffer", "internal/heap", "internal/journal", "internal/jsonobject", "internal/limit", "internal/mcptest", "internal/page", "internal/reload", "internal/storage/boltcheck", "internal/storage/engine", "internal/telemetry", "internal/trouble", "internal/wire/nethttp", "sticky/near"},
 	{"internal/h1/pace", "internal/mcp/listen", "internal/recall", "internal/storage/health", "internal/storage/memory"},
 	{"internal/mcp"},
@@ -140,7 +140,7 @@ var layers = [][]string{
 	{"internal/mcp/eras", "routing/profile"},
 	{"internal/storage/breaker", "internal/storage/file", "internal/storage/redis"},
 	{"internal/auditlog", "internal/certs", "internal/exchange", "internal/h1/head", "internal/identity", "internal/storage", "internal/webhook"},
-	{"internal/client", "internal/discover", "internal/h1/client", "internal/h1/server", "internal/legacyface", "internal/seal", "internal/stdio", "sticky/roll"},
+	{"internal/client", "internal/discover", "internal/h1/client", "internal/h1/server", "internal/legacyface", "internal/renewal", "internal/seal", "internal/stdio", "sticky/roll"},
 	{"sticky"},
 	{"internal/demo", "internal/doors", "internal/h1", "internal/httpsse", "internal/probe", "internal/relay", "routing/trail"},
 	{"routing/claim"},

@@ -7,8 +7,8 @@ import (
 	"sync"
 	"time"
 
+	"berth/internal/renewal"
 	"berth/internal/storage"
-	"berth/internal/unrenewed"
 	"berth/routing"
 	"berth/sticky"
 
@@ -52,8 +52,8 @@ type Watch struct {
 	heard   marks      // as last applied
 	told    report     // what was last reported
 	summary map[place]counts
-	berths  int               // that reported within the life of a report, as counted last; this one is among them
-	others  unrenewed.Watches // the reports of others
+	berths  int             // that reported within the life of a report, as counted last; this one is among them
+	others  renewal.Watches // the reports of others
 }
 
 // place is an upstream of a pool.

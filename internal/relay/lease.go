@@ -36,21 +36,14 @@ func (m *Mailbox) beat(ctx context.Context) {
 
 // renew notes whether the store has lost the lease, or does not take it: so it does with those of others, until they have renewed theirs.
 func (m *Mailbox) renew(ctx context.Context) error {
-	version, err := m.standing(ctx)
-	if err != nil {
-		return err
-	}
-	until, key, value := time.Now().Add(m.life), leaseKey(m.name), standsValue
-	standing, err := m.store.Swap(ctx, key, version, value, m.life)
-	if errors.Is(err, storage.ErrConflict) { // the last renewal was not acknowledged, or another one is under way
-		standing, err = m.store.Swap(ctx, key, standing.Version, value, m.life)
-	}
+	until := time.Now().Add(m.life)
+	err := m.lease.Renew(ctx, standsValue)
 	if errors.Is(err, storage.ErrConflict) {
-		err = nil // another one was done meanwhile
+		err = nil // another beat was first
 	}
 	missing := errors.Is(err, storage.ErrNotFound)
 	if missing {
-		standing, _, err = m.store.PutIfAbsent(ctx, key, value, m.life)
+		err = m.lease.Begin(ctx, standsValue)
 		_, _ = m.isYoung(ctx) // so that others hear of it
 	}
 	m.mu.Lock()
@@ -58,26 +51,10 @@ func (m *Mailbox) renew(ctx context.Context) error {
 	if err != nil || missing && !m.until.IsZero() {
 		m.lost = time.Now()
 	}
-	if m.unsure = err != nil; !m.unsure {
-		m.until, m.version = until, standing.Version
+	if err == nil {
+		m.until = until
 	}
 	return err
-}
-
-// standing is the version at which the lease is to be renewed. A store that takes what it cannot confirm, as with too few replicas, confirms
-// as little that it stands at another one.
-func (m *Mailbox) standing(ctx context.Context) (version uint64, err error) {
-	m.mu.Lock()
-	version, unsure := m.version, m.unsure
-	m.mu.Unlock()
-	if !unsure {
-		return version, nil
-	}
-	at, err := m.holds(ctx, m.name)
-	if errors.Is(err, ErrGone) {
-		return version, nil
-	}
-	return at, err
 }
 
 // Recovered is told when the store is back after an outage: it may have lost leases, or let them run out.

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"berth/internal/exchange"
+	"berth/internal/renewal"
 	"berth/internal/seal"
 	"berth/internal/storage"
 	"berth/internal/wire"
@@ -56,6 +57,7 @@ type Mailbox struct {
 	keys  *seal.Keyring
 	log   *slog.Logger
 	life  time.Duration // of a lease
+	lease *renewal.Record
 
 	open   openExchanges
 	peers  peers
@@ -63,12 +65,10 @@ type Mailbox struct {
 	left   atomic.Bool  // Run has ended
 	busy   atomic.Int64 // answers to others under way
 
-	mu      sync.Mutex // guards the fields below
-	version uint64     // of the lease
-	unsure  bool       // whether the store may have taken a renewal since, and not said so
-	until   time.Time  // when that runs out, at the earliest; zero: there was none yet
-	asked   time.Time  // when it was asked last whether another's lease could be renewed
-	lost    time.Time  // when it was found last that the store had lost it, or did not take it; zero: it never had
+	mu    sync.Mutex // guards the fields below
+	until time.Time  // when the lease runs out, at the earliest; zero: there was none yet
+	asked time.Time  // when it was asked last whether another's lease could be renewed
+	lost  time.Time  // when it was found last that the store had lost the lease, or did not take it; zero: it never had
 }
 
 // New returns a mailbox at a store. name is this process's alone, and nobody can guess it; if it is
@@ -77,7 +77,7 @@ func New(store Store, name string, keys *seal.Keyring, log *slog.Logger) *Mailbo
 	if name == "" {
 		name = rand.Text()
 	}
-	return &Mailbox{store: store, name: name, keys: keys, log: log, life: leaseLife}
+	return &Mailbox{store: store, name: name, keys: keys, log: log, life: leaseLife, lease: renewal.NewRecord(store, leaseKey(name), leaseLife)}
 }
 
 // Name is what others pass requests to.

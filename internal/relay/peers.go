@@ -8,7 +8,7 @@ import (
 	"sync"
 	"time"
 
-	"berth/internal/unrenewed"
+	"berth/internal/renewal"
 )
 
 // missesToGo are how many beats in a row a berth's lease is missing before its exchanges are given
@@ -23,7 +23,7 @@ type peers struct {
 }
 
 type peer struct {
-	lease  unrenewed.Watch
+	lease  renewal.Watch
 	misses int
 	gone   map[*func()]bool // what is to be called when it is gone
 }

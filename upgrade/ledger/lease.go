@@ -6,6 +6,7 @@ import (
 	"sync"
 	"time"
 
+	"berth/internal/renewal"
 	"berth/internal/storage"
 )
 
@@ -19,15 +20,14 @@ type Lease struct {
 	holder string
 	life   time.Duration
 	word   func(ctx context.Context) (Word, error)
+	record *renewal.Record
 	turn   chan struct{} // holds one while the fields of the next group are in use
 
-	version  uint64    // of the lease as it was last renewed; 0: it never was
-	unsure   bool      // the store may have taken a renewal since, and not said so
 	listed   bool      // the holder has been, since the lease was begun
 	lost     bool      // it was begun anew, and nobody was told
 	resigned bool      // it is not renewed any more
 	taken    time.Time // when the renewal began that the store took last
-	last     renewal
+	last     attempt
 	chain    time.Time // since when it was taken again and again, by the store's clock
 
 	mu    sync.Mutex // guards the fields below
@@ -40,14 +40,14 @@ type Lease struct {
 // spell is a time in which a lease stood without a break.
 type spell struct{ from, until time.Time }
 
-// renewal is one that was tried, and what came of it.
-type renewal struct {
+// attempt is a renewal that was tried, and what came of it.
+type attempt struct {
 	began time.Time
 	err   error
 }
 
 func newLease(l Lists, holder string, life time.Duration, w func(context.Context) (Word, error)) *Lease {
-	return &Lease{lists: l, holder: holder, life: life, word: w, turn: make(chan struct{}, 1)}
+	return &Lease{lists: l, holder: holder, life: life, word: w, record: renewal.NewRecord(l.store, l.LeaseOf(holder), life), turn: make(chan struct{}, 1)}
 }
 
 // fresh reports whether the lease stands for certain, unless the store has lost it.
@@ -113,11 +113,11 @@ func (l *Lease) Renew(ctx context.Context) error {
 	began := l.try()
 	if err := l.write(ctx); err != nil {
 		if ctx.Err() == nil { // else it says less of the store than of who asked
-			l.last = renewal{began, err}
+			l.last = attempt{began, err}
 		}
 		return err
 	}
-	l.last = renewal{began, nil}
+	l.last = attempt{began, nil}
 	l.mu.Lock()
 	l.until = began.Add(l.life)
 	l.mu.Unlock()
@@ -132,8 +132,7 @@ func (l *Lease) Renew(ctx context.Context) error {
 // so that whoever sees it run out finds the name, and once more after that: a reaper may
 // just have removed it.
 func (l *Lease) write(ctx context.Context) error {
-	key, first := l.lists.LeaseOf(l.holder), l.version == 0
-	began := time.Now()
+	first, began := !l.record.IsBegun(), time.Now()
 	w, err := l.word(ctx)
 	if err != nil {
 		return err
@@ -142,15 +141,7 @@ func (l *Lease) write(ctx context.Context) error {
 		l.chain = w.Said // what was meanwhile, this process has not seen
 	}
 	w.Since = later(w.Since, l.chain)
-	version, err := l.standing(ctx, key)
-	if err != nil {
-		return err
-	}
-	l.unsure = true
-	standing, err := l.lists.store.Swap(ctx, key, version, w.encode(l.holder, l.life), l.life)
-	if errors.Is(err, storage.ErrConflict) { // the last renewal was not acknowledged
-		standing, err = l.lists.store.Swap(ctx, key, standing.Version, w.encode(l.holder, l.life), l.life)
-	}
+	err = l.record.Renew(ctx, w.encode(l.holder, l.life))
 	if errors.Is(err, storage.ErrNotFound) {
 		l.listed, l.lost = false, l.lost || !first
 		if !first {
@@ -159,33 +150,17 @@ func (l *Lease) write(ctx context.Context) error {
 		if err := l.lists.AddHolder(ctx, l.holder); err != nil {
 			return err
 		}
-		standing, _, err = l.lists.store.PutIfAbsent(ctx, key, w.encode(l.holder, l.life), l.life)
+		err = l.record.Begin(ctx, w.encode(l.holder, l.life))
 	}
 	if err != nil {
 		return err
 	}
-	l.version, l.unsure, l.taken = standing.Version, false, began
+	l.taken = began
 	if !l.listed {
 		err = l.lists.AddHolder(ctx, l.holder)
 		l.listed = err == nil
 	}
 	return err
-}
-
-// standing is the version at which the lease is to be renewed. A store that takes what it cannot confirm, as with too few replicas, confirms
-// as little that it stands at another one.
-func (l *Lease) standing(ctx context.Context, key string) (uint64, error) {
-	if !l.unsure {
-		return l.version, nil
-	}
-	lease, err := l.lists.store.Get(ctx, key)
-	switch {
-	case errors.Is(err, storage.ErrNotFound):
-		return l.version, nil
-	case err != nil:
-		return 0, err
-	}
-	return lease.Version, nil
 }
 
 // Resign gives the lease up for good: what this process still holds is for others to see

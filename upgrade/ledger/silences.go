@@ -5,8 +5,8 @@ import (
 	"errors"
 	"time"
 
+	"berth/internal/renewal"
 	"berth/internal/storage"
-	"berth/internal/unrenewed"
 )
 
 // LongestLease is the longest life of a lease that may be configured: that of one that does not tell its own.
@@ -17,7 +17,7 @@ const LongestLease = 5 * time.Minute
 type Silences struct {
 	lists   Lists
 	beat    time.Duration
-	watches unrenewed.Watches // by holder
+	watches renewal.Watches // by holder
 }
 
 // Silences begins to look at leases.

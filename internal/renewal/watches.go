@@ -1,4 +1,4 @@
-package unrenewed
+package renewal
 
 import (
 	"maps"

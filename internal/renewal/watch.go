@@ -1,12 +1,9 @@
-// Package unrenewed tells by this process's own timers for how long a record has not been written anew. A record whose writer renews
-// it while it lives expires by the store's clock: one that was set back has the dead live on.
-//
-// It never tells of more time than has gone by since the version was written.
-package unrenewed
+package renewal
 
 import "time"
 
-// Watch is one record as somebody looks at it again and again. The zero value has not been looked at. It is one goroutine's at a time.
+// Watch is one record as somebody looks at it again and again. The zero value has not been looked at. It is one goroutine's at a time, and
+// never tells of more time than has gone by since the version was written.
 type Watch struct {
 	version     uint64
 	first, last time.Time // when this version was looked at
