@@ -93,7 +93,8 @@ type sentBy struct {
 }
 
 // To implements proxy.Bridge.
-func (s *sentBy) To(*routing.Upstream) exchange.Sender { return s }
+func (s *sentBy) To(*routing.Upstream) exchange.Sender   { return s }
+func (s *sentBy) OnTo(*routing.Upstream) exchange.Sender { return s }
 
 // Send implements exchange.Sender.
 func (s *sentBy) Send(ctx context.Context, request *exchange.Request, wait time.Duration) (*wire.Response, error) {

@@ -103,8 +103,8 @@ func (p *Pool) SetDrains(marks map[string]Drain) {
 	}
 }
 
-// GoOn takes a lease on the upstream of this name if it drains and is fit otherwise, for work
-// that it has asked its client about and is to go on with; nil: Pick has it.
+// GoOn takes a lease on the upstream of this name, for work that it has asked its client about and is to go on with, if it drains and is
+// fit otherwise, or has the work in a session, as those of the legacy era do, so that nobody else can go on; nil: Pick has it.
 func (p *Pool) GoOn(name string, tried []*Upstream) *Lease {
 	if u := p.wouldGoOn(name, tried); u != nil {
 		return newLease(u)
@@ -115,11 +115,12 @@ func (p *Pool) GoOn(name string, tried []*Upstream) *Lease {
 // wouldGoOn is the upstream of GoOn; nil: there is none.
 func (p *Pool) wouldGoOn(name string, tried []*Upstream) *Upstream {
 	u := p.Find(name)
-	if u == nil || !u.IsDraining() || slices.ContainsFunc(tried, u.Is) {
+	if u == nil || slices.ContainsFunc(tried, u.Is) {
 		return nil
 	}
-	if u.health.IsUnfit() {
-		return nil
+	modern, known := u.SpeaksModern()
+	if known && !modern || u.IsDraining() && !u.health.IsUnfit() {
+		return u
 	}
-	return u
+	return nil
 }

@@ -1,11 +1,15 @@
 package routing_test
 
 import (
+	"errors"
+	"net/url"
 	"testing"
 	"time"
 
 	"berth/internal/mcp"
 	"berth/routing"
+	"berth/routing/health"
+	"berth/routing/profile"
 )
 
 // A mark holds for an upstream that joins under its name, and for what is to go on there it does not.
@@ -25,6 +29,27 @@ func TestAMarkHoldsForWhoeverJoinsUnderItsName(t *testing.T) {
 	}
 	if lease := p.GoOn("a", nil); lease != nil {
 		t.Error("GoOn chose one that does not drain")
+	}
+}
+
+// A server of the legacy era has what it asked its client about in a session, which is nowhere else: neither its health nor its room count.
+func TestWhatLivesInASessionGoesOnThere(t *testing.T) {
+	old := &routing.Upstream{Name: "old", URL: &url.URL{Scheme: "http", Host: "old"}, Era: profile.SpokenLegacy}
+	p := routing.NewPool(routing.PoolOptions{Name: "p", Upstreams: append(upstreams("a", "b"), old)})
+	old = p.Find("old")
+	for range 10 {
+		p.Failed(old, health.FailedStatus, errors.New("HTTP 500"))
+	}
+	lease := p.GoOn("old", nil)
+	if lease == nil || !lease.Upstream.Is(old) {
+		t.Fatalf("it goes on at %+v", lease)
+	}
+	lease.Release()
+	if lease := p.GoOn("old", []*routing.Upstream{old}); lease != nil {
+		t.Error("it is tried there twice")
+	}
+	if o := p.Prospect(routing.Work{Era: mcp.EraModern, Prefer: "old"}, true, true); len(o.Among) != 1 || !o.Among[0].Is(old) {
+		t.Errorf("explained as going on at %+v", o.Among)
 	}
 }
 

@@ -1,6 +1,7 @@
 package mcp
 
 import (
+	"bytes"
 	"encoding/binary"
 
 	"berth/internal/jsonobject"
@@ -94,6 +95,9 @@ func (r Round) patch() jsonobject.Patch {
 
 // ownOfRequest are members of `_meta` that do not bear on the answer.
 var ownOfRequest = map[string]bool{"progressToken": true, "traceparent": true, "tracestate": true, "baggage": true}
+
+// MayGoOn reports whether a message may bring a requestState: one that does has its name.
+func MayGoOn(body []byte) bool { return bytes.Contains(body, []byte(MemberRequestState)) }
 
 // AppendQuestion appends what a single request that Peek takes asks, without what is its own.
 // Requests with equal questions may share an answer, as far as their bodies go.

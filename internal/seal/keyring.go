@@ -106,6 +106,17 @@ func (k *Keyring) OpenUntil(ctx context.Context, purpose string, about []string,
 	return text, until, err
 }
 
+// HasMade reports whether a token is of the deployment, as far as this berth knows its secrets by now: of 65,536 others one may be taken for
+// one.
+func (k *Keyring) HasMade(ctx context.Context, token string) bool {
+	raw, err := decode(token)
+	if err != nil {
+		return false
+	}
+	known, _ := k.current(ctx)
+	return slices.ContainsFunc(known, func(s *sealer) bool { return s.isOf(raw) })
+}
+
 // OpenAny is OpenUntil for whichever of these a token is about.
 func (k *Keyring) OpenAny(ctx context.Context, purpose string, about [][]string, token string) (text []byte, until time.Time, err error) {
 	for _, one := range about {

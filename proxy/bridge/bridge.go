@@ -97,6 +97,9 @@ func (b *Bridge) To(u *routing.Upstream) exchange.Sender {
 	return b.faceOf(u)
 }
 
+// OnTo implements inbound.Bridge.
+func (b *Bridge) OnTo(u *routing.Upstream) exchange.Sender { return b.faceOf(u) }
+
 // faceOf returns the face of an upstream, as its pool's list has it now.
 func (b *Bridge) faceOf(u *routing.Upstream) *face {
 	b.mu.Lock()

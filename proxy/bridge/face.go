@@ -42,6 +42,9 @@ func (f *face) Close() {}
 
 // Send implements exchange.Sender.
 func (f *face) Send(ctx context.Context, out *exchange.Request, wait time.Duration) (*wire.Response, error) {
+	if f.isBridged(ctx, out) {
+		return f.serve(ctx, out, wait)
+	}
 	if needs, unclear := f.needsBridge(ctx, out); !needs {
 		response, err := f.b.options().Endpoint.Client.Send(ctx, out, wait)
 		if err != nil || !unclear || !f.isLegacyBy(ctx, out, response) {
@@ -49,6 +52,21 @@ func (f *face) Send(ctx context.Context, out *exchange.Request, wait time.Durati
 		}
 		response.Body.Close()
 	}
+	return f.serve(ctx, out, wait)
+}
+
+// isBridged reports whether a request brings the state of a call that goes on over the bridge, whichever upstream it was routed to: it is
+// nobody else's.
+func (f *face) isBridged(ctx context.Context, out *exchange.Request) bool {
+	if !out.GoesOn || out.Method != wire.MethodPost {
+		return false
+	}
+	c, refusal := f.read(out)
+	return refusal == nil && c.RequestState != "" && f.b.options().Keys.HasMade(ctx, c.RequestState)
+}
+
+// serve answers the request in the place of an upstream of the legacy era.
+func (f *face) serve(ctx context.Context, out *exchange.Request, wait time.Duration) (*wire.Response, error) {
 	if out.Method != wire.MethodPost {
 		response := exchange.Refusal(errPostAlone, nil)
 		response.Header.Set("Allow", wire.MethodPost)

@@ -85,6 +85,9 @@ const ByPrincipal = "principal"
 type Bridge interface {
 	// To returns what sends requests of the modern era to u, whichever era u speaks.
 	To(u *routing.Upstream) exchange.Sender
+
+	// OnTo is To for what goes on with a call that has asked its client: one that a bridged upstream asked about goes on at that one.
+	OnTo(u *routing.Upstream) exchange.Sender
 }
 
 // Timeouts bound how long an answer's headers may take, where nothing else is

@@ -82,7 +82,7 @@ func (s Sender) lostSession(ctx context.Context, u *routing.Upstream, c *upgrade
 func (s Sender) ExchangeHeld(ctx context.Context, u *routing.Upstream, c *upgrade.Call, method string, header *wire.Header) (*wire.Response, error) {
 	out := &exchange.Request{Method: method, URL: WithQuery(u.URL, c.Query), Host: s.HostFor(u, c.Host), Header: header, Caller: c.Principal}
 	if method == wire.MethodPost {
-		out.Body = c.Body
+		out.Body, out.GoesOn = c.Body, mcp.MayGoOn(c.Body)
 	}
 	out.Unsent = exchange.Unsent{Authorization: c.Principal == "" && s.Authorization != nil, Digest: c.Unsent}
 	s.Authorize(out.Header)

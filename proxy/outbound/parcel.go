@@ -31,6 +31,9 @@ func (p *Parcel) Request(w *Way, u *routing.Upstream, method string, target *url
 		Method: method, URL: target, Host: w.Endpoint.HostFor(u, w.HTTP.Host), Header: p.header, Body: body,
 		Modern: w.Era() == mcp.EraModern, Caller: w.Principal, Unsent: w.unsent(u),
 	}
+	if c := w.Single(); c != nil {
+		p.request.GoesOn = c.RequestState != ""
+	}
 	return &p.request
 }
 

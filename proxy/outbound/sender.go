@@ -66,5 +66,8 @@ func (s Sender) by(u *routing.Upstream, out *exchange.Request) exchange.Sender {
 	if s.Bridge == nil || !out.Modern && !mcp.MarksModern(out.Header) {
 		return s.Client
 	}
+	if out.GoesOn {
+		return s.Bridge.OnTo(u)
+	}
 	return s.Bridge.To(u)
 }

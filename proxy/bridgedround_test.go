@@ -1,0 +1,175 @@
+package proxy_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"berth/internal/seal"
+	"berth/proxy"
+	"berth/proxy/bridge"
+	"berth/routing"
+	"berth/routing/health"
+	"berth/routing/profile"
+)
+
+// bothEras are the options of a pool of a, which asks in mid-call over the bridge, and of b of the modern era, which answers calls. run
+// returns those that b was sent.
+func bothEras(t *testing.T, question time.Duration) (o rigOptions, run func(f *rig) (atB *rounds)) {
+	t.Helper()
+	keys, err := seal.NewKeyring(make([]byte, seal.MinSecret))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b *bridge.Bridge
+	o = rigOptions{size: 2, picker: new(routing.RoundRobin)}
+	o.upstream = func(i int, u *routing.Upstream) {
+		u.Era = []profile.Spoken{profile.SpokenLegacy, profile.SpokenModern}[i]
+	}
+	o.endpoint = func(ep *proxy.Endpoint) {
+		b = bridge.New(bridge.Options{Endpoint: ep, Keys: keys, Question: question})
+		ep.Bridge = b
+	}
+	return o, func(f *rig) *rounds {
+		atB := new(rounds)
+		f.background(b.Run)
+		f.servers[0].inject(asksOnce())
+		f.servers[1].inject(func(w http.ResponseWriter, r *http.Request, body []byte) bool {
+			if methodIn(body) != "tools/call" {
+				return false
+			}
+			atB.note(r, body)
+			return sayResult(`{"resultType":"complete","content":[{"type":"text","text":"ran at b"}]}`)(w, r, body)
+		})
+		return atB
+	}
+}
+
+// asksOnce is a server of the legacy era whose tools ask their client once in mid-call, and answer then.
+func asksOnce() faultFunc {
+	answered := make(chan struct{}, 1)
+	return func(w http.ResponseWriter, r *http.Request, body []byte) bool {
+		switch methodIn(body) {
+		case "": // an answer
+			if r.Method == http.MethodPost {
+				answered <- struct{}{}
+				w.WriteHeader(http.StatusAccepted)
+				return true
+			}
+			w.WriteHeader(http.StatusMethodNotAllowed)
+		case "tools/call":
+			w.Header().Set("Content-Type", eventsType)
+			_, _ = io.WriteString(w, `data: {"jsonrpc":"2.0","id":7,"method":"elicitation/create","params":{"message":"?","requestedSchema":{"type":"object","properties":{}}}}`+"\n\n")
+			_ = http.NewResponseController(w).Flush()
+			select {
+			case <-answered:
+				_, _ = io.WriteString(w, "data: "+response(body, `"result":{"content":[{"type":"text","text":"ran at a"}]}`)+"\n\n")
+			case <-r.Context().Done():
+			}
+		default:
+			r = r.Clone(r.Context())
+			r.Body = io.NopCloser(bytes.NewReader(body))
+			oldServer(w, r)
+		}
+		return true
+	}
+}
+
+// eject has the upstream fail for others, until it gets no new work.
+func (f *rig) eject(name string) {
+	f.t.Helper()
+	u := f.pool.Find(name)
+	for range 5 {
+		f.pool.Failed(u, health.FailedStatus, fmt.Errorf("HTTP 500"))
+	}
+	if u.State().Name == health.StateOK {
+		f.t.Fatalf("%s is %s", name, u.State().Name)
+	}
+}
+
+// What a bridged upstream has asked its client about goes on there, whoever else is fit for new work: another one would run the tool anew.
+func TestABridgedRoundGoesOnWhereItsCallAsked(t *testing.T) {
+	for what, between := range map[string]func(f *rig){
+		"its upstream is ejected":                 func(f *rig) { f.eject("a") },
+		"nobody remembers whose the state is":     func(*rig) { time.Sleep(16 * time.Minute) },
+		"nobody remembers, and it is ejected too": func(f *rig) { time.Sleep(16 * time.Minute); f.eject("a") },
+	} {
+		t.Run(what, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				o, run := bothEras(t, time.Hour)
+				f := newRig(t, o)
+				atB := run(f)
+				f.pool.SetDrains(map[string]routing.Drain{"b": {Since: time.Now()}}) // so that a is given the call
+				asked := f.bridgedCall("")
+				f.pool.SetDrains(nil)
+				key := ""
+				for key = range asked.InputRequests {
+				}
+				if key == "" {
+					t.Fatalf("the call did not ask: %s", asked.raw)
+				}
+				between(f)
+				state, _ := json.Marshal(asked.RequestState)
+				answer := f.bridgedCall(fmt.Sprintf(`"requestState":%s,"inputResponses":{%q:{"action":"accept","content":{}}},`, state, key))
+				if !strings.Contains(answer.raw, "ran at a") {
+					t.Errorf("a round whose call waits at a: %s", answer.raw)
+				}
+				if n := len(atB.all()); n != 0 {
+					t.Errorf("b was sent it %d times", n)
+				}
+				time.Sleep(time.Hour) // until the session that nobody uses is ended
+			})
+		})
+	}
+}
+
+// roundAnswer is what a round of a call comes to.
+type roundAnswer struct {
+	RequestState  string
+	InputRequests map[string]any
+	raw           string
+}
+
+// bridgedCall calls the tool that asks, with more in its params.
+func (f *rig) bridgedCall(more string) (answer roundAnswer) {
+	f.t.Helper()
+	const meta = `"_meta":{` + metaVersion + `,"io.modelcontextprotocol/clientCapabilities":{"elicitation":{"form":{}}}}`
+	r := f.do(f.request(f.t.Context(), http.MethodPost, message("tools/call", `"name":"asks","arguments":{},`+more+meta), modernHeader("tools/call", "asks")...))
+	body := r.body
+	if strings.HasPrefix(r.header.Get("Content-Type"), eventsType) {
+		all := eventsIn(body)
+		body = all[len(all)-1]
+	}
+	if err := json.Unmarshal([]byte(body), &struct{ Result *roundAnswer }{&answer}); err != nil {
+		f.t.Fatalf("%d %s: %v", r.status, r.body, err)
+	}
+	answer.raw = body
+	return answer
+}
+
+// Likewise a call that berth made a task of.
+func TestATasksBridgedRoundGoesOnWhereItsCallAsked(t *testing.T) {
+	o, run := bothEras(t, 0)
+	f := newUpgraded(t, o, nil)
+	atB := run(f.rig)
+	f.pool.SetDrains(map[string]routing.Drain{"b": {Since: time.Now()}}) // so that a is given the call
+	id := f.made()
+	asked := f.reaches(id, "input_required")
+	f.pool.SetDrains(nil)
+	f.eject("a")
+	for key := range asked.InputRequests {
+		f.answer(id, `{"`+key+`":{"action":"accept","content":{}}}`)
+	}
+	if v := f.reaches(id, "completed"); !strings.Contains(string(v.Result), "ran at a") {
+		t.Errorf("the call, which waited at a: %s", v.Result)
+	}
+	if n := len(atB.all()); n != 0 {
+		t.Errorf("b was sent it %d times", n)
+	}
+}
