@@ -10,6 +10,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/url"
 	"strings"
 	"time"
 )
@@ -51,6 +52,18 @@ func NewClient(address, token string) *Client {
 	}
 	c.http.Transport = transport
 	return c
+}
+
+// CheckAddress tells what is wrong with an address as [NewClient] takes it.
+func CheckAddress(address string) error {
+	at, err := url.Parse(NewClient(address, "").base)
+	if failed, ok := errors.AsType[*url.Error](err); ok {
+		return failed.Err
+	}
+	if at.Hostname() == "" || at.Scheme != "http" && at.Scheme != "https" {
+		return errors.New("it is no HOST:PORT, unix:PATH or URL")
+	}
+	return nil
 }
 
 // Secure has the client speak TLS by config to an address that is an https URL. Call it before the first

@@ -93,7 +93,7 @@ func (w *writer) schema(t reflect.Type) string {
 	var b, required strings.Builder
 	w.properties(t, &b, &required)
 	text := fmt.Sprintf("    %s:\n      type: object\n", name)
-	if says := w.comments[t.Name()]; says != "" {
+	if says := w.comments[name]; says != "" {
 		text += "      description: " + quoted(says) + "\n"
 	}
 	text += "      additionalProperties: false\n"
@@ -126,7 +126,7 @@ func (w *writer) properties(t reflect.Type, b, required *strings.Builder) {
 			required.WriteString(tag + ", ")
 		}
 		says := ""
-		if comment := strings.TrimSpace(w.comments[t.Name()+"."+field.Name]); comment != "" {
+		if comment := strings.TrimSpace(w.comments[nameOf(t)+"."+field.Name]); comment != "" {
 			says = ", description: " + quoted(comment)
 		}
 		fmt.Fprintf(b, "        %s: {%s%s}\n", tag, w.typed(field.Type), says)
@@ -188,7 +188,7 @@ func comments(t *testing.T, folders ...string) map[string]string {
 				}
 				for _, spec := range group.Specs {
 					if typed, is := spec.(*ast.TypeSpec); is {
-						note(all, group, typed)
+						note(all, toldAs(folder, typed.Name.Name), group, typed)
 					}
 				}
 				return false
@@ -198,13 +198,23 @@ func comments(t *testing.T, folders ...string) map[string]string {
 	return all
 }
 
-func note(all map[string]string, group *ast.GenDecl, typed *ast.TypeSpec) {
+// toldAs is nameOf of a type in a folder.
+func toldAs(folder, name string) string {
+	if folder == "../drain" && name == reflect.TypeFor[MayStop]().Name() {
+		return "MayStop"
+	}
+	return name
+}
+
+func note(all map[string]string, name string, group *ast.GenDecl, typed *ast.TypeSpec) {
 	doc := typed.Doc.Text()
 	if doc == "" {
 		doc = group.Doc.Text()
 	}
-	name := typed.Name.Name
-	all[name] = capital(link.ReplaceAllString(strings.TrimPrefix(doc, name+" is "), "$1"))
+	for _, verb := range []string{" is ", " are ", " says "} {
+		doc = strings.TrimPrefix(doc, typed.Name.Name+verb)
+	}
+	all[name] = capital(link.ReplaceAllString(doc, "$1"))
 	body, is := typed.Type.(*ast.StructType)
 	if !is {
 		return

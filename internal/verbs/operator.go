@@ -62,6 +62,9 @@ func newOperator(c *cli.Context) (*operator, error) {
 			return nil, cli.Exit(fmt.Errorf("%s: --admin-token-file: %s holds more than a token", c.Command.HelpName, path), codeFailed)
 		}
 	}
+	if err := admin.CheckAddress(c.String("admin")); err != nil {
+		return nil, Misused("%s: --admin %s: %w", c.Command.HelpName, c.String("admin"), err)
+	}
 	o := &operator{client: admin.NewClient(c.String("admin"), token), out: c.App.Writer, json: c.Bool("json")}
 	return o, o.secure(c)
 }
