@@ -3,6 +3,7 @@ package site
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"runtime/debug"
 	"slices"
@@ -127,7 +128,7 @@ var errNotHere = errors.New("berth: no such upstream here")
 func (s *Site) answerOther(ctx context.Context, passed *exchange.Request) (_ *wire.Response, err error) {
 	defer func() { // as a client's request would
 		if cause := recover(); cause != nil {
-			s.Log.Error("panic while serving another berth's request", "cause", cause, "stack", string(debug.Stack()))
+			s.Log.Error("panic while serving another berth's request", "type", fmt.Sprintf("%T", cause), "stack", string(debug.Stack()))
 			err = &exchange.SendError{Err: errNotHere, Sent: true}
 		}
 	}()

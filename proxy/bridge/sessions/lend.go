@@ -67,6 +67,7 @@ func (p *Pool) tryLend(ctx context.Context, at *legacy.Upstream, b *Borrower, al
 		return nil, s.changed, nil
 	}
 	p.open++
+	s = p.shelfOf(key, b.Whose()) // with the session that was ended it may have been forgotten
 	s.opening = s.opening || !alone
 	pending := &Session{pool: p, shelf: s, Place: place, users: 1, alone: true}
 	s.loans = append(s.loans, pending) // its place is taken
