@@ -105,18 +105,9 @@ func TestABridgedRoundGoesOnWhereItsCallAsked(t *testing.T) {
 				o, run := bothEras(t, time.Hour)
 				f := newRig(t, o)
 				atB := run(f)
-				f.pool.SetDrains(map[string]routing.Drain{"b": {Since: time.Now()}}) // so that a is given the call
-				asked := f.bridgedCall("")
-				f.pool.SetDrains(nil)
-				key := ""
-				for key = range asked.InputRequests {
-				}
-				if key == "" {
-					t.Fatalf("the call did not ask: %s", asked.raw)
-				}
+				round := f.bridgedRound()
 				between(f)
-				state, _ := json.Marshal(asked.RequestState)
-				answer := f.bridgedCall(fmt.Sprintf(`"requestState":%s,"inputResponses":{%q:{"action":"accept","content":{}}},`, state, key))
+				answer := f.bridgedCall(round)
 				if !strings.Contains(answer.raw, "ran at a") {
 					t.Errorf("a round whose call waits at a: %s", answer.raw)
 				}
@@ -136,6 +127,20 @@ type roundAnswer struct {
 	raw           string
 }
 
+// bridgedRound calls the tool at a, and returns what more its second round has in its params.
+func (f *rig) bridgedRound() string {
+	f.t.Helper()
+	f.pool.SetDrains(map[string]routing.Drain{"b": {Since: time.Now()}})
+	asked := f.bridgedCall("")
+	f.pool.SetDrains(nil)
+	state, _ := json.Marshal(asked.RequestState)
+	for key := range asked.InputRequests {
+		return fmt.Sprintf(`"requestState":%s,"inputResponses":{%q:{"action":"accept","content":{}}},`, state, key)
+	}
+	f.t.Fatalf("the call did not ask: %s", asked.raw)
+	return ""
+}
+
 // bridgedCall calls the tool that asks, with more in its params.
 func (f *rig) bridgedCall(more string) (answer roundAnswer) {
 	f.t.Helper()
@@ -151,6 +156,30 @@ func (f *rig) bridgedCall(more string) (answer roundAnswer) {
 	}
 	answer.raw = body
 	return answer
+}
+
+// Where it cannot be reached the round is not sent, and may be taken again: to nobody else.
+func TestABridgedRoundThatCannotBeSentIsNobodyElses(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		o, run := bothEras(t, 0)
+		f := newRig(t, o)
+		atB := run(f)
+		round := f.bridgedRound()
+		f.servers[0].listener.Close() // what is under way goes on
+		f.servers[0].http.SetKeepAlivesEnabled(false)
+		for range 6 { // five failures eject
+			if answer := f.bridgedCall(round); !strings.Contains(answer.raw, `"no_upstream","retryable":true`) {
+				t.Errorf("a round whose call waits at one that is away: %s", answer.raw)
+			}
+		}
+		if n := len(atB.all()); n != 0 {
+			t.Errorf("b was sent it %d times", n)
+		}
+		if u := f.pool.Find("b"); u.State().Name != health.StateOK || u.Silent() {
+			t.Errorf("b, which nobody asked anything, is %s, silent: %v", u.State().Name, u.Silent())
+		}
+		time.Sleep(time.Hour) // until the session that nobody uses is ended
+	})
 }
 
 // Likewise a call that berth made a task of.

@@ -133,8 +133,8 @@ func (x *request) forwardUnbound() error {
 // asked its client about goes on there, though it drains.
 func lease(c *inbound.Call, at *routing.Decision, tried []*routing.Upstream) (*routing.Lease, error) {
 	if at.GoesOn && at.Prefer != "" {
-		if lease := c.Pool().GoOn(at.Prefer, tried); lease != nil {
-			return lease, nil
+		if lease, err := c.Pool().GoOn(at.Prefer, tried); lease != nil || err != nil {
+			return lease, err
 		}
 	}
 	work := c.Work(at.Prefer)

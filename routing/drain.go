@@ -104,23 +104,30 @@ func (p *Pool) SetDrains(marks map[string]Drain) {
 }
 
 // GoOn takes a lease on the upstream of this name, for work that it has asked its client about and is to go on with, if it drains and is
-// fit otherwise, or has the work in a session, as those of the legacy era do, so that nobody else can go on; nil: Pick has it.
-func (p *Pool) GoOn(name string, tried []*Upstream) *Lease {
-	if u := p.wouldGoOn(name, tried); u != nil {
-		return newLease(u)
+// fit otherwise, or has the work in a session, as those of the legacy era do; nil: Pick has it. It fails with ErrNoUpstream where that one
+// was tried and nobody else can go on.
+func (p *Pool) GoOn(name string, tried []*Upstream) (*Lease, error) {
+	u, alone := p.wouldGoOn(name)
+	switch {
+	case u == nil:
+		return nil, nil
+	case !slices.ContainsFunc(tried, u.Is):
+		return newLease(u), nil
+	case alone:
+		return nil, ErrNoUpstream
 	}
-	return nil
+	return nil, nil
 }
 
-// wouldGoOn is the upstream of GoOn; nil: there is none.
-func (p *Pool) wouldGoOn(name string, tried []*Upstream) *Upstream {
-	u := p.Find(name)
-	if u == nil || slices.ContainsFunc(tried, u.Is) {
-		return nil
+// wouldGoOn is the upstream of GoOn; nil: there is none. alone says that nobody else can.
+func (p *Pool) wouldGoOn(name string) (u *Upstream, alone bool) {
+	u = p.Find(name)
+	if u == nil {
+		return nil, false
 	}
 	modern, known := u.SpeaksModern()
-	if known && !modern || u.IsDraining() && !u.health.IsUnfit() {
-		return u
+	if alone = known && !modern; alone || u.IsDraining() && !u.health.IsUnfit() {
+		return u, alone
 	}
-	return nil
+	return nil, false
 }

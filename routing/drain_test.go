@@ -24,10 +24,13 @@ func TestAMarkHoldsForWhoeverJoinsUnderItsName(t *testing.T) {
 		}
 		lease.Release()
 	}
-	if lease := p.GoOn("c", nil); lease == nil {
+	if lease, err := p.GoOn("c", nil); lease == nil || err != nil {
 		t.Error("what it has asked its client about does not go on there")
 	}
-	if lease := p.GoOn("a", nil); lease != nil {
+	if lease, err := p.GoOn("c", []*routing.Upstream{p.Find("c")}); lease != nil || err != nil {
+		t.Errorf("tried once: %v, %v, want that another one may", lease, err)
+	}
+	if lease, err := p.GoOn("a", nil); lease != nil || err != nil {
 		t.Error("GoOn chose one that does not drain")
 	}
 }
@@ -40,13 +43,13 @@ func TestWhatLivesInASessionGoesOnThere(t *testing.T) {
 	for range 10 {
 		p.Failed(old, health.FailedStatus, errors.New("HTTP 500"))
 	}
-	lease := p.GoOn("old", nil)
-	if lease == nil || !lease.Upstream.Is(old) {
-		t.Fatalf("it goes on at %+v", lease)
+	lease, err := p.GoOn("old", nil)
+	if err != nil || !lease.Upstream.Is(old) {
+		t.Fatalf("it goes on at %+v, %v", lease, err)
 	}
 	lease.Release()
-	if lease := p.GoOn("old", []*routing.Upstream{old}); lease != nil {
-		t.Error("it is tried there twice")
+	if lease, err := p.GoOn("old", []*routing.Upstream{old}); lease != nil || !errors.Is(err, routing.ErrNoUpstream) {
+		t.Errorf("once it was tried there: %+v, %v", lease, err)
 	}
 	if o := p.Prospect(routing.Work{Era: mcp.EraModern, Prefer: "old"}, true, true); len(o.Among) != 1 || !o.Among[0].Is(old) {
 		t.Errorf("explained as going on at %+v", o.Among)

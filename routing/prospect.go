@@ -35,7 +35,7 @@ func (p *Pool) Prospect(w Work, mayWait, goesOn bool) (o Prospect) {
 		o.Candidates = append(o.Candidates, c)
 	}
 	if goesOn && w.Prefer != "" {
-		if u := p.wouldGoOn(w.Prefer, nil); u != nil {
+		if u, _ := p.wouldGoOn(w.Prefer); u != nil {
 			o.Among = []*Upstream{u}
 			return o
 		}

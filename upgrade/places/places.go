@@ -46,8 +46,8 @@ func (p *Places) StandNot(ctx context.Context, t *task.Task, name string) {
 // or any. The error is routing's.
 func Pick(pool *routing.Pool, t *task.Task, tried []*routing.Upstream) (*routing.Lease, error) {
 	if t.Session == "" && t.Answered { // it asked, and is to go on
-		if lease := pool.GoOn(t.Upstream, tried); lease != nil {
-			return lease, nil
+		if lease, err := pool.GoOn(t.Upstream, tried); lease != nil || err != nil {
+			return lease, err
 		}
 	}
 	if t.Session == "" {
