@@ -4,6 +4,7 @@ import (
 	"os"
 	"reflect"
 	"slices"
+	"strings"
 )
 
 // Change is what a configuration says otherwise than the one before it. Elements of lists of tables go
@@ -29,6 +30,24 @@ func (c Config) Follow(next Config) (Config, Change) {
 		next.TLS = c.TLS
 	}
 	return next, change
+}
+
+// Clashes returns what is wrong with c, which Follow has made of next: what needs a restart stays, and the rest of a file that is good as a
+// whole may not go with it.
+func (c Config) Clashes(next Config, change Change) []Fault {
+	if len(change.Restart) == 0 {
+		return nil
+	}
+	ofBoth := next.Validate()
+	faults := slices.DeleteFunc(c.Validate(), func(f Fault) bool { return slices.Contains(ofBoth, f) })
+	_, believes := c.Auth.Header()
+	if believes && slices.Contains(change.Restart, "trusted_proxies") && slices.Contains(change.Applied, "auth.principal") {
+		faults = append(faults, Fault{Key: "auth.principal", Message: "is believed from trusted_proxies, which are those of before"})
+	}
+	for i := range faults {
+		faults[i].Message += "; until a restart these stay as they were: " + strings.Join(change.Restart, ", ")
+	}
+	return faults
 }
 
 func (c *Change) table(key string, before, next reflect.Value, restart bool) {

@@ -1,8 +1,10 @@
 package config
 
 import (
+	"net/netip"
 	"reflect"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 )
@@ -72,5 +74,59 @@ func TestFollowChangesCertificates(t *testing.T) {
 	got, change := before.Follow(next)
 	if got.TLS.Cert != "c2" || got.Drain != before.Drain || !slices.Equal(change.Applied, []string{"tls.cert"}) || !slices.Equal(change.Restart, []string{"drain"}) {
 		t.Errorf("got %+v, %+v", got.TLS, change)
+	}
+}
+
+// A file that is good as a whole may say what cannot be in use beside what a restart takes.
+func TestWhatRestsOnARestartIsNotInUseBeforeIt(t *testing.T) {
+	wide, narrow := Prefix{netip.MustParsePrefix("10.0.0.0/8")}, Prefix{netip.MustParsePrefix("10.0.0.5/32")}
+	for name, c := range map[string]struct {
+		before, next func(c *Config)
+		key          string // of the fault; "": there is none
+	}{
+		"names of certificates, without TLS": {
+			before: func(c *Config) { c.Auth.Principal = "header:X-User" },
+			next: func(c *Config) {
+				c.TLS.Cert, c.TLS.Key, c.TLS.ClientCA, c.Auth.Principal = "c", "k", "ca", PrincipalCert
+			},
+			key: "tls.client_ca",
+		},
+		"a rule's tasks that the store forgets": {
+			before: func(*Config) {},
+			next: func(c *Config) {
+				u := DefaultUpgrade()
+				u.Tools, u.TTL, u.MaxTTL = []string{"*"}, 4*c.Store.MaxTTL, 4*c.Store.MaxTTL
+				c.Store.MaxTTL, c.Upgrades = 4*c.Store.MaxTTL, []Upgrade{u}
+			},
+			key: "upgrade[0].ttl",
+		},
+		"a header of those who are trusted no more": {
+			before: func(c *Config) { c.ProxyProtocol, c.TrustedProxies = true, []Prefix{wide} },
+			next: func(c *Config) {
+				c.ProxyProtocol, c.TrustedProxies, c.Auth.Principal = true, []Prefix{narrow}, "header:X-User"
+			},
+			key: "auth.principal",
+		},
+		"what needs none of it": {
+			before: func(*Config) {},
+			next:   func(c *Config) { c.Drain, c.Limits.InFlight = Duration(time.Minute), 7 },
+		},
+	} {
+		before, next := twoPools(), twoPools()
+		for _, pools := range [][]Pool{before.Pools, next.Pools} {
+			pools[0].Path, pools[0].Upstreams[0].Weight, pools[1].Upstreams[0].Weight = "/one", 1, 1
+		}
+		c.before(&before)
+		c.next(&next)
+		if faults := append(before.Validate(), next.Validate()...); len(faults) > 0 {
+			t.Errorf("%s: %v", name, faults)
+		}
+		got, change := before.Follow(next)
+		switch faults := got.Clashes(next, change); {
+		case c.key == "" && len(faults) > 0:
+			t.Errorf("%s: %v", name, faults)
+		case c.key != "" && (len(faults) == 0 || !strings.HasPrefix(faults[0].Key, c.key) || !strings.HasSuffix(faults[0].Message, strings.Join(change.Restart, ", "))):
+			t.Errorf("%s: %v, want one of %s", name, faults, c.key)
+		}
 	}
 }

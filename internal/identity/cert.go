@@ -24,6 +24,7 @@ type Cert struct{}
 
 // What Cert refuses.
 var (
+	errNoTLS       = forbidden("callers are told apart by certificates, and this connection has none")
 	errNoName      = forbidden("the client certificate bears no URI, DNS or email name")
 	errSeveral     = forbidden("the client certificate bears several names of one kind")
 	errLongName    = forbidden("the name in the client certificate is too long")
@@ -31,9 +32,12 @@ var (
 )
 
 // Identify returns the name in the client's certificate. Who showed none is nobody. One without a
-// usable name, or that expired since the handshake, is refused with 403.
+// usable name, or that expired since the handshake, is refused with 403, and so is who does not speak TLS.
 func (Cert) Identify(r *wire.Request, _ bool) (string, error) {
-	if r.TLS == nil || len(r.TLS.VerifiedChains) == 0 {
+	if r.TLS == nil {
+		return "", errNoTLS
+	}
+	if len(r.TLS.VerifiedChains) == 0 {
 		return "", nil
 	}
 	leaf := r.TLS.VerifiedChains[0][0]

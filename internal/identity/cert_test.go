@@ -79,8 +79,8 @@ func TestCertificateThatWasNotVerifiedNamesNobody(t *testing.T) {
 	if who, err := (identity.Cert{}).Identify(r, true); who != "" || err != nil {
 		t.Errorf("got %q, %v, want nobody", who, err)
 	}
-	if who, err := (identity.Cert{}).Identify(&wire.Request{}, true); who != "" || err != nil {
-		t.Errorf("without TLS: got %q, %v, want nobody", who, err)
+	if who, err := (identity.Cert{}).Identify(&wire.Request{}, true); who != "" || err == nil {
+		t.Errorf("without TLS: got %q, %v, want a refusal", who, err)
 	}
 }
 

@@ -64,3 +64,30 @@ func TestCertificatesForTheNextStartAreJudged(t *testing.T) {
 		t.Errorf("good ones: %v", err)
 	}
 }
+
+// A file that moves from a header to certificates needs a restart for TLS: until then nobody would be told from anybody by it.
+func TestCallersAreNotToldApartByCertificatesBeforeThereIsTLS(t *testing.T) {
+	now := config.Default()
+	now.Auth.Principal = "header:X-User"
+	g := generationOf(now.Auth)
+	g.cfg = now
+	g.site.now.Store(g)
+	g.site.Log = slog.New(slog.DiscardHandler)
+	dir, authority := t.TempDir(), certstest.New(t)
+	file := func(name string, content []byte) string {
+		path := filepath.Join(dir, name)
+		certstest.Write(t, path, content)
+		return path
+	}
+	pair := authority.Server("berth.test")
+	next := now
+	next.Auth.Principal = config.PrincipalCert
+	next.TLS = config.TLS{Cert: file("cert.pem", pair.Cert), Key: file("key.pem", pair.Key), ClientCA: file("ca.pem", authority.PEM())}
+	_, err := g.site.Follow(t.Context(), next)
+	if all := reload.Each(err); len(all) != 1 || KeyOf(all[0]) != "tls.client_ca" || !strings.Contains(all[0].Error(), "tls.cert") {
+		t.Errorf("got %v, want a fault of tls.client_ca that names tls.cert", err)
+	}
+	if g.site.Config().Auth.Principal != now.Auth.Principal {
+		t.Error("callers are told apart otherwise than before")
+	}
+}

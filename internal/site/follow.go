@@ -2,6 +2,7 @@ package site
 
 import (
 	"context"
+	"errors"
 
 	"berth/internal/config"
 	"berth/internal/identity"
@@ -14,6 +15,13 @@ func (s *Site) Follow(ctx context.Context, next config.Config) (config.Change, e
 	now := s.Config()
 	badCerts := judgeCerts(now, next)
 	cfg, change := now.Follow(next)
+	var clashes []error
+	for _, f := range cfg.Clashes(next, change) {
+		clashes = append(clashes, at(f.Key, errors.New(f.Message)))
+	}
+	if err := reload.Join(clashes...); err != nil {
+		return config.Change{}, err
+	}
 	g, err := s.newGeneration(cfg)
 	if err == nil && badCerts != nil {
 		g.drop()
