@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"berth/internal/storage"
+	"berth/internal/timed"
 )
 
 const (
@@ -39,6 +40,15 @@ type Keyring struct {
 	mu      sync.Mutex // guards the fields below
 	sealers []*sealer  // the one to seal with first, then those before it, which open
 	made    time.Time  // when this berth made one, since it found none; zero: it did not
+
+	turn chan struct{} // holds one while the field below is in use
+	last rereading
+}
+
+// rereading is one of all that the store has, and what came of it.
+type rereading struct {
+	began time.Time
+	err   error
 }
 
 // NewKeyring returns a keyring of secret, of MinSecret bytes and the same at all berths that
@@ -48,11 +58,11 @@ func NewKeyring(secret []byte) (*Keyring, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Keyring{sealers: []*sealer{s}}, nil
+	return &Keyring{sealers: []*sealer{s}, turn: make(chan struct{}, 1)}, nil
 }
 
 // NewStoredKeyring returns a keyring whose secret the first berth that needs it puts into store.
-func NewStoredKeyring(store Store) *Keyring { return &Keyring{store: store} }
+func NewStoredKeyring(store Store) *Keyring { return &Keyring{store: store, turn: make(chan struct{}, 1)} }
 
 // Run keeps the secret in the store, so that one which is flushed gets the same again, until ctx ends. It returns nil.
 func (k *Keyring) Run(ctx context.Context) error {
@@ -165,8 +175,8 @@ func (k *Keyring) current(ctx context.Context) ([]*sealer, error) {
 	return k.fetch(ctx)
 }
 
-// fetch takes over the secret in the store. If there is none, it puts its own there, or a new one. What was known before, others are
-// told of: a berth that has not known it may have made the new one.
+// fetch takes over the secret in the store. If there is none, it puts its own there, or a new one. If it is another one than before, others
+// are told of that: a berth that has not known it may have made the new one.
 func (k *Keyring) fetch(ctx context.Context) ([]*sealer, error) {
 	record, err := k.store.Get(ctx, keyName)
 	if errors.Is(err, storage.ErrNotFound) {
@@ -175,22 +185,51 @@ func (k *Keyring) fetch(ctx context.Context) ([]*sealer, error) {
 	if err != nil {
 		return nil, fmt.Errorf("seal: the secret in the store: %w", err)
 	}
+	before := k.known()
 	known, err := k.take(record.Value, 0)
 	if err != nil {
 		return nil, err
 	}
-	for _, former := range known[1:] {
-		_ = k.store.AddMember(ctx, formerName, base64.RawURLEncoding.EncodeToString(former.secret), 0, keptKeys) // else with the next refresh
+	if before != nil && before[0] != known[0] {
+		k.tellFormer(ctx, known)
 	}
 	return known, nil
 }
 
-// reread takes over all that the store has.
-func (k *Keyring) reread(ctx context.Context) error {
-	if _, err := k.fetch(ctx); err != nil {
-		return err
+// tellFormer has the store keep the secrets that stood there before; what it does not take, it is told with the next refresh.
+func (k *Keyring) tellFormer(ctx context.Context, known []*sealer) {
+	for _, former := range known[1:] {
+		_ = k.store.AddMember(ctx, formerName, base64.RawURLEncoding.EncodeToString(former.secret), 0, keptKeys)
 	}
-	return k.learnFormer(ctx)
+}
+
+// rereadEvery is how often the store is read for tokens that open nothing, which anybody can make up: those that come meanwhile share the
+// next reading.
+const rereadEvery = 50 * time.Millisecond
+
+// reread takes over all that the store has, as it stands now or later.
+func (k *Keyring) reread(ctx context.Context) error {
+	came := time.Now()
+	select {
+	case k.turn <- struct{}{}:
+		defer func() { <-k.turn }()
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+	if k.last.began.After(came) {
+		return k.last.err
+	}
+	if early := rereadEvery - time.Since(k.last.began); early > 0 && timed.Sleep(ctx, early) != nil {
+		return context.Cause(ctx)
+	}
+	this := rereading{began: time.Now()}
+	if _, this.err = k.fetch(ctx); this.err == nil {
+		this.err = k.learnFormer(ctx)
+	}
+	if ctx.Err() == nil { // else it says less of the store than of who asked
+		k.last = this
+	}
+	return this.err
 }
 
 // learnFormer takes over secrets that other berths knew before.
@@ -270,7 +309,11 @@ func (k *Keyring) Refresh(ctx context.Context) error {
 			return fmt.Errorf("seal: the secret in the store: %w", err)
 		}
 	}
-	return k.reread(ctx)
+	if err := k.reread(ctx); err != nil {
+		return err
+	}
+	k.tellFormer(ctx, k.known())
+	return nil
 }
 
 // Given reports whether the secret stands in no store: only then is what it seals safe from those
