@@ -4,6 +4,7 @@ import (
 	"errors"
 	"net/url"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"berth/internal/mcp"
@@ -87,7 +88,7 @@ func TestWhatIsUnderWayCountsOnce(t *testing.T) {
 	held.Hold()
 	held.Hold()
 	a.Wait()
-	if got, want := a.UnderWay(), (routing.UnderWay{Requests: 1, Streams: 1, Held: 2}); got != want {
+	if got, want := a.UnderWay(), (routing.UnderWay{Requests: 1, Streams: 1, Held: 2, Waiting: 1}); got != want {
 		t.Errorf("got %+v, want %+v", got, want)
 	}
 	a.WaitOver()
@@ -98,4 +99,22 @@ func TestWhatIsUnderWayCountsOnce(t *testing.T) {
 	if got := a.UnderWay(); got != (routing.UnderWay{}) {
 		t.Errorf("at the end: %+v", got)
 	}
+}
+
+// A call that was left counts on for a while.
+func TestWhatWasLeftCountsForAWhile(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		a := poolOf("a").Find("a")
+		a.Leave()
+		time.Sleep(routing.LeftFor / 2)
+		a.Leave()
+		time.Sleep(routing.LeftFor - 1)
+		if got := a.UnderWay(); got.Held != 2 || got.Left != 2 {
+			t.Errorf("got %+v, want both", got)
+		}
+		time.Sleep(1)
+		if got := a.UnderWay(); got != (routing.UnderWay{}) {
+			t.Errorf("in the end: %+v", got)
+		}
+	})
 }

@@ -33,6 +33,7 @@ type live struct {
 	standing atomic.Int64 // of these, standing streams
 	held     atomic.Int64 // of these, held calls
 	waiting  atomic.Int64 // held calls of which nothing is in flight
+	left     left
 	drain    draining
 	owned    owned
 	answers  atomic.Int64 // so far, to probes as well

@@ -73,6 +73,10 @@ func TestLeavingBerthHandsOverWhatCanBeResumed(t *testing.T) {
 		if berths[0].Held() != 0 || berths[1].Held() != 1 {
 			t.Fatalf("held: %d and %d, want the other one to hold it", berths[0].Held(), berths[1].Held())
 		}
+		at := berths[0].runner.Pools.Get(poolName).Routing.Upstreams()[0]
+		if now := at.UnderWay(); now.Held != 1 || now.Left != 1 {
+			t.Errorf("under way at its upstream: %+v, want what was left to count until others count it", now)
+		}
 		old.call(t, 0).answer(`{}`)
 		soon()
 		berths[1].mustState(t, id, Completed)

@@ -197,6 +197,75 @@ func TestABerthThatHasNotHeardCounts(t *testing.T) {
 	})
 }
 
+// kill ends a berth that does not say so: its last report stands for so long.
+func (b *berth) kill(t *testing.T, store *storage.Store, stands time.Duration) {
+	t.Helper()
+	const key = "drain:berth:two"
+	report, err := store.Get(t.Context(), key)
+	b.end()
+	if err == nil {
+		err = store.Put(t.Context(), key, report.Value, stands)
+	}
+	if err == nil {
+		err = store.KeepMembers(t.Context(), "drain:berths", storage.Member{Name: "two", Left: stands})
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// A call that is left to another berth counts all the while until that counts it, be the one that left it there still or not.
+func TestACallThatIsLeftCountsUntilOthersCountIt(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := storagetest.OpenMemory(t)
+		one, two := start(t, store, "one"), start(t, store, "two")
+		one.drain(t, false)
+		held := two.pool.Own(two.pool.Find("a"))
+		held.Hold()
+		pass(5 * time.Second)
+		two.pool.Find("a").Leave()
+		held.Release()
+		for i := range 30 {
+			for at, b := range []*berth{one, two} {
+				if got := b.status(t); got.Drained || got.Left.Held == 0 || got.Berths != 2 {
+					t.Fatalf("%d ms after, at %d: %+v", i*100, at, got)
+				}
+			}
+			pass(100 * time.Millisecond)
+		}
+		two.end()
+		pass(25 * time.Second)
+		if got := one.status(t); got.Drained || got.Left.Held != 1 || got.Berths != 1 || got.Heeding != 1 {
+			t.Errorf("after the end of who left it: %+v", got)
+		}
+		if got, err := one.Of(t.Context(), "p", "b", 0); err != nil || got.Berths != 1 || got.Heeding != 0 {
+			t.Errorf("of another upstream: %+v, %v", got, err)
+		}
+		pass(10 * time.Second)
+		if got := one.status(t); !got.Drained {
+			t.Errorf("in the end: %+v", got)
+		}
+	})
+}
+
+// A berth that ends in good order and has left nothing is in nobody's way from then on, whatever it had under way a moment before.
+func TestABerthThatHasLeftNothingCountsNoMore(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := storagetest.OpenMemory(t)
+		one, two := start(t, store, "one"), start(t, store, "two")
+		held := two.pool.Own(two.pool.Find("a"))
+		held.Hold()
+		pass(6 * time.Second)
+		held.Release()
+		two.end()
+		one.drain(t, false)
+		pass(3 * time.Second)
+		if got := one.status(t); !got.Drained || got.Berths != 1 {
+			t.Errorf("got %+v", got)
+		}
+	})
+}
+
 // What a berth that died had under way counts for a while: whoever goes on with it has it by then.
 func TestADeadBerthsCallsCountForAWhile(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -206,7 +275,7 @@ func TestADeadBerthsCallsCountForAWhile(t *testing.T) {
 		held := two.pool.Own(two.pool.Find("a"))
 		held.Hold()
 		pass(5 * time.Second)
-		two.end() // its calls are left to others
+		two.kill(t, store, 30*time.Second)
 		pass(10 * time.Second)
 		if got := one.status(t); got.Drained || got.Left.Held != 1 {
 			t.Errorf("just after: %+v, want its call", got)
@@ -226,17 +295,7 @@ func TestADeadBerthsReportCountsForItsLifeThoughItStands(t *testing.T) {
 		held := two.pool.Own(two.pool.Find("a"))
 		held.Hold()
 		pass(10 * time.Second)
-		two.end() // and its report stays
-		report, err := store.Get(t.Context(), "drain:berth:two")
-		if err == nil {
-			err = store.Put(t.Context(), "drain:berth:two", report.Value, time.Hour)
-		}
-		if err == nil {
-			err = store.KeepMembers(t.Context(), "drain:berths", storage.Member{Name: "two", Left: time.Hour})
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		two.kill(t, store, time.Hour)
 		one.drain(t, false)
 		pass(25 * time.Second)
 		if got := one.status(t); got.Drained || got.Berths != 2 {

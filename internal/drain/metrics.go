@@ -55,7 +55,17 @@ func (w *Watch) countOnce(ctx context.Context) {
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.summary, w.berths = next, len(reports)
+	w.summary, w.berths = next, alive(reports)
+}
+
+// alive is how many of these are of berths that have not ended.
+func alive(reports []report) (n int) {
+	for _, r := range reports {
+		if !r.Gone {
+			n++
+		}
+	}
+	return n
 }
 
 // measure has the gauges tell what was counted last.

@@ -15,6 +15,7 @@ import (
 type report struct {
 	Format    int        `json:"v"`
 	Upstreams []underWay `json:"upstreams"`
+	Gone      bool       `json:"gone,omitempty"` // the berth has ended: what it says are calls that it has left to others
 	drains    map[place]drains
 }
 
@@ -30,6 +31,8 @@ type underWay struct {
 	// configuration drains the upstream.
 	Since time.Time `json:"since,omitzero"`
 	File  bool      `json:"file,omitempty"`
+
+	waiting int // of Held, those of which nothing is in flight
 }
 
 // drains is whether an upstream drains as its pool has it.
@@ -49,17 +52,20 @@ func reportKey(berth string) string { return "drain:berth:" + berth }
 
 // tell writes the report of this process.
 func (w *Watch) tell(ctx context.Context) {
-	r := w.report()
-	value, err := json.Marshal(r)
-	if err == nil {
-		err = w.o.Store.Each(ctx, []storage.Write{{
-			Key: reportKey(w.o.Name), Value: value, TTL: reportLife, Over: true,
-			List: berthsList, Member: storage.Member{Name: w.o.Name, Left: reportLife},
-		}})
-	}
-	if err != nil && ctx.Err() == nil {
+	if err := w.post(ctx, w.report()); err != nil && ctx.Err() == nil {
 		w.log.Debug("what is under way here could not be reported", "error", err)
 	}
+}
+
+func (w *Watch) post(ctx context.Context, r report) error {
+	value, err := json.Marshal(r)
+	if err != nil {
+		return err
+	}
+	return w.o.Store.Each(ctx, []storage.Write{{
+		Key: reportKey(w.o.Name), Value: value, TTL: reportLife, Over: true,
+		List: berthsList, Member: storage.Member{Name: w.o.Name, Left: reportLife},
+	}})
 }
 
 // report takes stock.
@@ -95,23 +101,42 @@ func (w *Watch) underWay(at place, u *routing.Upstream, d drains) underWay {
 		way.Since, way.File = d.since, d.file
 	}
 	now := u.UnderWay()
-	way.Requests, way.Streams, way.Held = now.Requests, now.Streams, now.Held
+	way.Requests, way.Streams, way.Held, way.waiting = now.Requests, now.Streams, now.Held, now.Waiting
 	return way
 }
 
-// resign tells the others that this berth has nothing under way any more. Held calls may have been
-// left to another berth, which need not have them yet: for these its last report stands for its life.
+// resign tells the others that this berth has nothing under way any more but what it has left to them, which they need not count yet: that
+// stands for the life of a report.
 func (w *Watch) resign(ctx context.Context) {
-	w.mu.Lock()
-	holds := slices.ContainsFunc(w.told.Upstreams, func(way underWay) bool { return way.Held > 0 })
-	w.mu.Unlock()
-	if holds {
-		return
-	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
 	defer cancel()
+	if last := w.lastReport(); len(last.Upstreams) > 0 {
+		_ = w.post(ctx, last) // else the one before stands as long
+		return
+	}
 	_ = w.o.Store.RemoveMember(ctx, berthsList, w.o.Name) // else it runs out
 	_ = w.o.Store.Delete(ctx, reportKey(w.o.Name))
+}
+
+// lastReport is of the calls that others may go on with. Those that wait for their client go on where that answers: they are told as they
+// were last, since they end here with the process.
+func (w *Watch) lastReport() report {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	waited := map[place]int{}
+	for _, way := range w.told.Upstreams {
+		waited[place{way.Pool, way.Upstream}] = way.waiting
+	}
+	last := report{Format: format, Gone: true}
+	for _, pool := range w.o.Pools() {
+		for _, u := range pool.Upstreams() {
+			at, now := place{pool.Name(), u.Name}, u.UnderWay()
+			if held := now.Left + max(now.Waiting, waited[at]); held > 0 {
+				last.Upstreams = append(last.Upstreams, underWay{Pool: at.pool, Upstream: at.upstream, Held: held})
+			}
+		}
+	}
+	return last
 }
 
 // reports are those of all berths, this one's as it is now. Those count no more that were not written anew for their life, though they

@@ -54,7 +54,7 @@ type Status struct {
 // said is what marks and reports say of an upstream.
 func said(pool string, u *routing.Upstream, reports []report) Status {
 	mark := u.Drain()
-	s := Status{Pool: pool, Name: u.Name, URL: u.URL.Redacted(), Draining: u.IsDraining(), Since: mark.Since, MoveSessions: mark.MoveSessions, Berths: len(reports)}
+	s := Status{Pool: pool, Name: u.Name, URL: u.URL.Redacted(), Draining: u.IsDraining(), Since: mark.Since, MoveSessions: mark.MoveSessions, Berths: alive(reports)}
 	switch {
 	case mark.Set():
 		s.By = "operator"
@@ -69,12 +69,12 @@ func said(pool string, u *routing.Upstream, reports []report) Status {
 
 // take adds what one berth reports.
 func (s *Status) take(r report, at place, mark routing.Drain) {
-	heeds := true
+	heeds := !r.Gone
 	for _, way := range r.Upstreams {
 		if (place{way.Pool, way.Upstream}) != at {
 			continue
 		}
-		heeds = way.File || mark.Set() && way.Since.Equal(mark.Since)
+		heeds = !r.Gone && (way.File || mark.Set() && way.Since.Equal(mark.Since))
 		s.Left.Requests += way.Requests
 		s.Left.Streams += way.Streams
 		s.Left.Held += way.Held

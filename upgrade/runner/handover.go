@@ -49,8 +49,18 @@ func (h *Held) handOver(ctx context.Context) {
 		return
 	}
 	if _, err := h.stepLocked(ctx, h.l.Op(task.Leave)); err == nil || errors.Is(err, task.ErrStale) {
-		h.end(errLeft) // stale: an earlier attempt was not acknowledged
+		h.leaveToOther() // stale: an earlier attempt was not acknowledged
 	}
+}
+
+// leaveToOther ends the call, which the record says is another berth's to go on with: until that counts it, it counts here. The caller has h.mu.
+func (h *Held) leaveToOther() {
+	if pool := h.r.Pools.Get(h.entry.Pool); pool != nil {
+		if u := pool.Routing.Find(h.entry.Upstream); u != nil {
+			u.Leave()
+		}
+	}
+	h.end(errLeft)
 }
 
 // mayBeHandedOver reports whether another berth has all that it takes to go on. What is tied to

@@ -97,7 +97,7 @@ func (h *Held) look(ctx context.Context) error {
 		h.end(errCancelled)
 	case stands.Holder == h.l.Holder && stands.Left:
 		h.entry = stands
-		h.end(errLeft) // which was not acknowledged
+		h.leaveToOther() // which was not acknowledged
 	case stands.Holder == h.l.Holder:
 		h.entry, h.sure = stands, began // others settle what it asks
 		h.recount(stands.Task)
