@@ -131,6 +131,34 @@ func TestACallThatWasNotSentBeginsAnew(t *testing.T) {
 	})
 }
 
+// Where the berth may have taken that answer, before it was lost, it may have sent the call as well: this does not begin anew.
+func TestACallThatMayHaveBeenSentDoesNotBeginAnew(t *testing.T) {
+	u := tool(kind{asks: "roots/list"}, func(k *running) {
+		time.Sleep(time.Minute)
+		where(k)
+	})
+	for name, c := range map[string]struct {
+		loses int  // so many rounds
+		dies  bool // with the first
+	}{"it is gone": {1, true}, "it lives": {2, false}} {
+		t.Run(name, func(t *testing.T) {
+			bridged(t, u, nil, func(r *rig) {
+				r.keeps = true
+				f, a, b, _ := r.join(10 * time.Minute)
+				first := r.do(asking{name: "asks", by: a})
+				f.loses = c.loses
+				if c.dies {
+					f.dies = "a"
+				}
+				lost := r.do(asking{name: "asks", by: b, params: first.answers(rooted)})
+				if lost.Error == nil || !strings.Contains(lost.text, "holder_lost") || !strings.Contains(lost.text, `"mayHaveExecuted":true`) || r.ran() != 1 {
+					t.Errorf("got %s, the tool ran %d times", lost.text, r.ran())
+				}
+			})
+		})
+	}
+}
+
 // A server may wait for that answer before it gives any: what cannot be asked is refused then.
 func TestAServerThatWaitsForWhatItAskedFirst(t *testing.T) {
 	u := &upstream{kind: kind{asks: "roots/list"}}
