@@ -8,6 +8,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"berth/proxy/bridge/held"
 	"berth/proxy/bridge/sessions"
 )
 
@@ -157,6 +158,23 @@ func TestACallThatMayHaveBeenSentDoesNotBeginAnew(t *testing.T) {
 			})
 		})
 	}
+}
+
+// Nor does one that was held here, and of which nobody knows any more what has come.
+func TestACallThatIsOverDoesNotBeginAnew(t *testing.T) {
+	bridged(t, tool(kind{asks: "roots/list"}, where), nil, func(r *rig) {
+		_, a, b, _ := r.join(10 * time.Minute)
+		first := r.do(asking{name: "asks", by: a})
+		if g := r.do(asking{name: "asks", by: a, params: first.answers(rooted)}); g.Result.Type != "complete" {
+			t.Errorf("got %s", g.text)
+		}
+		time.Sleep(2 * held.Replay)
+		for _, by := range []*Bridge{a, b} {
+			if g := r.do(asking{name: "asks", by: by, params: first.answers(rooted)}); g.Error == nil || !strings.Contains(g.text, "given_up") || r.ran() != 1 {
+				t.Errorf("got %s, the tool ran %d times", g.text, r.ran())
+			}
+		}
+	})
 }
 
 // A server may wait for that answer before it gives any: what cannot be asked is refused then.

@@ -28,10 +28,10 @@ func (c *call) retry(ctx context.Context) (*wire.Response, error) {
 	}
 	h, elsewhere, err := c.takeOn(ctx, st)
 	switch {
-	case st.Unsent && errors.Is(err, errHolderGone):
-		return c.begin(ctx) // nothing has run
 	case st.By == c.f.b.name && errors.Is(err, errHolderLost):
 		return nil, held.ErrGivenUp // it would be held here
+	case st.Unsent && errors.Is(err, errHolderGone):
+		return c.begin(ctx) // nothing has run
 	case h == nil:
 		return elsewhere, err
 	}
