@@ -104,11 +104,11 @@ func (x *request) ownerFailed(u *routing.Upstream, err error) error {
 	if x.Ctx.Err() != nil || !errors.As(err, &failed) {
 		return fault.ErrClientGone
 	}
-	if x.Decision.IsKeptTogether() && !failed.Sent && !failed.Starved && course.IsLost(x.Endpoint, u, failed) {
+	if x.Decision.IsKeptTogether() && !failed.Sent && !failed.IsOwn() && course.IsLost(x.Endpoint, u, failed) {
 		x.left = x.Decision.LeaveOwner()
 		return x.forwardUnbound()
 	}
-	if !failed.Sent && !failed.Starved {
+	if !failed.Sent && !failed.IsOwn() {
 		if v := x.p.mover.Lost(x.Ctx, x.Case(), u); v.Step != failover.Stay {
 			return x.act(v)
 		}

@@ -64,6 +64,7 @@ type SendError struct {
 	TimedOut bool  // no connection, or no answer's headers, in time
 	Starved  bool  // this process has no file descriptor or port left: nobody was tried
 	Garbled  bool  // what was answered is no answer in HTTP; Sent, and its connection is closed
+	Between  bool  // the way failed to another berth, which was to send the request; with Sent that berth may have
 
 	// Unstarted says that the upstream is a server that this process runs, and cannot start; Refused. Err is an *mcp.Error
 	// that says why.
@@ -79,6 +80,9 @@ func (e *SendError) Error() string {
 	}
 	return fmt.Sprintf("exchange: %v", cause)
 }
+
+// IsOwn reports whether the failure is of what stands before the upstream, and says nothing of that.
+func (e *SendError) IsOwn() bool { return e.Starved || e.Between }
 
 // Unwrap returns the cause.
 func (e *SendError) Unwrap() error { return e.Err }

@@ -39,12 +39,12 @@ type failure struct {
 }
 
 // exchangeFlags are those of an exchange.SendError.
-type exchangeFlags struct{ Sent, Refused, TimedOut, Starved, Garbled bool }
+type exchangeFlags struct{ Sent, Refused, TimedOut, Starved, Garbled, Between bool }
 
 func failureOf(err error) *failure {
 	f := &failure{Text: err.Error(), exchangeFlags: exchangeFlags{Sent: true}}
 	if e, ok := errors.AsType[*exchange.SendError](err); ok {
-		f.exchangeFlags = exchangeFlags{e.Sent, e.Refused, e.TimedOut, e.Starved, e.Garbled}
+		f.exchangeFlags = exchangeFlags{e.Sent, e.Refused, e.TimedOut, e.Starved, e.Garbled, e.Between}
 	}
 	return f
 }
@@ -66,5 +66,6 @@ func (f *failure) cause() error {
 func (f *failure) sendError() *exchange.SendError {
 	return &exchange.SendError{
 		Err: f.cause(), Sent: f.Sent, Refused: f.Refused, TimedOut: f.TimedOut, Starved: f.Starved, Garbled: f.Garbled,
+		Between: f.Between || f.Busy || f.Lost,
 	}
 }

@@ -19,20 +19,20 @@ const offerPatience = 2
 const offerSpare = 5 * time.Second
 
 // Pass has the berth of that name answer request, and returns the answer when its headers are there,
-// within wait (0: no limit). A failure is a *exchange.SendError, and wraps ErrGone, ErrLost, ErrBusy,
-// ErrTooLarge or storage.ErrUnavailable where it is one of these. ctx bounds the whole exchange;
-// closing the answer's body ends it.
+// within wait (0: no limit). A failure is a *exchange.SendError, Between where it is the way that failed, and
+// wraps ErrGone, ErrLost, ErrBusy, ErrTooLarge or storage.ErrUnavailable where it is one of these. ctx bounds
+// the whole exchange; closing the answer's body ends it.
 func (m *Mailbox) Pass(ctx context.Context, to string, request *exchange.Request, wait time.Duration) (*wire.Response, error) {
 	switch {
 	case to == m.name:
-		return nil, &exchange.SendError{Err: errSelf}
+		return nil, unoffered(errSelf)
 	case !m.store.Shared():
-		return nil, &exchange.SendError{Err: ErrGone}
+		return nil, unoffered(ErrGone)
 	case len(request.Body) > MaxBody:
-		return nil, &exchange.SendError{Err: ErrTooLarge}
+		return nil, unoffered(ErrTooLarge)
 	}
 	if err := m.isThere(ctx, to, wait); err != nil {
-		return nil, &exchange.SendError{Err: err, TimedOut: errors.Is(err, errLate)}
+		return nil, unoffered(err)
 	}
 	p := newPassed(ctx, m, to)
 	response, err := p.exchange(request, wait)
@@ -40,6 +40,11 @@ func (m *Mailbox) Pass(ctx context.Context, to string, request *exchange.Request
 		return nil, p.fail(err)
 	}
 	return response, nil
+}
+
+// unoffered is how a request failed that was not offered.
+func unoffered(err error) *exchange.SendError {
+	return &exchange.SendError{Err: err, TimedOut: errors.Is(err, errLate), Between: true}
 }
 
 // isThere fails if the berth of that name is not there, or not within wait (0: no limit).
@@ -149,6 +154,7 @@ func (p *passed) fail(err error) *exchange.SendError {
 		e.Err = ErrLost
 	}
 	e.TimedOut = errors.Is(e.Err, errLate)
+	e.Between = !e.Sent || errors.Is(e.Err, ErrLost) || errors.Is(e.Err, storage.ErrUnavailable)
 	return e
 }
 

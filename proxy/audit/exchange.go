@@ -79,6 +79,8 @@ func ErrorType(err error) string {
 	switch {
 	case !errors.As(err, &failed):
 		return semconv.ErrorTypeOther.Value.AsString()
+	case failed.Between:
+		return "relay"
 	case failed.TimedOut:
 		return "timeout"
 	case failed.Unstarted:

@@ -12,11 +12,13 @@ import (
 	"time"
 
 	"berth/internal/exchange"
+	"berth/internal/mcp"
 	"berth/internal/relay"
 	"berth/internal/storage"
 	"berth/internal/wire"
 	"berth/proxy/bridge/held"
 	"berth/proxy/bridge/sessions"
+	"berth/proxy/fault"
 	"berth/proxy/resident"
 	"berth/routing"
 	"berth/routing/profile"
@@ -28,8 +30,10 @@ type fleet struct {
 
 	berths map[string]*Bridge
 	passed int
-	loses  int   // so many answers to what is passed on, which their berth gives to nobody then
-	fails  error // with which whoever passes it on is told so; nil: relay.ErrLost
+	loses  int    // so many answers to what is passed on, which their berth gives to nobody then
+	fails  error  // with which whoever passes it on is told so; nil: relay.ErrLost
+	dies   string // the berth that does with such an answer; "": none
+	stops  error  // with which all fails on its way that is passed on; nil: nothing does
 }
 
 // Shared says that there are other berths.
@@ -47,10 +51,10 @@ func (p post) Pass(ctx context.Context, to string, passed *exchange.Request, wai
 	b := p.berths[to]
 	request, pool, ok := resident.Unaddressed(passed)
 	if b == nil || !ok || pool != "p" {
-		return nil, &exchange.SendError{Err: relay.ErrGone}
+		return nil, &exchange.SendError{Err: relay.ErrGone, Between: true}
 	}
 	if p.passed++; to == p.name {
-		return nil, &exchange.SendError{Err: relay.ErrBusy} // as a mailbox fails there
+		return nil, &exchange.SendError{Err: relay.ErrBusy, Between: true} // as a mailbox fails there
 	}
 	holder := b.To(b.options().Endpoint.Router.Pool.Find("a"))
 	if p.loses > 0 {
@@ -61,7 +65,11 @@ func (p post) Pass(ctx context.Context, to string, passed *exchange.Request, wai
 			}
 		}()
 		time.Sleep(time.Second)
-		return nil, &exchange.SendError{Err: cmp.Or(p.fails, relay.ErrLost), Sent: true}
+		delete(p.berths, p.dies)
+		return nil, &exchange.SendError{Err: cmp.Or(p.fails, relay.ErrLost), Sent: true, Between: true}
+	}
+	if p.stops != nil {
+		return nil, &exchange.SendError{Err: p.stops, Between: true}
 	}
 	return holder.Send(ctx, request, wait)
 }
@@ -235,11 +243,64 @@ func TestARoundThatTheStoreFailsOnItsWayCountsAsNotSent(t *testing.T) {
 		f.loses, f.fails = 1, storage.ErrUnavailable
 		round := asking{name: "asks", by: b, params: g.answers(accepted)}
 		_, err := r.send(r.t.Context(), round)
-		if e, failed := errors.AsType[*exchange.SendError](err); !failed || e.Sent || !errors.Is(err, storage.ErrUnavailable) {
+		if e, failed := errors.AsType[*exchange.SendError](err); !failed || e.Sent || !e.Between || !errors.Is(err, storage.ErrUnavailable) {
 			t.Errorf("got %v, want that nothing was sent", err)
+		}
+		if told := fault.Word(err, false); told.Reason != mcp.ReasonStoreUnavailable || told.RetryAfter == 0 || told.Outcome != mcp.Unknown {
+			t.Errorf("its client is told %+v, want that it may have run", told)
 		}
 		if g := r.do(round); len(g.Result.Got) != 1 || r.ran() != 1 {
 			t.Errorf("got %s, %d runs", g.text, r.ran())
+		}
+	})
+}
+
+// Whatever fails on the way there is told as what it is, and the call waits on; a round that a berth was lost with before may have run.
+func TestARoundThatCannotBePassedOnIsToldAsWhatItIs(t *testing.T) {
+	u := tool(kind{plain: true}, func(k *running) { k.ends(k.ask()) })
+	for _, stops := range []error{storage.ErrUnavailable, relay.ErrBusy, relay.ErrTooLarge} {
+		bridged(t, u, nil, func(r *rig) {
+			f, a, b, _ := r.join(10 * time.Minute)
+			round := asking{name: "asks", by: b, params: r.do(asking{name: "asks", by: a}).answers(accepted)}
+			f.stops = stops
+			_, err := r.send(r.t.Context(), round)
+			if e, failed := errors.AsType[*exchange.SendError](err); !failed || e.Sent || !e.Between || !errors.Is(err, stops) {
+				t.Errorf("%v: got %v", stops, err)
+			}
+			if told := fault.Word(err, false); told.Outcome == mcp.Unknown {
+				t.Errorf("%v: its client is told %+v", stops, told)
+			}
+			f.stops = nil
+			if g := r.do(round); len(g.Result.Got) != 1 {
+				t.Errorf("%v: got %s", stops, g.text)
+			}
+			f.loses, f.stops = 1, stops
+			_, err = r.send(r.t.Context(), round)
+			if told := fault.Word(err, false); told.Outcome != mcp.Unknown || !errors.Is(err, stops) {
+				t.Errorf("%v, after one that was lost: its client is told %+v", stops, told)
+			}
+		})
+	}
+}
+
+// silence is a relay that brings nothing before its context ends.
+type silence struct{ post }
+
+func (silence) Pass(ctx context.Context, _ string, _ *exchange.Request, _ time.Duration) (*wire.Response, error) {
+	<-ctx.Done()
+	return nil, &exchange.SendError{Err: context.Cause(ctx), Between: true}
+}
+
+// The same where it takes longer than the answer may.
+func TestARoundThatIsNotPassedOnInTimeSaysNothingOfTheUpstream(t *testing.T) {
+	bridged(t, tool(kind{plain: true}, func(k *running) { k.ends(k.ask()) }), nil, func(r *rig) {
+		f, a, _, _ := r.join(10 * time.Minute)
+		b := r.another(func(o *Options) { o.Store, o.Relay = f, silence{post{f, "d"}} })
+		round := asking{name: "asks", params: r.do(asking{name: "asks", by: a}).answers(accepted)}
+		at := b.options().Endpoint.Router.Pool.Find("a")
+		_, err := b.To(at).Send(r.t.Context(), round.request(at.URL), time.Second)
+		if e, failed := errors.AsType[*exchange.SendError](err); !failed || e.Sent || !e.TimedOut || !e.Between {
+			t.Errorf("got %+v", err)
 		}
 	})
 }

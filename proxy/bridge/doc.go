@@ -35,7 +35,7 @@
 //	stock.go                           what is open at an upstream
 //	call.go, send.go                   a call: sent
 //	answer.go, reading.go, stream.go   its answer, shown
-//	ask.go, retry.go, bring.go, tell.go, giveup.go, moot.go   questions: asked, answered, brought to the server, given up, waited for no more
+//	ask.go, retry.go, pass.go, bring.go, tell.go, giveup.go, moot.go   questions: asked, answered, passed on to who holds the call, brought to the server, given up, waited for no more
 //	greet.go                           what is asked before any call
 //	first.go                           what a call is refused for until it is answered
 //	cursor.go                          lists in pages

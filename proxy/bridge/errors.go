@@ -2,6 +2,7 @@ package bridge
 
 import (
 	"errors"
+	"fmt"
 
 	"berth/internal/exchange"
 	"berth/internal/mcp"
@@ -20,6 +21,7 @@ var (
 // What a bridged call fails with.
 var (
 	errHolderLost = fault.Lost(mcp.ReasonHolderLost, "the berth that held the call between its rounds is gone")
+	errHolderGone = fmt.Errorf("%w, and has not taken this one", errHolderLost)
 	errNotThere   = &mcp.Error{Status: wire.StatusOK, Code: mcp.CodeInternal, Message: "the tool needs its user at a URL first, which the client has declined", Outcome: mcp.NotExecuted}
 	errUnusable   = fault.BadUpstream
 	errNoCursor   = fault.Unavailable(mcp.ReasonKeysUnavailable, "no cursor can be sealed")
@@ -32,7 +34,7 @@ var errLate = errors.New("bridge: no answer in time")
 func timedOut(err error) error {
 	late := &exchange.SendError{Err: err, Sent: true, TimedOut: true}
 	if failed, ok := errors.AsType[*exchange.SendError](err); ok {
-		late.Sent = failed.Sent
+		late.Sent, late.Between = failed.Sent, failed.Between
 	}
 	return late
 }

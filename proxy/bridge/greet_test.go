@@ -8,6 +8,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"berth/proxy/bridge/held"
 	"berth/proxy/bridge/sessions"
 )
 
@@ -127,6 +128,51 @@ func TestACallThatWasNotSentBeginsAnew(t *testing.T) {
 		}
 		if last := r.do(asking{name: "asks", by: b, params: anew.answers(rooted)}); last.Result.Type != "complete" || r.ran() != 1 {
 			t.Errorf("got %s, the tool ran %d times", last.text, r.ran())
+		}
+	})
+}
+
+// Where the berth may have taken that answer, before it was lost, it may have sent the call as well: this does not begin anew.
+func TestACallThatMayHaveBeenSentDoesNotBeginAnew(t *testing.T) {
+	u := tool(kind{asks: "roots/list"}, func(k *running) {
+		time.Sleep(time.Minute)
+		where(k)
+	})
+	for name, c := range map[string]struct {
+		loses int  // so many rounds
+		dies  bool // with the first
+	}{"it is gone": {1, true}, "it lives": {2, false}} {
+		t.Run(name, func(t *testing.T) {
+			bridged(t, u, nil, func(r *rig) {
+				r.keeps = true
+				f, a, b, _ := r.join(10 * time.Minute)
+				first := r.do(asking{name: "asks", by: a})
+				f.loses = c.loses
+				if c.dies {
+					f.dies = "a"
+				}
+				lost := r.do(asking{name: "asks", by: b, params: first.answers(rooted)})
+				if lost.Error == nil || !strings.Contains(lost.text, "holder_lost") || !strings.Contains(lost.text, `"mayHaveExecuted":true`) || r.ran() != 1 {
+					t.Errorf("got %s, the tool ran %d times", lost.text, r.ran())
+				}
+			})
+		})
+	}
+}
+
+// Nor does one that was held here, and of which nobody knows any more what has come.
+func TestACallThatIsOverDoesNotBeginAnew(t *testing.T) {
+	bridged(t, tool(kind{asks: "roots/list"}, where), nil, func(r *rig) {
+		_, a, b, _ := r.join(10 * time.Minute)
+		first := r.do(asking{name: "asks", by: a})
+		if g := r.do(asking{name: "asks", by: a, params: first.answers(rooted)}); g.Result.Type != "complete" {
+			t.Errorf("got %s", g.text)
+		}
+		time.Sleep(2 * held.Replay)
+		for _, by := range []*Bridge{a, b} {
+			if g := r.do(asking{name: "asks", by: by, params: first.answers(rooted)}); g.Error == nil || !strings.Contains(g.text, "given_up") || r.ran() != 1 {
+				t.Errorf("got %s, the tool ran %d times", g.text, r.ran())
+			}
 		}
 	})
 }

@@ -40,8 +40,10 @@ func (c *call) answerMoot(ctx context.Context) (*wire.Response, error) {
 	}
 	h, elsewhere, err := c.takeOn(ctx, st)
 	switch {
-	case errors.Is(err, errHolderLost):
+	case errors.Is(err, errHolderGone):
 		return moot, nil
+	case errors.Is(err, errHolderLost): // it may live
+		return waits, nil
 	case h == nil && err == nil:
 		return elsewhere, nil
 	case h == nil:

@@ -171,3 +171,19 @@ func TestACallIsMootWhoseBerthIsLost(t *testing.T) {
 		}
 	})
 }
+
+// Where a berth may live nobody knows that.
+func TestACallIsNotMootWhoseBerthMayLive(t *testing.T) {
+	u := tool(kind{plain: true}, func(k *running) { k.ends(k.ask()) })
+	bridged(t, u, nil, func(r *rig) {
+		f, a, b, _ := r.join(time.Minute)
+		first := r.do(asking{name: "asks", by: a})
+		f.loses = 4
+		if status := r.asksWhetherMoot(first, asking{by: b}); status != 202 {
+			t.Errorf("got %d", status)
+		}
+		if g := r.do(asking{name: "asks", by: b, params: first.answers(accepted)}); len(g.Result.Got) != 1 {
+			t.Errorf("got %s", g.text)
+		}
+	})
+}

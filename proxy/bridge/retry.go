@@ -6,15 +6,12 @@ import (
 
 	"berth/internal/exchange"
 	"berth/internal/mcp"
-	"berth/internal/relay"
-	"berth/internal/storage"
 	"berth/internal/wire"
 	"berth/proxy/bridge/flow"
 	"berth/proxy/bridge/held"
 	"berth/proxy/bridge/rounds"
 	"berth/proxy/bridge/sessions"
 	"berth/proxy/outbound"
-	"berth/proxy/resident"
 	"berth/proxy/session"
 )
 
@@ -31,10 +28,10 @@ func (c *call) retry(ctx context.Context) (*wire.Response, error) {
 	}
 	h, elsewhere, err := c.takeOn(ctx, st)
 	switch {
-	case st.Unsent && errors.Is(err, errHolderLost):
-		return c.begin(ctx) // nothing has run
 	case st.By == c.f.b.name && errors.Is(err, errHolderLost):
 		return nil, held.ErrGivenUp // it would be held here
+	case st.Unsent && errors.Is(err, errHolderGone):
+		return c.begin(ctx) // nothing has run
 	case h == nil:
 		return elsewhere, err
 	}
@@ -140,24 +137,4 @@ func (c *call) askAgain(ctx context.Context, st *rounds.State, open []rounds.Que
 		return nil, err
 	}
 	return wire.Whole(wire.StatusOK, body), nil
-}
-
-// pass has the berth go on that holds the call which a request is of. A round may be taken again, as its client might: where a flush of
-// the store has lost what was passed on, the berth that lives is passed it once more; and where the store fails on the way nothing was sent.
-func (b *Bridge) pass(ctx context.Context, to string, request *exchange.Request) (*wire.Response, error) {
-	if b.options().Relay == nil || to == b.name {
-		return nil, errHolderLost
-	}
-	for again := false; ; again = true {
-		response, err := b.options().Relay.Pass(ctx, to, resident.Addressed(request, b.options().Endpoint.Router.Pool.Name()), 0)
-		switch {
-		case errors.Is(err, relay.ErrLost) && !again:
-		case errors.Is(err, relay.ErrGone), errors.Is(err, relay.ErrLost):
-			return nil, errHolderLost
-		case errors.Is(err, storage.ErrUnavailable):
-			return nil, &exchange.SendError{Err: err}
-		default:
-			return response, err
-		}
-	}
 }

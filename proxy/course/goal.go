@@ -44,7 +44,7 @@ func IsOutOfReach(c *inbound.Call, at *routing.Decision, u *routing.Upstream) bo
 func Unreachable(c failover.Case, u *routing.Upstream, failed *exchange.SendError) error {
 	sent := failed != nil && failed.Sent
 	switch {
-	case failed != nil && (failed.Starved || failed.Garbled):
+	case failed != nil && (failed.IsOwn() && !failed.Sent || failed.Garbled):
 		return failed
 	case c.AboutTask && lacksTasks(c.Single()) && (!sent || c.Single().Method == mcp.MethodGetTask):
 		return mcp.ErrMissingTasks // whoever answers says so

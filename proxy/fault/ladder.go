@@ -6,6 +6,7 @@ import (
 
 	"berth/internal/exchange"
 	"berth/internal/mcp"
+	"berth/internal/relay"
 	"berth/internal/storage"
 	"berth/internal/wire"
 	"berth/routing"
@@ -21,6 +22,8 @@ var (
 	noRoom          = Unavailable(mcp.ReasonUpstreamsFull, "the server instances have as much to do as they may")
 	tooManyAsked    = Unavailable(mcp.ReasonOverloaded, "too many unknown ids are being asked for")
 	storeDown       = Unavailable(mcp.ReasonStoreUnavailable, "the store of bindings is not available")
+	storeLost       = &mcp.Error{Status: wire.StatusServiceUnavailable, Code: mcp.CodeUnavailable, Message: "the store was lost before the berth that holds this had answered", Reason: mcp.ReasonStoreUnavailable, Outcome: mcp.Unknown}
+	tooFar          = Refused(wire.StatusRequestEntityTooLarge, "request body too large to be passed on to the berth that holds this")
 	timedOut        = &mcp.Error{Status: wire.StatusGatewayTimeout, Code: mcp.CodeTimeout, Message: "the upstream did not answer in time", Reason: mcp.ReasonTimeout, Outcome: mcp.Unknown}
 	reset           = Broken(mcp.ReasonUpstreamReset, "the upstream broke the exchange off")
 	tooManyTasksNow = inAWhile(TooManyTasks, RetrySoon)
@@ -66,12 +69,16 @@ func Word(err error, reads bool) *mcp.Error {
 		}
 		return worded
 	}
+	failed, unsaid := errors.AsType[*exchange.SendError](err)
+	if unsaid && failed.Between {
+		return unpassed(failed, reads)
+	}
 	for _, rung := range rungs {
 		if errors.Is(err, rung.err) {
 			return rung.answer
 		}
 	}
-	if failed, ok := errors.AsType[*exchange.SendError](err); ok {
+	if unsaid {
 		return unanswered(failed, reads) // a deadline that ended it, too
 	}
 	if errors.Is(err, context.DeadlineExceeded) {
@@ -98,4 +105,24 @@ func unanswered(e *exchange.SendError, reads bool) *mcp.Error {
 		return inAWhile(worded, RetrySoon)
 	}
 	return worded
+}
+
+// unpassed words a request that failed on its way to another berth.
+func unpassed(e *exchange.SendError, reads bool) *mcp.Error {
+	away := errors.Is(e, storage.ErrUnavailable)
+	switch {
+	case errors.Is(e, relay.ErrTooLarge):
+		return tooFar
+	case errors.Is(e, relay.ErrBusy):
+		return Overloaded
+	case away && !e.Sent:
+		return storeDown
+	case away && reads:
+		return inAWhile(storeLost, RetrySoon)
+	case away:
+		return storeLost
+	case e.Sent:
+		return unanswered(e, reads)
+	}
+	return OwnerSilent
 }

@@ -10,8 +10,37 @@ import (
 
 	"berth/internal/exchange"
 	"berth/internal/mcp"
+	"berth/internal/relay"
 	"berth/internal/storage"
 )
+
+// What the way to another berth fails with is told as what it is; and what may have been taken there may have run.
+func TestAFailureBetweenBerthsIsWorded(t *testing.T) {
+	away := fmt.Errorf("x: %w", storage.ErrUnavailable)
+	for name, c := range map[string]struct {
+		failed  exchange.SendError
+		reads   bool
+		status  int
+		reason  string
+		outcome mcp.Outcome
+		again   bool
+	}{
+		"the store is away":                {exchange.SendError{Err: away}, false, 503, mcp.ReasonStoreUnavailable, mcp.NotExecuted, true},
+		"the store goes, of a call":        {exchange.SendError{Err: away, Sent: true}, false, 503, mcp.ReasonStoreUnavailable, mcp.Unknown, false},
+		"the store goes, of a read":        {exchange.SendError{Err: away, Sent: true}, true, 503, mcp.ReasonStoreUnavailable, mcp.Unknown, true},
+		"that berth is busy":               {exchange.SendError{Err: relay.ErrBusy}, false, 503, mcp.ReasonOverloaded, mcp.NotExecuted, true},
+		"that berth takes nothing in time": {exchange.SendError{Err: errors.New("late"), TimedOut: true}, false, 503, mcp.ReasonOwnerUnavailable, mcp.NotExecuted, true},
+		"that berth is lost, with a call":  {exchange.SendError{Err: relay.ErrLost, Sent: true}, false, 502, mcp.ReasonUpstreamReset, mcp.Unknown, false},
+		"that berth is lost, with a read":  {exchange.SendError{Err: relay.ErrLost, Sent: true}, true, 502, mcp.ReasonUpstreamReset, mcp.Unknown, true},
+		"the body is too large":            {exchange.SendError{Err: relay.ErrTooLarge}, false, 413, "", "", false},
+	} {
+		c.failed.Between = true
+		got := Word(&c.failed, c.reads)
+		if again := got.RetryAfter > 0; got.Status != c.status || got.Reason != c.reason || got.Outcome != c.outcome || again != c.again {
+			t.Errorf("%s: got %d %q, %q, again %v", name, got.Status, got.Reason, got.Outcome, again)
+		}
+	}
+}
 
 // A deadline is the store's unless it ended an exchange: what an upstream did not take, or answer, in time says
 // nothing of the store.

@@ -22,6 +22,7 @@ import (
 //	a status of 5xx but 501                                   failed, and there
 //	any other answer                                          well
 //	the context ended first; no descriptor or port was left;  nothing
+//	  the way to another berth failed, which was to send it;
 //	  a kept connection broke, and the request is sent again
 //
 // The probe of a silent upstream alone goes by itself: an answer to it ends the silence, and
@@ -31,7 +32,7 @@ import (
 // is as bad as a gateway's error, and no silence.
 func (s Sender) failed(u *routing.Upstream, failed *exchange.SendError) {
 	switch {
-	case failed.Starved:
+	case failed.IsOwn():
 		return
 	case failed.Unstarted:
 		cause := failed.Err

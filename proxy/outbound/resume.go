@@ -27,7 +27,7 @@ func (w Way) CouldResume(ctx context.Context, u *routing.Upstream, event string)
 	out.Header.Set(mcp.HeaderLastEvent, event)
 	response, err := To(w.Endpoint).Send(ctx, u, out, Terms{Wait: resumeTime})
 	if failed, ok := errors.AsType[*exchange.SendError](err); ok {
-		return failed.Starved || failed.TimedOut && failed.Sent
+		return failed.IsOwn() || failed.TimedOut && failed.Sent
 	}
 	if err != nil {
 		return true // the client left

@@ -30,7 +30,7 @@ type Terms struct {
 // Repeats reports whether a failure is one after which the request is sent again.
 func (t Terms) Repeats(err error) bool {
 	failed, ok := errors.AsType[*exchange.SendError](err)
-	return ok && t.Again && !failed.TimedOut && !failed.Refused && !failed.Garbled && !failed.Starved && (!failed.Sent || t.Reads)
+	return ok && t.Again && !failed.TimedOut && !failed.Refused && !failed.Garbled && (!failed.Sent && !failed.IsOwn() || failed.Sent && t.Reads)
 }
 
 // Send sends out to u once and returns the answer when its headers are there. A failure is

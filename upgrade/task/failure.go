@@ -7,6 +7,7 @@ import (
 
 	"berth/internal/exchange"
 	"berth/internal/mcp"
+	"berth/internal/relay"
 	"berth/internal/storage"
 	"berth/routing"
 )
@@ -99,6 +100,8 @@ func brokeOff() *mcp.Error {
 
 func wordUnanswered(e *exchange.SendError, t *Task) *mcp.Error {
 	switch {
+	case e.Between && !errors.Is(e, relay.ErrLost):
+		return wordUnpassed(e, t)
 	case !e.Sent && t.Session != "":
 		return NoUpstream("the server that has the client's session cannot be reached", fate(t.Round-1))
 	case !e.Sent:
@@ -109,6 +112,24 @@ func wordUnanswered(e *exchange.SendError, t *Task) *mcp.Error {
 		return &mcp.Error{Code: mcp.CodeTimeout, Message: "the server did not answer in time", Reason: mcp.ReasonTimeout, Outcome: mcp.Unknown}
 	}
 	return brokeOff()
+}
+
+// wordUnpassed words a call that failed on its way to another berth.
+func wordUnpassed(e *exchange.SendError, t *Task) *mcp.Error {
+	became := fate(t.Round - 1)
+	if e.Sent {
+		became = mcp.Unknown
+	}
+	w := &mcp.Error{Code: mcp.CodeUnavailable, Message: "the berth that holds this does not take the call", Reason: mcp.ReasonOwnerUnavailable, Outcome: became}
+	switch {
+	case errors.Is(e, storage.ErrUnavailable):
+		w.Message, w.Reason = "the store does not take the call to the berth that holds this", mcp.ReasonStoreUnavailable
+	case errors.Is(e, relay.ErrBusy):
+		w.Message, w.Reason = "the berth that holds this has too much under way", mcp.ReasonOverloaded
+	case errors.Is(e, relay.ErrTooLarge):
+		w.Code, w.Message, w.Reason = mcp.CodeInvalidRequest, "the call is too large to be passed on to the berth that holds this", ""
+	}
+	return w
 }
 
 // NoUpstream is the failure of a call whose upstream is out of reach.

@@ -6,6 +6,7 @@ import (
 
 	"berth/internal/exchange"
 	"berth/internal/mcp"
+	"berth/internal/relay"
 	"berth/internal/storage"
 	"berth/routing"
 )
@@ -23,6 +24,13 @@ func TestFailureSaysWhetherTheToolRan(t *testing.T) {
 		"nobody can be reached":             {first, &exchange.SendError{}, mcp.ReasonNoUpstream, mcp.NotExecuted},
 		"nobody in a later round":           {later, &exchange.SendError{}, mcp.ReasonNoUpstream, mcp.Unknown},
 		"its session's server is away":      {inSession, &exchange.SendError{}, mcp.ReasonNoUpstream, mcp.NotExecuted},
+		"no way to another berth":           {first, &exchange.SendError{Err: storage.ErrUnavailable, Between: true}, mcp.ReasonStoreUnavailable, mcp.NotExecuted},
+		"nor in a later round":              {later, &exchange.SendError{Err: storage.ErrUnavailable, Between: true}, mcp.ReasonStoreUnavailable, mcp.Unknown},
+		"another berth is busy":             {first, &exchange.SendError{Err: relay.ErrBusy, Between: true}, mcp.ReasonOverloaded, mcp.NotExecuted},
+		"it takes nothing in time":          {first, &exchange.SendError{Err: errors.New("late"), Between: true, TimedOut: true}, mcp.ReasonOwnerUnavailable, mcp.NotExecuted},
+		"the store goes as it is passed on": {first, &exchange.SendError{Err: storage.ErrUnavailable, Between: true, Sent: true}, mcp.ReasonStoreUnavailable, mcp.Unknown},
+		"another berth is lost with it":     {first, &exchange.SendError{Err: relay.ErrLost, Between: true, Sent: true}, mcp.ReasonUpstreamReset, mcp.Unknown},
+		"too large for another berth":       {later, &exchange.SendError{Err: relay.ErrTooLarge, Between: true}, "", mcp.Unknown},
 		"nobody is there":                   {Task{}, routing.ErrNoUpstream, mcp.ReasonNoUpstream, mcp.NotExecuted},
 		"nobody is there for it once more":  {first, routing.ErrNoUpstream, mcp.ReasonNoUpstream, mcp.Unknown},
 		"its session is lost":               {inSession, ErrSessionLost, mcp.ReasonSessionLost, mcp.NotExecuted},
