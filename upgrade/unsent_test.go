@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"berth/internal/exchange"
+	"berth/internal/relay"
 	"berth/internal/storage"
 	"berth/routing"
 )
@@ -185,27 +186,29 @@ func (b *berth) drains(all bool) {
 // A call whose way to its upstream leads over the store, as to a berth that holds what its client was asked there, waits for that: the
 // upstream is not away.
 func TestACallOnItsWayOverTheStoreWaitsForIt(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		up := newTool("one", "two")
-		var b *berth
-		var tried []string
-		away := time.Now().Add(time.Minute)
-		s := settings{shared: true, send: func(ctx context.Context, u *routing.Upstream, c *Call) (Exchange, error) {
-			tried = append(tried, u.Name)
-			if time.Now().Before(away) {
-				return nil, &exchange.SendError{Err: fmt.Errorf("passed on: %w", storage.ErrUnavailable)}
+	for _, cause := range []error{storage.ErrUnavailable, relay.ErrBusy} {
+		synctest.Test(t, func(t *testing.T) {
+			up := newTool("one", "two")
+			var b *berth
+			var tried []string
+			away := time.Now().Add(time.Minute)
+			s := settings{shared: true, send: func(ctx context.Context, u *routing.Upstream, c *Call) (Exchange, error) {
+				tried = append(tried, u.Name)
+				if time.Now().Before(away) {
+					return nil, &exchange.SendError{Err: fmt.Errorf("passed on: %w", cause)}
+				}
+				return up.send(ctx, b, u, c)
+			}}
+			b = startBerths(t, 1, s, up)[0]
+			id := b.hand(t, rule(nil), "call result")
+			time.Sleep(30 * time.Second)
+			b.mustState(t, id, Dispatched)
+			time.Sleep(time.Minute)
+			synctest.Wait()
+			slices.Sort(tried)
+			if v := b.mustState(t, id, Completed); v.Round != 1 || len(slices.Compact(tried)) != 1 {
+				t.Errorf("it was tried at %v, in %d rounds", tried, v.Round)
 			}
-			return up.send(ctx, b, u, c)
-		}}
-		b = startBerths(t, 1, s, up)[0]
-		id := b.hand(t, rule(nil), "call result")
-		time.Sleep(30 * time.Second)
-		b.mustState(t, id, Dispatched)
-		time.Sleep(time.Minute)
-		synctest.Wait()
-		slices.Sort(tried)
-		if v := b.mustState(t, id, Completed); v.Round != 1 || len(slices.Compact(tried)) != 1 {
-			t.Errorf("it was tried at %v, in %d rounds", tried, v.Round)
-		}
-	})
+		})
+	}
 }

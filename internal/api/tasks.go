@@ -163,7 +163,7 @@ type Queue struct {
 	Rule     string    `json:"rule"` // tools of the rule; "": no rule in force has it, and it is paused, or calls of this berth wait in it
 	Waiting  int       `json:"waiting"`
 	Running  int       `json:"running"`
-	Places   int       `json:"places"` // per upstream; 0: any number
+	Places   int       `json:"places"` // per upstream, by the rule in force; 0: none has it any more, and each call goes by the one that it was made by
 	Oldest   time.Time `json:"oldest,omitzero"`
 	Paused   bool      `json:"paused"`
 	PausedBy string    `json:"paused_by,omitempty"`

@@ -27,7 +27,7 @@ func queuesCommand() *cli.Command {
 func tellQueues(w io.Writer, queues []api.Queue) error {
 	var rows [][]string
 	for _, q := range queues {
-		places := "any number"
+		places := "as before" // by the rule that its calls were made by
 		if q.Places > 0 {
 			places = count(q.Places) + " each"
 		}

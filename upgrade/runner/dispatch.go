@@ -8,6 +8,7 @@ import (
 	"berth/internal/exchange"
 	"berth/internal/mcp"
 	"berth/internal/mcp/inquiry"
+	"berth/internal/relay"
 	"berth/internal/storage"
 	"berth/internal/timed"
 	"berth/internal/wire"
@@ -69,11 +70,12 @@ func (h *Held) roomyCall() *task.Call {
 	return c
 }
 
-// sendBy is send once the store serves, where the way to u leads over it: as to a berth that holds what the client was asked there.
+// sendBy is send once the store serves, where the way to u leads over it, and once the berth does that it leads to: which holds what the
+// client was asked there.
 func (rd *round) sendBy(ctx, line context.Context, u *routing.Upstream, c *task.Call) (ex transport.Exchange, err error) {
 	isAway := func() bool {
 		failure, unanswered := errors.AsType[*exchange.SendError](err)
-		return unanswered && !failure.Sent && errors.Is(err, storage.ErrUnavailable)
+		return unanswered && !failure.Sent && (errors.Is(err, storage.ErrUnavailable) || errors.Is(err, relay.ErrBusy))
 	}
 	for ex, err = rd.send(line, u, c); isAway() && timed.Sleep(ctx, retryStore) == nil; {
 		ex, err = rd.send(line, u, c)
