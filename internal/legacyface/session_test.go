@@ -138,13 +138,29 @@ func TestAClientEndsItsSession(t *testing.T) {
 	})
 }
 
+// A call that its own client ends with its session has an answer that is no trouble of the server's.
+func TestAClientEndsItsSessionInMidCall(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newRig(t, Options{}).open()
+		list := c.Later(request("1", "tools/list", ""))
+		c.line.heard()
+		if got := c.status(wire.MethodDelete, ""); got != wire.StatusNoContent {
+			t.Errorf("got %d", got)
+		}
+		response := <-list
+		if code, reason := failure(t, exchangetest.ReadAll(t, response)); response.Status != wire.StatusOK || code != mcp.CodeInternal || reason != mcp.ReasonSessionLost {
+			t.Errorf("got %d: %d %s", response.Status, code, reason)
+		}
+	})
+}
+
 func TestSessionsAreBoundedInNumber(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig(t, Options{MaxSessions: 2})
 		c, other := r.open(), r.open()
 		response := r.client().post(opens)
-		if response.Status != wire.StatusServiceUnavailable || response.Header.Get("Retry-After") == "" {
-			t.Errorf("got %d %v", response.Status, response.Header)
+		if response.Status != wire.StatusServiceUnavailable || response.Header.Get("Retry-After") == "" || !response.Unasked {
+			t.Errorf("got %d %v, unasked %v", response.Status, response.Header, response.Unasked)
 		}
 		c.status(wire.MethodDelete, "")
 		r.open()

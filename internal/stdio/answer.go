@@ -40,6 +40,14 @@ func unavailable(message, reason string, retry time.Duration) *mcp.Error {
 		Reason: reason, RetryAfter: retry, Outcome: mcp.NotExecuted}
 }
 
+// turnAway is the answer to a request of which nothing was done. Processes that keep dying alone say something of the server.
+func turnAway(why *mcp.Error, id []byte) *wire.Response {
+	if why.Status == wire.StatusServiceUnavailable && why.Reason != ReasonCrashLoop {
+		return exchange.TurnedAway(why, id)
+	}
+	return exchange.Refusal(why, id)
+}
+
 // failed is an error for what a process left undone.
 func failed(message, reason string, outcome mcp.Outcome) *mcp.Error {
 	return &mcp.Error{Status: wire.StatusBadGateway, Code: mcp.CodeInternal, Message: message, Reason: reason, Outcome: outcome}
