@@ -18,6 +18,8 @@ const (
 	ReasonProcessBusy      = "process_busy"       // it does not read, or has too many calls in flight
 	ReasonCancelled        = "cancelled"          // the client cancelled the call
 	ReasonSessionEnded     = "session_ended"      // the client ended its session
+
+	ReasonTooManySubscriptions = "too_many_subscriptions" // its session has as many as it may
 )
 
 // codeSessionNotFound is the TypeScript SDK's server's, which no revision names.

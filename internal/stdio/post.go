@@ -91,8 +91,8 @@ func (s *Server) answer(p patience, c *call, body []byte) (*wire.Response, error
 	session, at := c.session.id, c.session.peer
 	c.answer = make(chan []byte, 1)
 	var refused *mcp.Error
-	if c.method == mcp.MethodUnsubscribe && at.wanted(c, body) {
-		at.noteWish(c, body)
+	if c.method == mcp.MethodUnsubscribe && at.wanted(c) {
+		c.grant()
 		c.deliver(mcp.Response(c.id, []byte("{}")))
 	} else {
 		refused = at.begin(c, body)
