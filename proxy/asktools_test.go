@@ -79,3 +79,20 @@ func TestToolsThatDoNotSayAreNotWaitedFor(t *testing.T) {
 		})
 	}
 }
+
+// What one caller is refused is no word of the tool for others: a server's own task is not made berth's by it.
+func TestAToolThatIsRefusedToOneSaysWhatItSaysToOthers(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		listed := sayResult(`{"tools":[{"name":"work","execution":{"taskSupport":"required"}}]}`)
+		f := newPartial(t, func(w http.ResponseWriter, r *http.Request, body []byte) bool {
+			if r.Header.Get("Authorization") != "Bearer good" {
+				return sayStatus(401, jsonType, `{}`)(w, r, body)
+			}
+			return listed(w, r, body)
+		})
+		f.callAsTask(`{}`, "Authorization", "Bearer bad")
+		if r := f.callAsTask(`{}`, "Authorization", "Bearer good"); !strings.Contains(r.body, plainResult) {
+			t.Errorf("got %v", r)
+		}
+	})
+}

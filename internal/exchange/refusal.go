@@ -16,6 +16,13 @@ func Refusal(e *mcp.Error, id []byte) *wire.Response {
 	return r
 }
 
+// TurnedAway is Refusal where a bound of berth's own is why, and no server was asked.
+func TurnedAway(e *mcp.Error, id []byte) *wire.Response {
+	r := Refusal(e, id)
+	r.Unasked = true
+	return r
+}
+
 // Instruct sets the headers of an answer that is an error: when to come again, and how to
 // authorise the request (RFC 9110, 10.2.3, 11.6.1).
 func Instruct(h *wire.Header, e *mcp.Error) {

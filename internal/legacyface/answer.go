@@ -21,8 +21,12 @@ var (
 		Reason: mcp.ReasonOverloaded, RetryAfter: 5 * time.Second, Outcome: mcp.NotExecuted,
 	}
 	errBusy = &mcp.Error{
-		Status: wire.StatusServiceUnavailable, Code: mcp.CodeUnavailable, Message: "too many calls are under way in the session",
+		Status: wire.StatusTooManyRequests, Code: mcp.CodeRateLimited, Message: "too many calls are under way in the session",
 		Reason: mcp.ReasonTooManyCalls, RetryAfter: 5 * time.Second, Outcome: mcp.NotExecuted,
+	}
+	errEnded = &mcp.Error{ // no 5xx, which would count against the server
+		Status: wire.StatusOK, Code: mcp.CodeInternal, Message: "the client has ended the session",
+		Reason: mcp.ReasonSessionLost, Outcome: mcp.Unknown,
 	}
 )
 

@@ -300,14 +300,16 @@ func TestAnAnswerThatCannotBeReadEndsItsCall(t *testing.T) {
 	})
 }
 
+// Whoever has too much under way is told so: that is no trouble of the server's.
 func TestCallsOfASessionAreBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := newRig(t, Options{}).open()
 		for range maxCalls {
 			c.post(request("1", "tools/call", "")).Body.Close()
 		}
-		if got := c.status(wire.MethodPost, request("1", "tools/call", "")); got != wire.StatusServiceUnavailable {
-			t.Errorf("got %d", got)
+		response := c.post(request("1", "tools/call", ""))
+		if code, reason := failure(t, exchangetest.ReadAll(t, response)); response.Status != wire.StatusTooManyRequests || code != mcp.CodeRateLimited || reason != mcp.ReasonTooManyCalls {
+			t.Errorf("got %d: %d %s", response.Status, code, reason)
 		}
 	})
 }

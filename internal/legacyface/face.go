@@ -87,7 +87,7 @@ func (f *Face) Send(ctx context.Context, request *exchange.Request, wait time.Du
 	case refused != nil:
 		return exchange.Refusal(refused, nil), nil
 	case request.Method == wire.MethodDelete:
-		s.Lost(LostBecause(mcp.ReasonSessionLost, "the client has ended the session"))
+		s.Lost(errEnded)
 		return wire.Whole(wire.StatusNoContent, nil), nil
 	}
 	return s.listen(ctx, request.Header.Get(mcp.HeaderLastEvent)), nil

@@ -20,7 +20,7 @@ var errLate = errors.New("legacyface: no answer in time")
 func (f *Face) open(ctx context.Context, request *exchange.Request, m *mcp.Call, wait time.Duration) (*wire.Response, error) {
 	s, refused := f.enter(whereOf(request))
 	if refused != nil {
-		return exchange.Refusal(refused, m.ID), nil
+		return exchange.TurnedAway(refused, m.ID), nil
 	}
 	answer, err := s.initialize(ctx, request, m, time.Now().Add(cmp.Or(wait, openTime)))
 	if err != nil || answer.Header.Get(mcp.HeaderSession) == "" {

@@ -73,6 +73,15 @@ func (c *call) awaitTaken(ctx context.Context) {
 	}
 }
 
+func (c *call) isTaken() bool {
+	select {
+	case <-c.taken:
+		return true
+	default:
+		return false
+	}
+}
+
 // called returns the call begun last of those with this raw id of the client's.
 func (s *session) called(id []byte) *call {
 	key := mcp.IDKey(id)

@@ -66,12 +66,12 @@ func (s *session) touch() {
 	s.used = time.Now()
 }
 
-// tire ends the session if nobody has used it for long enough: a call under way does, and who
+// tire ends the session if nobody has used it for long enough: who waits for a call does, and who
 // reads the standing stream.
 func (s *session) tire() {
 	s.mu.Lock()
 	rest := s.face.idle - time.Since(s.used)
-	if len(s.calls) > 0 || s.standing.isRead() {
+	if s.isAwaited() || s.standing.isRead() {
 		rest = s.face.idle
 	}
 	if !s.over && rest > 0 {
@@ -81,6 +81,17 @@ func (s *session) tire() {
 	if rest <= 0 {
 		s.Lost(LostBecause(mcp.ReasonSessionLost, "nobody has used the session for too long"))
 	}
+}
+
+// isAwaited reports whether somebody waits for the answer to a call: one that its client has left, and does not come back to, may
+// never have any. The caller holds mu.
+func (s *session) isAwaited() bool {
+	for _, c := range s.calls {
+		if c.stream == nil || c.stream.isRead() || !c.begun && !c.isTaken() {
+			return true
+		}
+	}
+	return false
 }
 
 // Lost implements Listener.

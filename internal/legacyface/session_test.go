@@ -138,13 +138,29 @@ func TestAClientEndsItsSession(t *testing.T) {
 	})
 }
 
+// A call that its own client ends with its session has an answer that is no trouble of the server's.
+func TestAClientEndsItsSessionInMidCall(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newRig(t, Options{}).open()
+		list := c.Later(request("1", "tools/list", ""))
+		c.line.heard()
+		if got := c.status(wire.MethodDelete, ""); got != wire.StatusNoContent {
+			t.Errorf("got %d", got)
+		}
+		response := <-list
+		if code, reason := failure(t, exchangetest.ReadAll(t, response)); response.Status != wire.StatusOK || code != mcp.CodeInternal || reason != mcp.ReasonSessionLost {
+			t.Errorf("got %d: %d %s", response.Status, code, reason)
+		}
+	})
+}
+
 func TestSessionsAreBoundedInNumber(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig(t, Options{MaxSessions: 2})
 		c, other := r.open(), r.open()
 		response := r.client().post(opens)
-		if response.Status != wire.StatusServiceUnavailable || response.Header.Get("Retry-After") == "" {
-			t.Errorf("got %d %v", response.Status, response.Header)
+		if response.Status != wire.StatusServiceUnavailable || response.Header.Get("Retry-After") == "" || !response.Unasked {
+			t.Errorf("got %d %v, unasked %v", response.Status, response.Header, response.Unasked)
 		}
 		c.status(wire.MethodDelete, "")
 		r.open()
@@ -156,7 +172,7 @@ func TestSessionsAreBoundedInNumber(t *testing.T) {
 	})
 }
 
-// A session is idle while no request comes, none is under way and nobody listens.
+// A session is idle while no request comes, nobody waits for one and nobody listens.
 func TestAnIdleSessionEnds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig(t, Options{Idle: 10 * time.Minute})
@@ -180,11 +196,17 @@ func TestAnIdleSessionEnds(t *testing.T) {
 		}
 		time.Sleep(9 * time.Minute)
 		alive("after a request")
-		c.post(request("1", "tools/call", "")).Body.Close()
-		own := idOf(t, c.line.heard(), "tools/call")
+		call := c.post(request("1", "tools/call", ""))
+		list := c.Later(request("2", "tools/list", ""))
+		said := c.line.heard()
 		time.Sleep(time.Hour)
-		alive("while a call is under way")
-		c.line.hear(result(own, "x"))
+		alive("while calls are awaited")
+		c.line.hear(result(idOf(t, said, "tools/call"), "x"))
+		call.Body.Close()
+		time.Sleep(time.Hour)
+		alive("while a call without a stream is awaited")
+		c.line.hear(result(idOf(t, said, "tools/list"), "x"))
+		<-list
 		standing := c.get()
 		time.Sleep(time.Hour)
 		alive("while somebody listens")
@@ -195,6 +217,25 @@ func TestAnIdleSessionEnds(t *testing.T) {
 		if got := ping(); got != wire.StatusNotFound || !c.line.isClosed() {
 			t.Errorf("got %d", got)
 		}
+	})
+}
+
+// A call that its client has left, and that has no answer, keeps no session: what asks whoever is gone waits for ever.
+func TestASessionEndsWhoseCallNobodyAwaits(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t, Options{Idle: 10 * time.Minute, MaxSessions: 1})
+		c := r.open()
+		c.post(request("1", "tools/call", "")).Body.Close()
+		c.line.hear(request("0", "elicitation/create", ""))
+		time.Sleep(9 * time.Minute)
+		if c.line.heard(); c.line.isClosed() {
+			t.Error("the session has ended, though its client may come back")
+		}
+		time.Sleep(12 * time.Minute)
+		if c.line.heard(); !c.line.isClosed() || r.face.InFlight() != 0 {
+			t.Errorf("the session stands, with %d calls", r.face.InFlight())
+		}
+		r.open()
 	})
 }
 

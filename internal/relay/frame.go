@@ -67,15 +67,17 @@ type head struct {
 	Length       int64
 	Major, Minor int
 	Own          bool `json:",omitempty"`
+	Unasked      bool `json:",omitempty"`
 }
 
 func headOf(r *wire.Response) *head {
-	return &head{r.Status, r.Phrase, toBytes(r.Header), r.ContentLength, r.ProtoMajor, r.ProtoMinor, r.Own}
+	return &head{r.Status, r.Phrase, toBytes(r.Header), r.ContentLength, r.ProtoMajor, r.ProtoMinor, r.Own, r.Unasked}
 }
 
 func (h *head) response() *wire.Response {
 	return &wire.Response{
-		Status: h.Status, Phrase: h.Phrase, Header: fromBytes(h.Header), ContentLength: h.Length, ProtoMajor: h.Major, ProtoMinor: h.Minor, Own: h.Own,
+		Status: h.Status, Phrase: h.Phrase, Header: fromBytes(h.Header), ContentLength: h.Length, ProtoMajor: h.Major, ProtoMinor: h.Minor,
+		Own: h.Own, Unasked: h.Unasked,
 	}
 }
 

@@ -34,7 +34,7 @@ func TestARequestIsAnsweredByAnotherBerth(t *testing.T) {
 			got = r
 			response := answer(aJSON, `{"result":"`+secret+`"}`)
 			oddly(response.Header)
-			response.Own = true
+			response.Own, response.Unasked = true, true
 			return response, nil
 		})
 		here := w.start(nobody)
@@ -50,7 +50,7 @@ func TestARequestIsAnsweredByAnotherBerth(t *testing.T) {
 		}
 		want := answer(aJSON, "")
 		oddly(want.Header)
-		want.Own = true
+		want.Own, want.Unasked = true, true
 		if body := exchangetest.ReadAll(t, response); body != `{"result":"`+secret+`"}` {
 			t.Errorf("got body %q", body)
 		}

@@ -17,11 +17,11 @@ func (s *Server) beginAlone(c *call, body []byte) *mcp.Error {
 }
 
 // setLevel has the process log as its session's client wished, if it did.
-func (p *peer) setLevel(body []byte) {
+func (p *peer) setLevel(level string) {
 	own := &call{method: mcp.MethodSetLevel, answer: make(chan []byte, 1)} // nobody waits for the answer
-	if body != nil && p.register(own) == nil {
+	if level != "" && p.register(own) == nil {
 		p.initialize()
-		_ = p.dispatch(own, body)
+		_ = p.dispatch(own, atLevel(level))
 	}
 }
 

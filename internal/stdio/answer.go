@@ -18,6 +18,8 @@ const (
 	ReasonProcessBusy      = "process_busy"       // it does not read, or has too many calls in flight
 	ReasonCancelled        = "cancelled"          // the client cancelled the call
 	ReasonSessionEnded     = "session_ended"      // the client ended its session
+
+	ReasonTooManySubscriptions = "too_many_subscriptions" // its session has as many as it may
 )
 
 // codeSessionNotFound is the TypeScript SDK's server's, which no revision names.
@@ -38,6 +40,14 @@ func badRequest(message string) *mcp.Error {
 func unavailable(message, reason string, retry time.Duration) *mcp.Error {
 	return &mcp.Error{Status: wire.StatusServiceUnavailable, Code: mcp.CodeInternal, Message: message,
 		Reason: reason, RetryAfter: retry, Outcome: mcp.NotExecuted}
+}
+
+// turnAway is the answer to a request of which nothing was done. Processes that keep dying alone say something of the server.
+func turnAway(why *mcp.Error, id []byte) *wire.Response {
+	if why.Status == wire.StatusServiceUnavailable && why.Reason != ReasonCrashLoop {
+		return exchange.TurnedAway(why, id)
+	}
+	return exchange.Refusal(why, id)
 }
 
 // failed is an error for what a process left undone.

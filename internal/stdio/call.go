@@ -24,6 +24,7 @@ type call struct {
 	token     []byte   // the client's for progress, raw; nil: none is wished
 	method    string
 	taskID    string // of the task that it is about, or has made
+	wish      string // what its session is to hear, where it is about that
 	asksTask  bool   // it is to be answered with a task
 	begun     time.Time
 	cancelled bool
@@ -36,7 +37,7 @@ type call struct {
 // newCall returns a call that is not begun. Nothing in it aliases the body.
 func newCall(session *session, c *mcp.Call, raw []byte) *call {
 	return &call{session: session, id: bytes.Clone(c.ID), token: bytes.Clone(mcp.ProgressToken(raw)),
-		method: c.Method, taskID: c.TaskID, asksTask: c.AsksTask(), begun: time.Now()}
+		method: c.Method, taskID: c.TaskID, wish: wishOf(c.Method, raw), asksTask: c.AsksTask(), begun: time.Now()}
 }
 
 // mayAsk reports whether the process may need its client for it.
@@ -54,10 +55,12 @@ func (c *call) deliver(message []byte) {
 
 // begin sends a call to the process under a number of its own.
 func (p *peer) begin(c *call, body []byte) *mcp.Error {
+	if refused := c.mayWish(body); refused != nil {
+		return refused
+	}
 	if refused := p.register(c); refused != nil {
 		return refused
 	}
-	p.noteWish(c, body)
 	return p.dispatch(c, body)
 }
 

@@ -180,8 +180,8 @@ func TestCallsInFlightAreBounded(t *testing.T) {
 		c.begin("1", "hang", "").close()
 	}
 	response := c.post(tool("1", "echo", ""))
-	if _, reason, _ := failure(t, exchangetest.ReadAll(t, response)); response.Status != 503 || reason != ReasonProcessBusy {
-		t.Errorf("got %d %s", response.Status, reason)
+	if _, reason, _ := failure(t, exchangetest.ReadAll(t, response)); response.Status != 503 || reason != ReasonProcessBusy || !response.Unasked {
+		t.Errorf("got %d %s, unasked %v", response.Status, reason, response.Unasked)
 	}
 	c.tell(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}`)
 }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"syscall"
@@ -196,6 +197,8 @@ func (f *fixture) serve(m message) {
 	case m.Method == "logging/setLevel":
 		f.level.Store(&m.Params.Level)
 		f.result(m, `{}`)
+	case m.Method == "resources/subscribe" && strings.HasPrefix(m.Params.URI, "none:"):
+		f.say(`{"jsonrpc":"2.0","id":` + string(m.ID) + `,"error":{"code":-32002,"message":"no such resource"}}`)
 	case m.Method == "resources/subscribe", m.Method == "resources/unsubscribe", m.Method == "ping":
 		f.result(m, `{}`)
 	default:

@@ -25,7 +25,7 @@ func (s *Server) initialize(p patience, request *exchange.Request, message *mcp.
 	case refused != nil && refused.Reason == ReasonCrashLoop:
 		return nil, unstarted(refused)
 	case refused != nil:
-		return exchange.Refusal(refused, c.ID), nil
+		return turnAway(refused, c.ID), nil
 	}
 	if _, err := await(p, at.ready); err != nil {
 		s.leave(at)

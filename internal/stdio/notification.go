@@ -69,16 +69,12 @@ func (p *peer) log(message []byte) {
 	}
 }
 
-// updated goes to the sessions that subscribed to the resource, or to one that it is a part of
-// (2025-11-25, resources, "Subscriptions").
+// updated goes to the sessions that subscribed to the resource.
 func (p *peer) updated(message []byte) {
 	uri := mcp.Param(message, "uri")
 	for session := range p.sessions {
-		for subscribed := range session.subscribed {
-			if strings.HasPrefix(uri, subscribed) {
-				session.standing.add(message, false)
-				break
-			}
+		if session.hears(uri) {
+			session.standing.add(message, false)
 		}
 	}
 }
@@ -87,28 +83,4 @@ func (p *peer) tellAll(message []byte) {
 	for session := range p.sessions {
 		session.standing.add(message, false)
 	}
-}
-
-// noteWish keeps what a session wishes to hear.
-func (p *peer) noteWish(c *call, body []byte) {
-	switch c.method {
-	case mcp.MethodSetLevel:
-		c.session.level = bytes.Clone(body)
-	case mcp.MethodSubscribe:
-		c.session.subscribed[mcp.Param(body, "uri")] = true
-	case mcp.MethodUnsubscribe:
-		delete(c.session.subscribed, mcp.Param(body, "uri"))
-	}
-}
-
-// wanted reports whether another session of the process is subscribed to the resource that a
-// request ends a subscription to.
-func (p *peer) wanted(c *call, body []byte) bool {
-	uri := mcp.Param(body, "uri")
-	for session := range p.sessions {
-		if session != c.session && session.subscribed[uri] {
-			return true
-		}
-	}
-	return false
 }

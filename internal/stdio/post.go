@@ -91,15 +91,15 @@ func (s *Server) answer(p patience, c *call, body []byte) (*wire.Response, error
 	session, at := c.session.id, c.session.peer
 	c.answer = make(chan []byte, 1)
 	var refused *mcp.Error
-	if c.method == mcp.MethodUnsubscribe && at.wanted(c, body) {
-		at.noteWish(c, body)
+	if c.method == mcp.MethodUnsubscribe && at.wanted(c) {
+		c.grant()
 		c.deliver(mcp.Response(c.id, []byte("{}")))
 	} else {
 		refused = at.begin(c, body)
 	}
 	s.mu.Unlock()
 	if refused != nil {
-		return exchange.Refusal(refused, c.id), nil
+		return turnAway(refused, c.id), nil
 	}
 	message, err := await(p, c.answer)
 	if err != nil {
@@ -120,7 +120,7 @@ func (s *Server) stream(p patience, requests []*call, bodies [][]byte) (*wire.Re
 		if refused := s.beginSomewhere(c, bodies[i]); refused != nil {
 			if len(requests) == 1 {
 				session.drop(st)
-				return exchange.Refusal(refused, c.id), nil
+				return turnAway(refused, c.id), nil
 			}
 			c.deliver(refused.Body(c.id))
 		}

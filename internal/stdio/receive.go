@@ -118,6 +118,9 @@ func (p *peer) response(from *process.Process, message []byte, a *mcp.Answer) {
 		} else if c.taskID != "" {
 			p.tasks.heed(c, a, time.Now().Add(p.server.timing.awaited))
 		}
+		if a.HasResult && !a.IsError {
+			c.grant()
+		}
 		p.finish(c, mcp.WithID(message, c.id))
 	}
 }

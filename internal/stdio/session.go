@@ -28,7 +28,7 @@ type session struct {
 	kept       []*stream          // of those, the ones that may have ended, oldest first
 	made       int                // streams
 	subscribed map[string]bool    // URIs of resources
-	level      []byte             // the request that set the level of logs; nil: none did
+	level      string             // of logs; "": none was set
 	calls      map[*call]struct{} // in flight
 	asks       map[int64]*ask     // open questions to the client
 	touched    time.Time          // when the client last said something

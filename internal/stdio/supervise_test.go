@@ -12,8 +12,8 @@ func TestProcessesAreBounded(t *testing.T) {
 	r := newRig(t, "server", func(o *Options, _ *timing) { o.MaxProcesses = 1 })
 	c := r.open("")
 	response := r.reach(r.request(wire.MethodPost, "", "", opening))
-	if _, reason, _ := failure(t, exchangetest.ReadAll(t, response)); response.Status != 503 || reason != ReasonTooManyProcesses || response.Header.Get("Retry-After") != "1" {
-		t.Errorf("got %d %s", response.Status, reason)
+	if _, reason, _ := failure(t, exchangetest.ReadAll(t, response)); response.Status != 503 || reason != ReasonTooManyProcesses || response.Header.Get("Retry-After") != "1" || !response.Unasked {
+		t.Errorf("got %d %s, unasked %v", response.Status, reason, response.Unasked)
 	}
 	r.reach(r.request(wire.MethodDelete, c.session, "", ""))
 	r.eventually("there is room again", func() bool { return r.processes() == 0 })

@@ -34,18 +34,18 @@ func (a *Announcer) says(ctx context.Context, way outbound.Way, at *routing.Deci
 	if says, known := a.support.of(tool); known {
 		return says
 	}
-	// Callers with equal credentials share a question: what it finds out is the tool's.
+	// Callers with equal credentials share a question: what it finds out is the tool's, that it finds out nothing is theirs.
 	flight := way.Principal + "\x00" + way.Credential() + "\x00" + tool
 	says, _, _ := a.support.asking.Do(flight, func() (any, error) {
 		says, known := a.support.of(tool)
-		if known {
+		if known || a.support.missed(flight) {
 			return says, nil
 		}
 		if err := a.ask(ctx, way, at, tool); err != nil {
 			a.log.Debug("what a tool says of tasks is not known", "pool", a.pool, "error", err)
 		}
 		if says, known = a.support.of(tool); !known {
-			a.support.miss(tool)
+			a.support.miss(flight)
 		}
 		return says, nil
 	})

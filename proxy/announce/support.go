@@ -1,6 +1,7 @@
 package announce
 
 import (
+	"crypto/sha256"
 	"sync"
 	"time"
 
@@ -10,9 +11,9 @@ import (
 const (
 	// supportLife is how long what a tool says of tasks counts without being heard again.
 	supportLife = 5 * time.Minute
-	// supportMiss is how long nobody is asked again for what could not be heard.
+	// supportMiss is how long nobody is asked again for what a caller could not be told.
 	supportMiss = 5 * time.Second
-	// maxTools bounds the tools of a pool of which is kept what they say.
+	// maxTools bounds the tools of a pool of which is kept what they say, and the questions to it that have failed.
 	maxTools = 4096
 )
 
@@ -22,10 +23,14 @@ const (
 type support struct {
 	mu    sync.Mutex // guards the fields below
 	tools map[string]heard
-	tasks string // sticky.Binding.Tasks of the last session
+	fails map[question]time.Time // questions that told nothing, and until when that counts
+	tasks string                 // sticky.Binding.Tasks of the last session
 
 	asking singleflight.Group
 }
+
+// question is a digest of who asks for which tool.
+type question [sha256.Size]byte
 
 // heard is what a tool says of tasks, "" for nothing.
 type heard struct {
@@ -35,21 +40,39 @@ type heard struct {
 
 // learn notes what a tool says.
 func (s *support) learn(tool, says string) {
-	s.keep(tool, heard{says, time.Now().Add(supportLife)})
-}
-
-// miss notes that nobody could tell what a tool says: then it says nothing, for a moment.
-func (s *support) miss(tool string) {
-	s.keep(tool, heard{"", time.Now().Add(supportMiss)})
-}
-
-func (s *support) keep(tool string, h heard) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.tools == nil || len(s.tools) >= maxTools {
-		s.tools = map[string]heard{}
+	s.tools = withRoom(s.tools)
+	s.tools[tool] = heard{says, time.Now().Add(supportLife)}
+}
+
+// miss notes that a flight was told nothing of its tool: to it that says nothing, for a moment.
+func (s *support) miss(flight string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.fails = withRoom(s.fails)
+	s.fails[sha256.Sum256([]byte(flight))] = time.Now().Add(supportMiss)
+}
+
+// missed reports whether a flight was told nothing just now.
+func (s *support) missed(flight string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return time.Now().Before(s.fails[sha256.Sum256([]byte(flight))])
+}
+
+// withRoom returns a table that takes another entry: a full one loses any.
+func withRoom[K comparable, V any](table map[K]V) map[K]V {
+	if table == nil {
+		return map[K]V{}
 	}
-	s.tools[tool] = h
+	for one := range table {
+		if len(table) < maxTools {
+			break
+		}
+		delete(table, one)
+	}
+	return table
 }
 
 // of returns what a tool says; known is false if that is to be heard first.

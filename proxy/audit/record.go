@@ -101,7 +101,7 @@ const (
 var Outcomes = []string{outcomeOK, outcomeUpstreamError, outcomeRefused, outcomeFailed, outcomeClientGone, outcomeCut}
 
 // failures are berth's or an upstream's, whatever status they are told with.
-var failures = []error{fault.BadUpstream, fault.Collision, fault.ErrNobodyLeft, fault.AnswerTooLarge}
+var failures = []error{fault.BadUpstream, fault.Collision, fault.OddTask, fault.ErrNobodyLeft, fault.AnswerTooLarge}
 
 // outcome sums the request up in one word.
 func (r *Record) outcome() string {

@@ -54,6 +54,7 @@ func failed(id []byte, response *wire.Response, message []byte) *wire.Response {
 	if mcp.MayBeMessage(message) && utf8.Valid(message) && mcp.ErrorObject(message) != nil {
 		r = wire.Whole(response.Status, eras.ModernForm(message, id, false))
 	}
+	r.Unasked = response.Unasked
 	for _, name := range []string{"Www-Authenticate", "Retry-After"} {
 		if response.Header.Has(name) {
 			r.Header.Take(name, response.Header)

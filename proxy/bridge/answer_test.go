@@ -4,6 +4,10 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+
+	"berth/internal/exchange"
+	"berth/internal/mcp"
+	"berth/internal/wire"
 )
 
 // A refusal of the server's in no words of JSON-RPC is told with its status, and what it says of the call.
@@ -65,5 +69,13 @@ func TestACallThatABusyServerRefusesMayBeMadeAgain(t *testing.T) {
 				}
 			})
 		})
+	}
+}
+
+// What a bound of berth's own turns away says nothing of the server, over the bridge as without.
+func TestACallThatABoundTurnsAwayIsTheServersNot(t *testing.T) {
+	busy := exchange.TurnedAway(&mcp.Error{Status: wire.StatusServiceUnavailable}, nil)
+	if r := failed([]byte("1"), busy, nil); !r.Unasked {
+		t.Errorf("got %+v", r)
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"berth/internal/exchange"
 	"berth/internal/mcp"
 	"berth/internal/mcp/eras"
+	"berth/internal/storage"
 	"berth/internal/wire"
 	"berth/proxy/bridge/sessions"
 	"berth/proxy/fault"
@@ -56,10 +57,14 @@ func answered(ctx context.Context, id []byte, serve func(ctx context.Context) (*
 	if err == nil || unanswered || ctx.Err() != nil {
 		return response, err
 	}
-	if refusal := fault.Word(err, false); refusal != nil {
-		return exchange.Refusal(refusal, id), nil
+	refusal := fault.Word(err, false)
+	switch {
+	case refusal == nil:
+		return nil, err
+	case errors.Is(err, sessions.ErrTurnedAway), errors.Is(err, storage.ErrUnavailable):
+		return exchange.TurnedAway(refusal, id), nil
 	}
-	return nil, err
+	return exchange.Refusal(refusal, id), nil
 }
 
 // begin sends the call in a session of its caller's. Where the upstream does not know the session

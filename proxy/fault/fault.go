@@ -34,6 +34,7 @@ var (
 	Redirect     = Broken(mcp.ReasonBadUpstream, "the upstream redirects, which is not followed")
 	// 2025-11-25, transports, "Session Management": a session's id is visible ASCII.
 	OddSession     = Broken(mcp.ReasonBadUpstream, "the upstream's session id is too long, or not visible ASCII")
+	OddTask        = Withheld(mcp.ReasonBadUpstream, "the upstream's task id is too long, or holds control characters")
 	AnswerTooLarge = Withheld(mcp.ReasonAnswerTooLarge, "the upstream's answer is too large")
 	Collision      = Withheld(mcp.ReasonCollision, "the upstream gave out a task id that another upstream owns")
 	OwnerCut       = MayHaveRun(OwnerSilent)

@@ -341,16 +341,26 @@ func Without(credentials []credential, h *wire.Header, query string) string {
 	if slices.ContainsFunc(credentials, credential.claimed) {
 		gone = credential.claimed
 	}
-	credentials = slices.DeleteFunc(slices.Clone(credentials), func(c credential) bool { return !gone(c) })
+	var ofHeader []credential
+	pairs := map[credential]bool{} // of cookies and the query, of which there may be thousands
+	for _, c := range credentials {
+		switch {
+		case !gone(c):
+		case c.place == inHeader:
+			ofHeader = append(ofHeader, c)
+		default:
+			pairs[c] = true
+		}
+	}
 	h.Drop(func(f wire.Field) bool {
-		return slices.ContainsFunc(credentials, func(c credential) bool { return c.stands(f.Name, f.Value) })
+		return slices.ContainsFunc(ofHeader, func(c credential) bool { return c.stands(f.Name, f.Value) })
 	})
 	if h.Has("Cookie") {
-		withoutPairs(h, credentials)
+		withoutPairs(h, pairs)
 	}
 	var kept []string
 	for pair := range strings.SplitSeq(query, "&") {
-		if !slices.Contains(credentials, inPair(inQuery, pair)) {
+		if !pairs[inPair(inQuery, pair)] {
 			kept = append(kept, pair)
 		}
 	}
@@ -367,12 +377,12 @@ func (c credential) stands(name, value string) bool {
 }
 
 // withoutPairs takes cookies out of the header.
-func withoutPairs(h *wire.Header, gone []credential) {
+func withoutPairs(h *wire.Header, gone map[credential]bool) {
 	var kept []string
 	for line := range h.Values("Cookie") {
 		for pair := range strings.SplitSeq(line, ";") {
 			pair = textproto.TrimString(pair)
-			if pair != "" && !slices.Contains(gone, inPair(inCookie, pair)) {
+			if pair != "" && !gone[inPair(inCookie, pair)] {
 				kept = append(kept, pair)
 			}
 		}

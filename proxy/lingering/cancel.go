@@ -3,6 +3,8 @@ package lingering
 import (
 	"context"
 	"time"
+
+	"berth/internal/mcp"
 )
 
 // grace is how long a request is left to its server after that took the word of its cancellation: what was on its way may still come.
@@ -18,7 +20,8 @@ func (l *Exchanges) cancel(ctx context.Context, in Session, id string) {
 
 // cancelHere is cancel of a request at this berth, in a session that is meant. It reports whether there is one.
 func (l *Exchanges) cancelHere(id string, meant func(Session) bool) bool {
-	x := l.find(func(x *Exchange) bool { return x.id == id && meant(x.in) })
+	key := mcp.IDKey([]byte(id))
+	x := l.find(func(x *Exchange) bool { return (x.id == id || mcp.IDKey([]byte(x.id)) == key) && meant(x.in) })
 	if x == nil {
 		return false
 	}

@@ -47,3 +47,24 @@ func TestWhatIsReadByItsClientIsNotTakenOver(t *testing.T) {
 		t.Error("it was ended under its client")
 	}
 }
+
+// A cancellation means the request by the value of its id, however either spells that.
+func TestACancellationMeansAnIDByItsValue(t *testing.T) {
+	for _, c := range []struct {
+		id, cancels string
+		want        bool
+	}{
+		{`7`, `7.0`, true}, {`8.0`, `8`, true}, {`1e1`, `10`, true}, {`"\u00e9"`, `"é"`, true}, {`"a\/b"`, `"a/b"`, true},
+		{`7`, `"7"`, false}, {`9007199254740993`, `9007199254740992`, false},
+	} {
+		l := New(nil)
+		ctx, end := context.WithCancelCause(t.Context())
+		x := l.begin(ctx, in, c.id, end)
+		x.Own()
+		l.cancel(t.Context(), in, c.cancels)
+		if IsCancelled(ctx) != c.want {
+			t.Errorf("%s by %s: got %v", c.id, c.cancels, !c.want)
+		}
+		l.close(x)
+	}
+}

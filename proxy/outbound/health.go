@@ -20,6 +20,7 @@ import (
 //	broken off after some of the request was sent, or        failed
 //	  an answer that is none in HTTP
 //	a status of 5xx but 501                                   failed, and there
+//	a bound of berth's own, by which no server was asked      nothing
 //	any other answer                                          well
 //	the context ended first; no descriptor or port was left;  nothing
 //	  the way to another berth failed, which was to send it;
@@ -54,7 +55,10 @@ func (s Sender) failed(u *routing.Upstream, failed *exchange.SendError) {
 
 // answered feeds the health of an upstream that answered.
 func (s Sender) answered(u *routing.Upstream, response *wire.Response) {
-	if !isTrouble(response.Status) {
+	switch {
+	case response.Unasked:
+		return
+	case !isTrouble(response.Status):
 		s.Router.Pool.Succeeded(u)
 		return
 	}

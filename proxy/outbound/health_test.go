@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"berth/internal/exchange"
+	"berth/internal/mcp"
 	"berth/internal/wire"
 	"berth/proxy/inbound"
 	"berth/routing"
@@ -29,6 +30,11 @@ func status(code int) answering {
 	return func(context.Context, time.Duration) (*wire.Response, error) {
 		return &wire.Response{Status: code, Body: io.NopCloser(strings.NewReader(""))}, nil
 	}
+}
+
+// turnsAway is a sender that has too much to do, and asks nobody.
+func turnsAway(context.Context, time.Duration) (*wire.Response, error) {
+	return exchange.TurnedAway(&mcp.Error{Status: wire.StatusServiceUnavailable}, nil), nil
 }
 
 func fails(e exchange.SendError) answering {
@@ -66,6 +72,7 @@ func TestWhatAnOutcomeSaysOfAnUpstream(t *testing.T) {
 		"an unknown method":                       {does: status(501)},
 		"a server's error":                        {does: status(500), ejected: true},
 		"a gateway's error":                       {does: status(503), ejected: true},
+		"a bound of berth's own":                  {does: turnsAway},
 		"nobody listens":                          {does: fails(exchange.SendError{Refused: true}), ejected: true, silent: true},
 		"broken off before anything was sent":     {does: fails(exchange.SendError{}), ejected: true, silent: true},
 		"broken off":                              {does: fails(exchange.SendError{Sent: true}), ejected: true},

@@ -34,6 +34,8 @@ type Refusal struct {
 	Header *wire.Header // of the answer
 	Code   int          // of JSON-RPC; 0: none
 	Object []byte       // the JSON-RPC error, raw; nil: none
+
+	Unasked bool // as of a wire.Response
 }
 
 // Error says for logs what was answered.
@@ -63,7 +65,7 @@ func (s *Session) say(ctx context.Context, message []byte) (mcp.Answer, error) {
 	amid := *s // as it is by now
 	a, err := outbound.OwnAnswerAmid(response, s.by.Crossed(s.Upstream), func(request *mcp.Answer) { go amid.reply(ctx, request.Method, bytes.Clone(request.ID)) })
 	if err == nil && (response.Status/100 != 2 || a.IsError) {
-		err = &Refusal{Status: response.Status, Header: response.Header.Clone(), Code: a.ErrorCode, Object: bytes.Clone(a.Error)}
+		err = &Refusal{Status: response.Status, Header: response.Header.Clone(), Code: a.ErrorCode, Object: bytes.Clone(a.Error), Unasked: response.Unasked}
 	}
 	return a, err
 }

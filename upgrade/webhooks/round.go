@@ -102,9 +102,11 @@ func (r *round) hear(v verdict) {
 	r.rouse(v.due)
 }
 
-// pause begins nothing for a while.
+// pause begins nothing for a while, or for longer where that was said before.
 func (r *round) pause(d time.Duration) {
-	r.paused = time.Now().Add(d)
+	if until := time.Now().Add(d); until.After(r.paused) {
+		r.paused = until
+	}
 	r.rouse(r.paused)
 }
 

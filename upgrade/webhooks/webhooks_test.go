@@ -3,6 +3,7 @@ package webhooks
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -200,6 +201,28 @@ func TestAReceiverSaysWhenToComeBack(t *testing.T) {
 		}
 		if n := b.value(t, "berth.webhook.oldest", "ci") + b.value(t, "berth.webhook.waiting", "ci"); n != 0 {
 			t.Errorf("something waits yet: %d", n)
+		}
+	})
+}
+
+// Of two answers that ask for patience at once the longer pause holds.
+func TestAPauseIsNotCutShort(t *testing.T) {
+	world(t, func(t *testing.T, s ledger.Store, r *receiver) {
+		asks := func(takes, after time.Duration) func(context.Context) webhook.Answer {
+			return func(context.Context) webhook.Answer {
+				time.Sleep(takes)
+				return webhook.Answer{Outcome: webhook.Rejected, After: after, Err: errors.New("429")}
+			}
+		}
+		r.answers = []func(context.Context) webhook.Answer{asks(time.Second, time.Hour), asks(2*time.Second, time.Second)}
+		b := start(t, s, r, settings(nil))
+		for i := range 4 {
+			b.complete(t, b.make(t, fmt.Sprint("T", i), ends...))
+		}
+		time.Sleep(2 * time.Minute)
+		got := r.got()
+		if len(got) < 4 || got[1].at != got[0].at || got[2].at < pauseMost {
+			t.Errorf("got %v", got)
 		}
 	})
 }

@@ -2,6 +2,7 @@ package sessions
 
 import (
 	"encoding/json"
+	"errors"
 	"strconv"
 	"time"
 
@@ -13,6 +14,11 @@ import (
 
 // errTooMany is what a call fails with for which no session may be opened.
 var errTooMany = fault.Unavailable(mcp.ReasonOverloaded, "too many sessions are open at the server")
+
+// ErrTurnedAway is wrapped, beside the words for the client, where a bound of berth's own keeps a call from its server.
+var ErrTurnedAway = errors.New("sessions: the server was not asked")
+
+func turnedAway(worded *mcp.Error) error { return errors.Join(ErrTurnedAway, worded) }
 
 // Busy is what a call fails with whose server has too much to do, as status and header of its answer say, and for how long if they do.
 func Busy(status int, h *wire.Header, message string) *mcp.Error {

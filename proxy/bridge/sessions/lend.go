@@ -60,7 +60,7 @@ func (p *Pool) tryLend(ctx context.Context, at *legacy.Upstream, b *Borrower, al
 		if greedy != "" && p.around.GiveUpOldest(func(l *Session) bool { return l.shelf != nil && l.shelf.whose == greedy }) {
 			return nil, s.changed, nil
 		}
-		return nil, nil, errTooMany
+		return nil, nil, turnedAway(errTooMany)
 	case !free && resident.Is(at.URL):
 		p.mu.Unlock()
 		p.around.GiveUpOldest(func(l *Session) bool { return l.shelf != nil && l.shelf.key == key }) // whoever is asked may not come back

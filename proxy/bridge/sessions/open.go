@@ -93,5 +93,8 @@ func notOpened(at *legacy.Upstream, err error) error {
 	case answer.Status == wire.StatusTooManyRequests, answer.Status == wire.StatusServiceUnavailable:
 		worded = Busy(answer.Status, answer.Header, "the server opens no session now")
 	}
+	if ok && answer.Unasked {
+		return turnedAway(worded)
+	}
 	return worded
 }
