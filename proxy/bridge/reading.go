@@ -38,6 +38,7 @@ type step struct {
 	status    int      // of the whole answer, which body is
 	body      []byte
 	impatient bool // nothing came for a while
+	noMethod  bool // the upstream has answered -32601
 }
 
 func (s *step) isNothing() bool { return len(s.told) == 0 && s.body == nil }
@@ -86,6 +87,9 @@ func (r *reading) take(ctx context.Context, it flow.Item) (step, error) {
 		return step{}, nil
 	case a.Method != "" && a.ID != nil:
 		return r.asked(ctx, it)
+	case a.Method == mcp.MethodToolsChanged:
+		r.c.f.tools.NoteChanged()
+		return step{}, nil
 	case a.Method != "":
 		if message := forClient(r.id, r.c.ProgressToken, r.c.who.Client.LogLevel, a, it.Message); message != nil {
 			return step{told: [][]byte{message}}, nil
@@ -97,6 +101,7 @@ func (r *reading) take(ctx context.Context, it flow.Item) (step, error) {
 		return r.broken(errUnusable), nil
 	}
 	last := r.end(r.c.conclude(ctx, r.l, &it.Answer, it.Message))
+	last.noMethod = it.Answer.IsError && it.Answer.ErrorCode == mcp.CodeMethodNotFound
 	if r.c.who.Client.LogLevel != "" && resident.Is(r.c.f.u.URL) {
 		r.last = &last
 		return step{}, nil

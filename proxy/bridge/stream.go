@@ -29,6 +29,9 @@ func (c *call) show(ctx context.Context, r *reading, first *flow.Item) (*wire.Re
 	case err != nil:
 		r.abandon()
 		return nil, &exchange.SendError{Err: err, Sent: true}
+	case s.noMethod && len(s.told) == 0 && r.h == nil && c.isOfTheWrongForm(ctx, r.l):
+		r.l.Leave(r.flow)
+		return c.sendAnew(ctx, r.l)
 	case s.body != nil && len(s.told) == 0:
 		r.finish()
 		return wire.Whole(s.status, s.body), nil
