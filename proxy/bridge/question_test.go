@@ -221,6 +221,37 @@ func TestWhatAClientDidNotDeclareIsRefused(t *testing.T) {
 	})
 }
 
+// All of it is named, be it several modes of one capability.
+func TestAllThatAClientDidNotDeclareIsNamed(t *testing.T) {
+	const urlAsk, toolsAsk = `{"mode":"url","message":"m","url":"https://x/","elicitationId":"e"}`, `{"messages":[],"maxTokens":1,"tools":[]}`
+	type question struct{ method, params string }
+	form, url := question{"elicitation/create", formAsk}, question{"elicitation/create", urlAsk}
+	sample, withTools := question{"sampling/createMessage", sampleAsk}, question{"sampling/createMessage", toolsAsk}
+	for _, tc := range []struct {
+		asks []question
+		want string
+	}{
+		{[]question{form, url}, `{"elicitation":{"form":{},"url":{}}}`},
+		{[]question{url, form}, `{"elicitation":{"form":{},"url":{}}}`},
+		{[]question{sample, withTools}, `{"sampling":{"tools":{}}}`},
+		{[]question{withTools, sample, form}, `{"elicitation":{"form":{}},"sampling":{"tools":{}}}`},
+	} {
+		u := tool(kind{}, func(k *running) {
+			for _, q := range tc.asks {
+				text, _, answer := k.question(q.method, q.params)
+				k.say(text)
+				k.wait(answer)
+			}
+			k.result = `"result":{"isError":true,"content":[]}`
+		})
+		bridged(t, u, nil, func(r *rig) {
+			if g := r.do(asking{name: "asks", declares: declaresNone}); g.status != 400 || g.Error == nil || string(g.Error.Data) != `{"requiredCapabilities":`+tc.want+`}` {
+				t.Errorf("got %d %s, want %s", g.status, g.text, tc.want)
+			}
+		})
+	}
+}
+
 // It is named if the call fails in a later round.
 func TestWhatWasNotDeclaredIsNamedInALaterRound(t *testing.T) {
 	for name, of := range bothKinds {
