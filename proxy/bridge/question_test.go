@@ -278,6 +278,39 @@ func TestWhatWasNotDeclaredIsNamedInALaterRound(t *testing.T) {
 	}
 }
 
+// Who comes back without the capability that a question takes is told so, and not asked it; the call waits on.
+func TestARetryIsNotAskedWhatItsClientDoesNotDeclare(t *testing.T) {
+	kinds := map[string]*upstream{"before the call": {tools: map[string]func(*running){"asks": func(k *running) {
+		if len(k.u.sent("tools/call")) == 1 {
+			k.result = `"error":{"code":-32042,"message":"x","data":{"elicitations":[{"mode":"url","elicitationId":"e","url":"https://x/","message":"m"}]}}`
+		}
+	}}}}
+	for name, of := range bothKinds {
+		kinds[name] = tool(of, func(k *running) { k.ends(k.ask()) })
+	}
+	for name, u := range kinds {
+		bridged(t, u, nil, func(r *rig) {
+			declares, mode := declaresForm, "form"
+			if name == "before the call" {
+				declares, mode = `{"elicitation":{"url":{}}}`, "url"
+			}
+			round := r.do(asking{name: "asks", declares: declares})
+			for range 2 {
+				g := r.do(asking{name: "asks", declares: declaresNone, params: round.with("")})
+				if g.status != 400 || g.Error == nil || g.Error.Code != -32021 || string(g.Error.Data) != `{"requiredCapabilities":{"elicitation":{"`+mode+`":{}}}}` {
+					t.Errorf("%s: got %d %s", name, g.status, g.text)
+				}
+			}
+			if again := r.do(asking{name: "asks", declares: declares, params: round.with("")}); len(again.Result.Requests) != 1 {
+				t.Errorf("%s: who declares it got %d %s", name, again.status, again.text)
+			}
+			if last := r.do(asking{name: "asks", declares: declares, params: round.answers(accepted)}); last.Result.Type != "complete" {
+				t.Errorf("%s: got %d %s in the end", name, last.status, last.text)
+			}
+		})
+	}
+}
+
 // Who asks once more what a round has come to gets the same, and nothing happens twice.
 func TestARoundIsAnsweredTwice(t *testing.T) {
 	for name, of := range bothKinds {
