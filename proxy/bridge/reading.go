@@ -152,9 +152,9 @@ func (r *reading) finish() {
 	})
 }
 
-// abandon ends a reading whose client is gone. In the first round the upstream is told that nobody
-// wants the answer; what it says to that means nothing.
-func (r *reading) abandon() {
+// abandon ends a reading whose client is gone, or wants no answer any more, as why says; nil: it is gone. In the first round the upstream is
+// told that nobody wants the answer; what it says to that means nothing.
+func (r *reading) abandon(why error) {
 	r.over.Do(func() {
 		if r.asks {
 			return
@@ -164,7 +164,7 @@ func (r *reading) abandon() {
 			return
 		}
 		go func() {
-			_ = r.l.Tell(context.Background(), r.c.who.Out, mcp.Cancelled(r.id, hangUp))
+			_ = r.l.Tell(context.Background(), r.c.who.Out, mcp.Cancelled(r.id, mcp.WhyCancelled(why)))
 			r.l.Leave(r.flow)
 			r.l.GiveBack(r.c.who.Among == sessions.ForAll && r.c.mayBeAsked()) // it may yet ask, and not the next caller
 		}()

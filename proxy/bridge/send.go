@@ -109,7 +109,7 @@ func (c *call) send(ctx context.Context, l *sessions.Session) (*sent, error) {
 	if err := c.post(ctx, l, s, body); err != nil {
 		l.Leave(s.flow)
 		if ctx.Err() != nil {
-			go l.Tell(ctx, c.who.Out, mcp.Cancelled(s.id, hangUp))
+			go l.Tell(ctx, c.who.Out, mcp.Cancelled(s.id, mcp.WhyCancelled(context.Cause(ctx))))
 		}
 		return nil, err
 	}
@@ -144,6 +144,3 @@ func (c *call) post(ctx context.Context, l *sessions.Session, s *sent, body []by
 		return &exchange.SendError{Err: context.Cause(ctx), Sent: true}
 	}
 }
-
-// hangUp is what an upstream is told of a client's departure.
-const hangUp = "the client has hung up"
