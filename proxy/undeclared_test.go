@@ -23,6 +23,19 @@ func askingFor(method, params string) string {
 	return `{"resultType":"input_required","inputRequests":{"k":{"method":"` + method + `","params":{` + params + `}}},"requestState":"s"}`
 }
 
+// All that a round would have taken is said.
+func TestAllThatIsUndeclaredOfARoundIsSaid(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newUpgraded(t, rigOptions{}, nil)
+		f.answers(sayResult(`{"resultType":"input_required","requestState":"s","inputRequests":{"a":{"method":"elicitation/create","params":{"message":"?"}},` +
+			`"b":{"method":"roots/list"},"c":{"method":"elicitation/create","params":{"mode":"url","message":"?","url":"https://x"}},"d":{"method":"sampling/createMessage","params":{"messages":[]}}}}`))
+		const want = `"data":{"requiredCapabilities":{"elicitation":{"form":{},"url":{}},"sampling":{}}}`
+		if v := f.reaches(f.taskOf(f.callDeclaring(`"roots":{},`)), "failed"); !strings.Contains(string(v.Error), want) {
+			t.Errorf("got %s, want %s", v.Error, want)
+		}
+	})
+}
+
 // A client is not shown what it has not declared to answer: the task fails, and says what it
 // would have taken.
 func TestUndeclaredInputFailsTheTask(t *testing.T) {

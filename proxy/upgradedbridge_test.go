@@ -12,11 +12,12 @@ import (
 	"berth/proxy/bridge"
 	"berth/routing"
 	"berth/routing/profile"
+	"berth/upgrade"
 )
 
 // newBridgedRig is a rig of an instance of the legacy era that the bridge shows as modern. takes says with which status it takes a client's
 // answers.
-func newBridgedRig(t *testing.T, takes int) *coreRig {
+func newBridgedRig(t *testing.T, takes int, change func(*upgrade.Rule)) *coreRig {
 	t.Helper()
 	var b *bridge.Bridge
 	f := newCoreRig(t, rigOptions{
@@ -24,7 +25,7 @@ func newBridgedRig(t *testing.T, takes int) *coreRig {
 		endpoint: func(ep *proxy.Endpoint) {
 			b = bridgeAt(t, ep)
 		},
-	}, nil)
+	}, change)
 	f.background(b.Run)
 	f.servers[0].inject(func(w http.ResponseWriter, r *http.Request, body []byte) bool {
 		var m struct{ Method *string }
@@ -40,7 +41,7 @@ func newBridgedRig(t *testing.T, takes int) *coreRig {
 // A task that fails since its server does not take its client's answer has its call cancelled there: nobody brings the answer any more.
 func TestATaskWhoseAnswerIsNotTakenCancelsItsCall(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		f := newBridgedRig(t, http.StatusServiceUnavailable)
+		f := newBridgedRig(t, http.StatusServiceUnavailable, nil)
 		id := f.upgraded.made()
 		call := <-f.tool.calls
 		call.say(`{"jsonrpc":"2.0","id":7,"method":"elicitation/create","params":{"message":"?","requestedSchema":{"type":"object","properties":{"n":{"type":"string"}}}}}`)
@@ -55,4 +56,50 @@ func TestATaskWhoseAnswerIsNotTakenCancelsItsCall(t *testing.T) {
 			t.Errorf("the task failed with %s, and the server was told %q", v.Error, told)
 		}
 	})
+}
+
+// A server is told why nobody wants a call any more: its client has cancelled the task, or that took longer than it may; before the call has
+// asked anything, while it waits for the answer, and behind that.
+func TestAServerIsToldWhyATasksCallIsGivenUp(t *testing.T) {
+	const ask = `{"jsonrpc":"2.0","id":7,"method":"elicitation/create","params":{"message":"?","requestedSchema":{"type":"object","properties":{"n":{"type":"string"}}}}}`
+	for _, at := range []string{"the call", "the question", "the answer"} {
+		for end, want := range map[string]string{"cancelled": "the client has cancelled it", "failed": "it has timed out"} {
+			if end == "failed" && at == "the question" {
+				continue // a task does not time out while its client is asked
+			}
+			synctest.Test(t, func(t *testing.T) {
+				f := newBridgedRig(t, http.StatusAccepted, func(r *upgrade.Rule) {
+					if end == "failed" {
+						r.TTL, r.Timeout = time.Minute, 30*time.Second
+					}
+				})
+				id := f.upgraded.made()
+				call := <-f.tool.calls
+				if at != "the call" {
+					call.say(ask)
+					for key := range f.upgraded.reaches(id, "input_required").InputRequests {
+						if at == "the answer" {
+							f.answer(id, `{"`+key+`":{"action":"decline"}}`)
+							f.upgraded.reaches(id, "working")
+						}
+					}
+				}
+				synctest.Wait()
+				if end == "cancelled" {
+					f.modern("tasks/cancel", id, `"taskId":"`+id+`"`)
+				}
+				time.Sleep(time.Minute)
+				synctest.Wait()
+				var told []string
+				for _, m := range f.tool.answers() {
+					if strings.Contains(m, "notifications/cancelled") {
+						told = append(told, m)
+					}
+				}
+				if len(told) != 1 || !strings.Contains(told[0], `"requestId":`+string(call.id)+`,"reason":"`+want+`"`) {
+					t.Errorf("%s at %s: the server was told %q", end, at, told)
+				}
+			})
+		}
+	}
 }

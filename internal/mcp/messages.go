@@ -2,7 +2,9 @@ package mcp
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"iter"
 
@@ -61,10 +63,28 @@ func Cancelled(id []byte, reason string) []byte {
 	return fmt.Appendf(nil, `{"jsonrpc":"2.0","method":%q,"params":{"requestId":%s,"reason":%s}}`, MethodCancelled, id, text)
 }
 
-// CancelledState returns a notification that a call which waits for its client is given up, by its requestState, raw. It is berth's own:
-// of the calls that its bridge holds.
-func CancelledState(state []byte) []byte {
-	return fmt.Appendf(nil, `{"jsonrpc":"2.0","method":%q,"params":{"requestId":"berth","requestState":%s}}`, MethodCancelled, state)
+// ErrCancelled is why something ends that its client has cancelled.
+var ErrCancelled = errors.New("cancelled by the client")
+
+// WhyCancelled is the reason that a notifications/cancelled gives for what cause has ended; nil, and context.Canceled: that its client is gone.
+func WhyCancelled(cause error) string {
+	worded, _ := errors.AsType[*Error](cause)
+	switch {
+	case cause == nil, errors.Is(cause, context.Canceled):
+		return "the client has hung up"
+	case errors.Is(cause, ErrCancelled):
+		return "the client has cancelled it"
+	case errors.Is(cause, context.DeadlineExceeded), worded != nil && worded.Reason == ReasonTimeout:
+		return "it has timed out"
+	}
+	return "it was given up"
+}
+
+// CancelledState returns a notification that a call which waits for its client is given up, by its requestState, raw, and why. It is berth's
+// own: of the calls that its bridge holds.
+func CancelledState(state []byte, reason string) []byte {
+	text, _ := json.Marshal(reason) // strings always marshal
+	return fmt.Appendf(nil, `{"jsonrpc":"2.0","method":%q,"params":{"requestId":"berth","requestState":%s,"reason":%s}}`, MethodCancelled, state, text)
 }
 
 // MethodIsMoot asks whether nobody waits for the answers any more that a requestState is about. It is berth's own, of the calls that its

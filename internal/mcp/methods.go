@@ -27,14 +27,15 @@ const (
 	MethodListResources = "resources/list"
 	MethodListTemplates = "resources/templates/list"
 
-	MethodLog         = "notifications/message"
-	MethodUpdated     = "notifications/resources/updated"
-	MethodInitialized = "notifications/initialized"
-	MethodCancelled   = "notifications/cancelled"
-	MethodProgress    = "notifications/progress"
-	MethodSetLevel    = "logging/setLevel"
-	MethodSubscribe   = "resources/subscribe"
-	MethodUnsubscribe = "resources/unsubscribe"
+	MethodLog          = "notifications/message"
+	MethodUpdated      = "notifications/resources/updated"
+	MethodToolsChanged = "notifications/tools/list_changed"
+	MethodInitialized  = "notifications/initialized"
+	MethodCancelled    = "notifications/cancelled"
+	MethodProgress     = "notifications/progress"
+	MethodSetLevel     = "logging/setLevel"
+	MethodSubscribe    = "resources/subscribe"
+	MethodUnsubscribe  = "resources/unsubscribe"
 )
 
 // MethodTaskStatus is the core dialect's notification of a change (2025-11-25, "Task Status

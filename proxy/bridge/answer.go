@@ -26,26 +26,36 @@ func (c *call) follow(ctx context.Context, l *sessions.Session, s *sent) (*wire.
 		go s.flow.Run(s.Response, "")
 		return c.show(ctx, r, nil)
 	}
-	defer l.GiveBack(false)
-	defer s.close(l)
+	response, isOfTheWrongForm, err := c.followWhole(ctx, l, s)
+	s.close(l)
+	if isOfTheWrongForm {
+		return c.sendAnew(ctx, l)
+	}
+	l.GiveBack(false)
+	return response, err
+}
+
+// followWhole is follow of an answer that is no stream.
+func (c *call) followWhole(ctx context.Context, l *sessions.Session, s *sent) (_ *wire.Response, isOfTheWrongForm bool, err error) {
 	s.Response = s.Kept() // it may be closed while it is read
 	hungUp := context.AfterFunc(ctx, func() { s.Body.Close() })
 	defer hungUp()
 	message, err := legacy.ReadWhole(s.Response)
 	if err != nil {
-		return nil, &exchange.SendError{Err: err, Sent: true}
-	}
-	if outbound.SaysItLacks(s.Response, message, c.Method) {
-		return exchange.Refusal(errNoMethod, c.id), nil
-	}
-	if s.Status/100 != 2 {
-		return failed(c.id, s.Response, message), nil
+		return nil, false, &exchange.SendError{Err: err, Sent: true}
 	}
 	a, err := mcp.PeekAnswer(message, false)
-	if err != nil || !a.Answers(s.id) && !a.IsNobodys() || !a.IsError && !a.HasResult {
-		return nil, errUnusable
+	switch {
+	case outbound.SaysItLacks(s.Response, message, c.Method):
+		return exchange.Refusal(errNoMethod, c.id), false, nil
+	case err == nil && a.IsError && a.ErrorCode == mcp.CodeMethodNotFound && c.isOfTheWrongForm(ctx, l):
+		return nil, true, nil
+	case s.Status/100 != 2:
+		return failed(c.id, s.Response, message), false, nil
+	case err != nil, !a.Answers(s.id) && !a.IsNobodys(), !a.IsError && !a.HasResult:
+		return nil, false, errUnusable
 	}
-	return wire.Whole(c.conclude(ctx, l, &a, message)), nil
+	return wire.Whole(c.conclude(ctx, l, &a, message)), false, nil
 }
 
 // failed is an HTTP error of the upstream's as the client gets it whose request id names.

@@ -5,7 +5,6 @@ import (
 	"cmp"
 	"context"
 	"crypto/rand"
-	"maps"
 	"slices"
 	"time"
 
@@ -100,7 +99,7 @@ func (r *reading) open(ctx context.Context, it flow.Item) (q rounds.Question, ok
 	case lacks != nil:
 		r.c.f.b.metrics.questions.Add(rounds.WasUndeclared, 1)
 		if !(it.Aside || resident.Is(r.c.f.u.URL)) || !r.l.IsGreeting(a.Method) {
-			r.c.lack(lacks)
+			r.c.lacks = inquiry.Join(r.c.lacks, lacks)
 		}
 		answer = mcp.ErrorResponse(id, r.c.who.Client.Declares().Refusal(request).Object())
 	case !asks(r.c.Method), a.Method == inquiry.MethodListRoots && r.c.f.b.options().Isolation == sessions.ForAll: // these would be others' as well
@@ -113,14 +112,6 @@ func (r *reading) open(ctx context.Context, it flow.Item) (q rounds.Question, ok
 		r.c.f.u.Log.Debug("an upstream could not be answered", "upstream", r.c.f.u.Name, "error", err)
 	}
 	return rounds.Question{}, false
-}
-
-// lack notes what the client would have had to declare.
-func (c *call) lack(capabilities map[string]any) {
-	if c.lacks == nil {
-		c.lacks = map[string]any{}
-	}
-	maps.Copy(c.lacks, capabilities)
 }
 
 // pause ends the request with what the client is asked. The call goes on at the upstream, which

@@ -18,6 +18,7 @@ import (
 	"berth/proxy/bridge/sessions"
 	"berth/proxy/inbound"
 	"berth/routing"
+	"berth/routing/profile"
 
 	"go.opentelemetry.io/otel/metric"
 )
@@ -91,7 +92,7 @@ func (b *Bridge) options() *Options { return b.now.Load() }
 
 // To implements inbound.Bridge.
 func (b *Bridge) To(u *routing.Upstream) exchange.Sender {
-	if speaks, known := u.SpeaksModern(); known && speaks {
+	if u.Era == profile.SpokenModern {
 		return b.options().Endpoint.Client
 	}
 	return b.faceOf(u)

@@ -25,6 +25,8 @@ type call struct {
 	id      []byte            // raw JSON
 	lacks   map[string]any    // what the upstream asked for that the client has not declared
 	tasks   *sessions.Session // in which the call was asked to become a task; nil: it was not
+
+	reformed bool // whether the server refuses it for its form was looked at
 }
 
 // serve answers the request.

@@ -2,12 +2,14 @@ package bridge
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
 
+	"berth/internal/mcp"
 	"berth/proxy/bridge/held"
 	"berth/proxy/bridge/rounds"
 )
@@ -31,6 +33,33 @@ func holdsUp(k *running) {
 	select {
 	case <-k.ctx.Done():
 	case <-time.After(time.Hour):
+	}
+}
+
+// A server is told why nobody wants the answer to a call any more, before the answer's beginning and after.
+func TestAServerIsToldWhyACallIsCancelled(t *testing.T) {
+	for cause, want := range map[error]string{
+		nil:                  "the client has hung up",
+		mcp.ErrCancelled:     "the client has cancelled it",
+		errLate:              "it has timed out",
+		errors.New("drains"): "it was given up",
+	} {
+		for name, u := range map[string]*upstream{"stream": tool(kind{}, holdsUp), "no headers": tool(kind{whole: true}, holdsUp)} {
+			bridged(t, u, nil, func(r *rig) {
+				for _, d := range []time.Duration{time.Second, time.Minute} {
+					ctx, end := context.WithCancelCause(r.t.Context())
+					time.AfterFunc(d, func() { end(cause) })
+					if response, err := r.send(ctx, asking{name: "asks"}); err == nil {
+						_, _ = response.Body.Read(make([]byte, 1))
+						response.Body.Close()
+					}
+					synctest.Wait()
+				}
+				if told := r.sent("notifications/cancelled"); len(told) != 2 || !strings.Contains(told[0].body, want) || !strings.Contains(told[1].body, want) {
+					t.Errorf("%s, %v: told %v", name, cause, told)
+				}
+			})
+		}
 	}
 }
 

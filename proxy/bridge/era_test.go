@@ -2,12 +2,14 @@ package bridge
 
 import (
 	"cmp"
+	"io"
 	"net/http"
 	"strings"
 	"testing"
 	"time"
 
 	"berth/internal/mcp"
+	"berth/routing/profile"
 )
 
 // What an upstream says to server/discover, and then to initialize, tells what it speaks, or nothing.
@@ -84,7 +86,7 @@ func TestTheEraIsToldByAnswers(t *testing.T) {
 				answer := map[string]func(http.ResponseWriter){"server/discover": tc.discover, "initialize": tc.initialize}[m.Method]
 				switch {
 				case q.Header.Get(mcp.HeaderVersion) == "2026-07-28" && m.Method == "tools/call":
-					respond(w, 418, `{}`) // it came as it is
+					respond(w, 501, `{}`) // it came as it is
 				case answer != nil:
 					answer(w)
 				default:
@@ -104,7 +106,7 @@ func TestTheEraIsToldByAnswers(t *testing.T) {
 				if speaks, known := r.at.SpeaksModern(); known != (tc.legacy || tc.modern) || speaks != tc.modern {
 					t.Errorf("modern: %v, known: %v", speaks, known)
 				}
-				if want := map[bool]int{true: 200, false: 418}[tc.legacy]; g.status != want {
+				if want := map[bool]int{true: 200, false: 501}[tc.legacy]; g.status != want {
 					t.Errorf("got %d %s", g.status, g.text)
 				}
 				asked := len(r.sent("server/discover"))
@@ -265,6 +267,136 @@ func TestARequestIsJudgedAsAModernServerDoes(t *testing.T) {
 		}
 		if g := r.do(asking{method: "server/discover"}); !strings.Contains(g.text, `"supportedVersions":["2026-07-28"],"capabilities":{"tools":{}}`) {
 			t.Errorf("got %s", g.text)
+		}
+	})
+}
+
+// rolledBack is an upstream that was a modern server until old is set: from then on it refuses what is of no session so.
+func rolledBack(status int, body string) (u *upstream, old *bool) {
+	u, old = tool(kind{}, where), new(bool)
+	u.faults = func(w http.ResponseWriter, q *http.Request, m message) bool {
+		switch {
+		case *old && m.Method == "server/discover":
+			return false
+		case *old && q.Header.Get(mcp.HeaderVersion) == "2026-07-28":
+			respond(w, status, body)
+		case *old:
+			return false
+		default:
+			respond(w, 200, `{"jsonrpc":"2.0","id":`+string(m.ID)+`,"result":{"resultType":"complete","supportedVersions":["2026-07-28"],"capabilities":{},"got":["modern"]}}`)
+		}
+		return true
+	}
+	return u, old
+}
+
+// A modern server that was replaced by one of the legacy era is bridged from its first refusal on. The call that was refused is answered
+// over the bridge, unless the refusal leaves open whether its tool has run.
+func TestAServerThatIsRolledBackIsBridged(t *testing.T) {
+	for name, refusal := range map[string]struct {
+		status int
+		body   string
+		open   bool // whether the tool has run
+	}{
+		"no session":       {status: 400, body: `{"jsonrpc":"2.0","id":null,"error":{"code":-32000,"message":"Bad Request: No valid session ID provided"}}`},
+		"another id":       {status: 400, body: `{"jsonrpc":"2.0","id":"server-error","error":{"code":-32600,"message":"Bad Request: Missing session ID"}}`},
+		"in words":         {status: 400, body: "Bad Request: Unsupported protocol version (supported versions: 2025-11-25)\n"},
+		"a version":        {status: 400, body: `{"jsonrpc":"2.0","id":1,"error":{"code":-32022,"message":"no","data":{"supported":["2025-11-25"]}}}`},
+		"422":              {status: 422, body: "Unexpected message, expect initialize request", open: true},
+		"404":              {status: 404, body: `{"jsonrpc":"2.0","id":null,"error":{"code":-32001,"message":"Session not found"}}`, open: true},
+		"the call's error": {status: 400, body: `{"jsonrpc":"2.0","id":1,"error":{"code":-32000,"message":"no session"}}`, open: true},
+	} {
+		u, old := rolledBack(refusal.status, refusal.body)
+		bridged(t, u, nil, func(r *rig) {
+			if g := r.do(asking{name: "asks"}); g.in() != "modern" {
+				t.Errorf("%s: got %d %s of the modern server", name, g.status, g.text)
+			}
+			*old = true
+			response, err := r.send(r.t.Context(), asking{name: "asks"})
+			if err != nil {
+				r.t.Fatal(err)
+			}
+			text, _ := io.ReadAll(response.Body)
+			if told := response.Status == refusal.status && string(text) == refusal.body; told != refusal.open || !told && response.Status != 200 {
+				t.Errorf("%s: got %d %s to the call that found out", name, response.Status, text)
+			}
+			response.Body.Close()
+			if speaks, known := r.at.SpeaksModern(); !known || speaks {
+				t.Errorf("%s: modern: %v, known: %v", name, speaks, known)
+			}
+			asked := len(r.sent("server/discover"))
+			if g := r.do(asking{name: "asks"}); g.status != 200 || g.in() == "modern" {
+				t.Errorf("%s: got %d %s", name, g.status, g.text)
+			}
+			if again := len(r.sent("server/discover")) - asked; again != 0 {
+				t.Errorf("%s: asked %d times more", name, again)
+			}
+		})
+	}
+}
+
+// A modern server's refusals have it asked what it speaks at most once in a while, and pass as they came.
+func TestAModernServersRefusalsPass(t *testing.T) {
+	const refusal = `{"jsonrpc":"2.0","id":null,"error":{"code":-32000,"message":"no session at the bank"}}`
+	for name, tc := range map[string]struct {
+		status int
+		body   string
+		asks   int // whether the server is asked
+	}{
+		"as of the legacy era": {400, refusal, 1},
+		"in words":             {400, "no", 1},
+		"a name":               {400, `{"jsonrpc":"2.0","id":1,"error":{"code":-32602,"message":"no"}}`, 0},
+		"a method":             {404, `{"jsonrpc":"2.0","id":1,"error":{"code":-32601,"message":"no"}}`, 0},
+		"a header":             {400, `{"jsonrpc":"2.0","id":1,"error":{"code":-32020,"message":"no"}}`, 0},
+		"credentials":          {401, "", 0},
+		"a failure":            {500, refusal, 0},
+		"a tool's error":       {200, `{"jsonrpc":"2.0","id":1,"error":{"code":-32000,"message":"no session"}}`, 0},
+	} {
+		u, refuses := tool(kind{}, where), false
+		u.faults = func(w http.ResponseWriter, _ *http.Request, m message) bool {
+			if refuses && m.Method == "tools/call" {
+				respond(w, tc.status, tc.body)
+			} else {
+				respond(w, 200, `{"jsonrpc":"2.0","id":`+string(m.ID)+`,"result":{"resultType":"complete","supportedVersions":["2026-07-28"],"capabilities":{}}}`)
+			}
+			return true
+		}
+		bridged(t, u, nil, func(r *rig) {
+			r.do(asking{name: "asks"})
+			refuses = true
+			for round := range 2 {
+				asked := len(r.sent("server/discover"))
+				for range 5 {
+					response, err := r.send(r.t.Context(), asking{name: "asks"})
+					if err != nil {
+						r.t.Fatal(err)
+					}
+					text, _ := io.ReadAll(response.Body)
+					if response.Status != tc.status || string(text) != tc.body {
+						t.Errorf("%s: got %d %s", name, response.Status, text)
+					}
+					response.Body.Close()
+				}
+				if n := len(r.sent("server/discover")) - asked; n != tc.asks {
+					t.Errorf("%s, round %d: asked %d times, want %d", name, round, n, tc.asks)
+				}
+				time.Sleep(doubtsApart)
+			}
+			if n := len(r.sent("initialize")); n != 0 {
+				t.Errorf("%s: %d sessions", name, n)
+			}
+		})
+	}
+}
+
+// What its operator says of a server counts, whatever it answers.
+func TestAServerThatIsSaidToBeModernIsNotBridged(t *testing.T) {
+	u, old := rolledBack(400, `{"jsonrpc":"2.0","id":null,"error":{"code":-32000,"message":"no session"}}`)
+	*old = true
+	bridged(t, u, nil, func(r *rig) {
+		r.at.Era = profile.SpokenModern
+		if g := r.do(asking{name: "asks"}); g.status != 400 || len(r.sent("server/discover")) != 0 {
+			t.Errorf("got %d %s, asked %d times", g.status, g.text, len(r.sent("server/discover")))
 		}
 	})
 }

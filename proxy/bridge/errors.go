@@ -1,6 +1,7 @@
 package bridge
 
 import (
+	"context"
 	"errors"
 	"fmt"
 
@@ -29,7 +30,7 @@ var (
 )
 
 // errLate ends what waits for an answer's headers.
-var errLate = errors.New("bridge: no answer in time")
+var errLate = fmt.Errorf("bridge: no answer in time: %w", context.DeadlineExceeded)
 
 func timedOut(err error) error {
 	late := &exchange.SendError{Err: err, Sent: true, TimedOut: true}

@@ -20,6 +20,7 @@ type face struct {
 	b       *Bridge
 	u       *legacy.Upstream
 	probing chan struct{} // holds one: who finds out what the upstream speaks
+	doubted time.Time     // when the upstream was asked last whether it is modern still; probing guards it
 	tasks   *coretasks.Server
 	*stock
 }
@@ -44,6 +45,9 @@ func (f *face) Close() {}
 func (f *face) Send(ctx context.Context, out *exchange.Request, wait time.Duration) (*wire.Response, error) {
 	if f.isBridged(ctx, out) {
 		return f.serve(ctx, out, wait)
+	}
+	if speaks, known := f.u.SpeaksModern(); known && speaks {
+		return f.sendModern(ctx, out, wait)
 	}
 	if needs, unclear := f.needsBridge(ctx, out); !needs {
 		response, err := f.b.options().Endpoint.Client.Send(ctx, out, wait)

@@ -1,9 +1,11 @@
 package bridge
 
 import (
+	"cmp"
 	"context"
 	"errors"
 
+	"berth/internal/mcp"
 	"berth/internal/wire"
 	"berth/proxy/bridge/rounds"
 	"berth/proxy/bridge/sessions"
@@ -30,6 +32,6 @@ func (c *call) giveUp(ctx context.Context) (*wire.Response, error) {
 		h.LeaveWaiting()
 		return accepted, nil
 	}
-	h.GiveUp(ctx, st.Asks)
+	h.GiveUp(ctx, st.Asks, cmp.Or(mcp.Param(c.who.Out.Body, "reason"), mcp.WhyCancelled(mcp.ErrCancelled)))
 	return accepted, nil
 }

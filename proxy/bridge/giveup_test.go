@@ -12,7 +12,7 @@ import (
 // givesUp sends what upgraded tasks send where their client has cancelled them in mid-call.
 func (r *rig) givesUp(round got, a asking) (status int) {
 	r.t.Helper()
-	return r.notes(mcp.MethodCancelled, mcp.CancelledState(fmt.Appendf(nil, "%q", round.Result.State)), a)
+	return r.notes(mcp.MethodCancelled, mcp.CancelledState(fmt.Appendf(nil, "%q", round.Result.State), ""), a)
 }
 
 // A call that waits for its client ends at once when that gives it up: the server is told, and its session is free.

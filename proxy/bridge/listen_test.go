@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"berth/proxy/bridge/subscriptions"
+	"berth/proxy/bridge/tools"
 )
 
 // hearing is a subscription that is read.
@@ -401,6 +402,36 @@ func TestAServerHasNoGetStream(t *testing.T) {
 					t.Errorf("%d: a subscription does not stand, or tells %s", status, got)
 				}
 				h.stop()
+			}
+		})
+	}
+}
+
+// A server that says that its tools have changed is asked for them before the next call, on whichever stream it says so, and once.
+func TestToolsThatHaveChangedAreListedAnew(t *testing.T) {
+	for _, inCall := range []bool{false, true} {
+		u := tool(kind{lists: `{"tools":[{"name":"asks"}]}`}, func(k *running) {
+			if inCall {
+				k.say(toolsChanged)
+			}
+		})
+		bridged(t, u, nil, func(r *rig) {
+			r.do(asking{name: "asks"})
+			if !inCall {
+				r.say(toolsChanged)
+			}
+			synctest.Wait()
+			r.do(asking{name: "asks"})
+			if n := len(r.sent("tools/list")); n != 1 {
+				t.Errorf("in a call %v: a list that was new was read %d times", inCall, n)
+			}
+			time.Sleep(tools.ListAgain)
+			u.tools["asks"] = where
+			for range 3 {
+				r.do(asking{name: "asks"})
+			}
+			if n := len(r.sent("tools/list")); n != 2 {
+				t.Errorf("in a call %v: the list was read %d times", inCall, n)
 			}
 		})
 	}

@@ -21,16 +21,54 @@ const probeTime = 10 * time.Second
 // at once. What says nothing of its era (401, 403, 5xx, a header that it does not take, silence)
 // leaves the question open, and the request goes there as it is; unclear says that server/discover was answered so.
 func (f *face) needsBridge(ctx context.Context, out *exchange.Request) (needs, unclear bool) {
-	return f.find(ctx, func(ctx context.Context) (needs, unclear bool) {
-		switch speaks, refuses := f.askModern(ctx, out); {
-		case speaks:
-			f.u.Pool().Speaks(f.u.Upstream, mcp.EraModern, nil)
-			return false, false
-		case !refuses:
-			return false, true
+	return f.find(ctx, func(ctx context.Context) (needs, unclear bool) { return f.askEra(ctx, out) })
+}
+
+// askEra asks the upstream, as the caller of out, what it speaks.
+func (f *face) askEra(ctx context.Context, out *exchange.Request) (needs, unclear bool) {
+	switch speaks, refuses := f.askModern(ctx, out); {
+	case speaks:
+		f.u.Pool().Speaks(f.u.Upstream, mcp.EraModern, nil)
+		return false, false
+	case !refuses:
+		return false, true
+	}
+	return f.opensSession(ctx, out), false
+}
+
+// sendModern sends the request to an upstream that has shown that it is modern, as it is. An answer that contradicts that has the
+// upstream asked anew: one that is of the legacy era by now is bridged from then on, and so is this request if nothing of it was executed.
+func (f *face) sendModern(ctx context.Context, out *exchange.Request, wait time.Duration) (*wire.Response, error) {
+	response, err := f.b.options().Endpoint.Client.Send(ctx, out, wait)
+	if err != nil || out.Method != wire.MethodPost || response.Status/100 != 4 && out.Header.Get(mcp.HeaderMethod) != mcp.MethodDiscover {
+		return response, err
+	}
+	c, refusal := f.read(out)
+	if refusal != nil {
+		return response, nil
+	}
+	refused := outbound.RefusesEra(mcp.EraModern, c.Method, c.id, response)
+	if !refused && !outbound.DoubtsEra(c.id, response) || !f.isLegacyByNow(ctx, out) || !refused {
+		return response, nil
+	}
+	response.Body.Close()
+	return f.serve(ctx, out, wait)
+}
+
+// doubtsApart is how often an upstream is asked whether it is modern still, at most.
+const doubtsApart = 10 * time.Second
+
+// isLegacyByNow reports whether the upstream, which was modern and has contradicted that in its answer to out, speaks the legacy era
+// alone.
+func (f *face) isLegacyByNow(ctx context.Context, out *exchange.Request) bool {
+	legacy, _ := f.alone(ctx, func(ctx context.Context) (legacy, unclear bool) {
+		if speaks, known := f.u.SpeaksModern(); known && !speaks || time.Since(f.doubted) < doubtsApart {
+			return known && !speaks, false
 		}
-		return f.opensSession(ctx, out), false
+		f.doubted = time.Now()
+		return f.askEra(ctx, out)
 	})
+	return legacy
 }
 
 // isLegacyBy reports whether the answer to a server/discover of the caller's, which went there as it is, refuses the modern era, and
@@ -52,14 +90,21 @@ func (f *face) find(ctx context.Context, ask func(ctx context.Context) (needs, u
 	if speaks, known := f.u.SpeaksModern(); known {
 		return !speaks, false
 	}
+	return f.alone(ctx, func(ctx context.Context) (needs, unclear bool) {
+		if speaks, known := f.u.SpeaksModern(); known { // meanwhile
+			return !speaks, false
+		}
+		return ask(ctx)
+	})
+}
+
+// alone runs ask for one request at a time.
+func (f *face) alone(ctx context.Context, ask func(ctx context.Context) (needs, unclear bool)) (needs, unclear bool) {
 	select {
 	case f.probing <- struct{}{}:
 		defer func() { <-f.probing }()
 	case <-ctx.Done():
 		return false, false
-	}
-	if speaks, known := f.u.SpeaksModern(); known { // meanwhile
-		return !speaks, false
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), probeTime) // what the server opens nobody else can end
 	defer cancel()

@@ -221,6 +221,37 @@ func TestWhatAClientDidNotDeclareIsRefused(t *testing.T) {
 	})
 }
 
+// All of it is named, be it several modes of one capability.
+func TestAllThatAClientDidNotDeclareIsNamed(t *testing.T) {
+	const urlAsk, toolsAsk = `{"mode":"url","message":"m","url":"https://x/","elicitationId":"e"}`, `{"messages":[],"maxTokens":1,"tools":[]}`
+	type question struct{ method, params string }
+	form, url := question{"elicitation/create", formAsk}, question{"elicitation/create", urlAsk}
+	sample, withTools := question{"sampling/createMessage", sampleAsk}, question{"sampling/createMessage", toolsAsk}
+	for _, tc := range []struct {
+		asks []question
+		want string
+	}{
+		{[]question{form, url}, `{"elicitation":{"form":{},"url":{}}}`},
+		{[]question{url, form}, `{"elicitation":{"form":{},"url":{}}}`},
+		{[]question{sample, withTools}, `{"sampling":{"tools":{}}}`},
+		{[]question{withTools, sample, form}, `{"elicitation":{"form":{}},"sampling":{"tools":{}}}`},
+	} {
+		u := tool(kind{}, func(k *running) {
+			for _, q := range tc.asks {
+				text, _, answer := k.question(q.method, q.params)
+				k.say(text)
+				k.wait(answer)
+			}
+			k.result = `"result":{"isError":true,"content":[]}`
+		})
+		bridged(t, u, nil, func(r *rig) {
+			if g := r.do(asking{name: "asks", declares: declaresNone}); g.status != 400 || g.Error == nil || string(g.Error.Data) != `{"requiredCapabilities":`+tc.want+`}` {
+				t.Errorf("got %d %s, want %s", g.status, g.text, tc.want)
+			}
+		})
+	}
+}
+
 // It is named if the call fails in a later round.
 func TestWhatWasNotDeclaredIsNamedInALaterRound(t *testing.T) {
 	for name, of := range bothKinds {
@@ -243,6 +274,39 @@ func TestWhatWasNotDeclaredIsNamedInALaterRound(t *testing.T) {
 					t.Errorf("got %d %s", g.status, g.text)
 				}
 			})
+		})
+	}
+}
+
+// Who comes back without the capability that a question takes is told so, and not asked it; the call waits on.
+func TestARetryIsNotAskedWhatItsClientDoesNotDeclare(t *testing.T) {
+	kinds := map[string]*upstream{"before the call": {tools: map[string]func(*running){"asks": func(k *running) {
+		if len(k.u.sent("tools/call")) == 1 {
+			k.result = `"error":{"code":-32042,"message":"x","data":{"elicitations":[{"mode":"url","elicitationId":"e","url":"https://x/","message":"m"}]}}`
+		}
+	}}}}
+	for name, of := range bothKinds {
+		kinds[name] = tool(of, func(k *running) { k.ends(k.ask()) })
+	}
+	for name, u := range kinds {
+		bridged(t, u, nil, func(r *rig) {
+			declares, mode := declaresForm, "form"
+			if name == "before the call" {
+				declares, mode = `{"elicitation":{"url":{}}}`, "url"
+			}
+			round := r.do(asking{name: "asks", declares: declares})
+			for range 2 {
+				g := r.do(asking{name: "asks", declares: declaresNone, params: round.with("")})
+				if g.status != 400 || g.Error == nil || g.Error.Code != -32021 || string(g.Error.Data) != `{"requiredCapabilities":{"elicitation":{"`+mode+`":{}}}}` {
+					t.Errorf("%s: got %d %s", name, g.status, g.text)
+				}
+			}
+			if again := r.do(asking{name: "asks", declares: declares, params: round.with("")}); len(again.Result.Requests) != 1 {
+				t.Errorf("%s: who declares it got %d %s", name, again.status, again.text)
+			}
+			if last := r.do(asking{name: "asks", declares: declares, params: round.answers(accepted)}); last.Result.Type != "complete" {
+				t.Errorf("%s: got %d %s in the end", name, last.status, last.text)
+			}
 		})
 	}
 }

@@ -38,6 +38,7 @@ type step struct {
 	status    int      // of the whole answer, which body is
 	body      []byte
 	impatient bool // nothing came for a while
+	noMethod  bool // the upstream has answered -32601
 }
 
 func (s *step) isNothing() bool { return len(s.told) == 0 && s.body == nil }
@@ -86,6 +87,9 @@ func (r *reading) take(ctx context.Context, it flow.Item) (step, error) {
 		return step{}, nil
 	case a.Method != "" && a.ID != nil:
 		return r.asked(ctx, it)
+	case a.Method == mcp.MethodToolsChanged:
+		r.c.f.tools.NoteChanged()
+		return step{}, nil
 	case a.Method != "":
 		if message := forClient(r.id, r.c.ProgressToken, r.c.who.Client.LogLevel, a, it.Message); message != nil {
 			return step{told: [][]byte{message}}, nil
@@ -97,6 +101,7 @@ func (r *reading) take(ctx context.Context, it flow.Item) (step, error) {
 		return r.broken(errUnusable), nil
 	}
 	last := r.end(r.c.conclude(ctx, r.l, &it.Answer, it.Message))
+	last.noMethod = it.Answer.IsError && it.Answer.ErrorCode == mcp.CodeMethodNotFound
 	if r.c.who.Client.LogLevel != "" && resident.Is(r.c.f.u.URL) {
 		r.last = &last
 		return step{}, nil
@@ -147,9 +152,9 @@ func (r *reading) finish() {
 	})
 }
 
-// abandon ends a reading whose client is gone. In the first round the upstream is told that nobody
-// wants the answer; what it says to that means nothing.
-func (r *reading) abandon() {
+// abandon ends a reading whose client is gone, or wants no answer any more, as why says; nil: it is gone. In the first round the upstream is
+// told that nobody wants the answer; what it says to that means nothing.
+func (r *reading) abandon(why error) {
 	r.over.Do(func() {
 		if r.asks {
 			return
@@ -159,7 +164,7 @@ func (r *reading) abandon() {
 			return
 		}
 		go func() {
-			_ = r.l.Tell(context.Background(), r.c.who.Out, mcp.Cancelled(r.id, hangUp))
+			_ = r.l.Tell(context.Background(), r.c.who.Out, mcp.Cancelled(r.id, mcp.WhyCancelled(why)))
 			r.l.Leave(r.flow)
 			r.l.GiveBack(r.c.who.Among == sessions.ForAll && r.c.mayBeAsked()) // it may yet ask, and not the next caller
 		}()

@@ -6,6 +6,7 @@ import (
 
 	"berth/internal/exchange"
 	"berth/internal/mcp"
+	"berth/internal/mcp/inquiry"
 	"berth/internal/wire"
 	"berth/proxy/bridge/flow"
 	"berth/proxy/bridge/held"
@@ -128,8 +129,16 @@ func (b *Bridge) answer(ctx context.Context, out *exchange.Request, l *sessions.
 	return open, nil
 }
 
-// askAgain asks for what is open still.
+// askAgain asks for what is open still. A client that has not declared by now to answer it is told what that takes (2026-07-28, multi
+// round-trip requests, "Server Requirements").
 func (c *call) askAgain(ctx context.Context, st *rounds.State, open []rounds.Question) (*wire.Response, error) {
+	var lacks map[string]any
+	for _, q := range open {
+		lacks = inquiry.Join(lacks, c.who.Client.Declares().Lacks(q.Request))
+	}
+	if len(lacks) > 0 {
+		return nil, inquiry.ErrLacks(lacks)
+	}
 	next := *st
 	next.Asks, next.Requests = open, nil
 	body, err := c.asking(ctx, &next)

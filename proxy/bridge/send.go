@@ -7,10 +7,12 @@ import (
 	"berth/internal/mcp"
 	"berth/internal/mcp/eras"
 	"berth/internal/mcp/offer"
+	"berth/internal/mcp/taskwire"
 	"berth/internal/wire"
 	"berth/proxy/bridge/flow"
 	"berth/proxy/bridge/legacy"
 	"berth/proxy/bridge/sessions"
+	"berth/proxy/bridge/tools"
 )
 
 // sent is a call that was sent, and the beginning of its answer. What it is sent over outlives its
@@ -35,7 +37,7 @@ func (c *call) prepare(ctx context.Context, l *sessions.Session) error {
 		return errNoMethod
 	}
 	if c.Method == mcp.MethodCallTool {
-		if refusal := c.f.tools.Check(ctx, l, c.who.Out, c.Name); refusal != nil {
+		if refusal := c.f.tools.Check(ctx, c.ofTool(l)); refusal != nil {
 			return refusal
 		}
 	}
@@ -61,10 +63,39 @@ func (c *call) legacyForm(l *sessions.Session, id []byte) ([]byte, error) {
 		return body, nil
 	}
 	body, becomes, err := asTask(c.Call, c.f.tools.Support(c.Name), body)
-	if becomes {
+	if c.tasks = nil; becomes {
 		c.tasks = l
 	}
 	return body, err
+}
+
+// ofTool is the call as one of a tool's.
+func (c *call) ofTool(l *sessions.Session) tools.Call {
+	return tools.Call{Tool: c.Name, Tasks: c.DeclaresTasks, Session: l, Out: c.who.Out}
+}
+
+// isOfTheWrongForm reports whether the server, which has refused the call with -32601, has done so since its tool takes part in tasks by
+// now, or does not any more: nothing has run (2025-11-25, tasks, "Tool-Level Negotiation"). A call is sent once more for this.
+func (c *call) isOfTheWrongForm(ctx context.Context, l *sessions.Session) bool {
+	if c.Method != mcp.MethodCallTool || c.reformed || !offer.HasCoreTasks(l.Result) {
+		return false
+	}
+	c.reformed = true
+	now := c.f.tools.SupportNow(ctx, c.ofTool(l))
+	if c.tasks != nil {
+		return now != taskwire.Required && now != taskwire.Optional
+	}
+	return now == taskwire.Required
+}
+
+// sendAnew sends the call once more, in the other form.
+func (c *call) sendAnew(ctx context.Context, l *sessions.Session) (*wire.Response, error) {
+	s, err := c.send(ctx, l)
+	if err != nil {
+		l.GiveBack(false)
+		return nil, err
+	}
+	return c.follow(ctx, l, s)
 }
 
 // send sends the call in a session.
@@ -78,7 +109,7 @@ func (c *call) send(ctx context.Context, l *sessions.Session) (*sent, error) {
 	if err := c.post(ctx, l, s, body); err != nil {
 		l.Leave(s.flow)
 		if ctx.Err() != nil {
-			go l.Tell(ctx, c.who.Out, mcp.Cancelled(s.id, hangUp))
+			go l.Tell(ctx, c.who.Out, mcp.Cancelled(s.id, mcp.WhyCancelled(context.Cause(ctx))))
 		}
 		return nil, err
 	}
@@ -113,6 +144,3 @@ func (c *call) post(ctx context.Context, l *sessions.Session, s *sent, body []by
 		return &exchange.SendError{Err: context.Cause(ctx), Sent: true}
 	}
 }
-
-// hangUp is what an upstream is told of a client's departure.
-const hangUp = "the client has hung up"

@@ -41,5 +41,8 @@ func (s *stock) TaskAsks(ctx context.Context, out *exchange.Request, l *sessions
 	s.notes.Asks(ctx, out, l, id, message)
 }
 
+// ToolsChanged implements sessions.Around.
+func (s *stock) ToolsChanged() { s.tools.NoteChanged() }
+
 // GiveUpOldest implements sessions.Around.
 func (s *stock) GiveUpOldest(on func(l *sessions.Session) bool) bool { return s.calls.GiveUpOldest(on) }

@@ -27,8 +27,11 @@ func (c *call) show(ctx context.Context, r *reading, first *flow.Item) (*wire.Re
 	}
 	switch {
 	case err != nil:
-		r.abandon()
+		r.abandon(err)
 		return nil, &exchange.SendError{Err: err, Sent: true}
+	case s.noMethod && len(s.told) == 0 && r.h == nil && c.isOfTheWrongForm(ctx, r.l):
+		r.l.Leave(r.flow)
+		return c.sendAnew(ctx, r.l)
 	case s.body != nil && len(s.told) == 0:
 		r.finish()
 		return wire.Whole(s.status, s.body), nil
@@ -80,6 +83,6 @@ func (s *stream) Read(p []byte) (int, error) {
 
 // Close implements io.Closer. Before the end it is the client's departure.
 func (s *stream) Close() error {
-	s.r.abandon()
+	s.r.abandon(context.Cause(s.ctx))
 	return nil
 }

@@ -20,6 +20,7 @@ import (
 	"berth/internal/storage"
 	"berth/internal/wire"
 	"berth/proxy/bridge"
+	"berth/proxy/bridge/tools"
 )
 
 func TestServerThatHasCoreTasksTellsOfTheExtension(t *testing.T) {
@@ -86,6 +87,84 @@ func TestCallsThatBecomeTasks(t *testing.T) {
 			})
 		})
 	}
+}
+
+// A tool may say otherwise of tasks since it was listed. A server that refuses a call for its form has run nothing, so the call is sent once
+// more in the other.
+func TestACallFollowsWhatItsToolSaysOfTasksNow(t *testing.T) {
+	for _, streams := range []bool{false, true} {
+		for _, tt := range []struct {
+			was, is, capabilities string
+			called                string // as the server saw it; "": it did not
+			tried                 int
+			code                  int
+		}{
+			{"", "required", knowsTasks, "x{}", 2, 0},
+			{"", "required", knowsNone, "", 1, mcp.CodeMissingCapability},
+			{"", "", knowsTasks, "x", 1, 0},
+			{"optional", "required", knowsNone, "", 1, mcp.CodeMissingCapability},
+			{"optional", "", knowsTasks, "x", 2, 0},
+			{"required", "", knowsTasks, "x", 2, 0},
+			{"required", "", knowsNone, "x", 1, 0},
+			{"required", "optional", knowsNone, "x", 1, 0},
+		} {
+			withTasks(t, nil, func(r *taskRig) {
+				r.strict, r.streams = true, streams
+				r.says("x", tt.was)
+				for range r.berths {
+					r.ask("alice", knowsTasks, "tools/call", `"name":"x",`)
+				}
+				time.Sleep(tools.ListAgain)
+				r.says("x", tt.is)
+				for range r.berths {
+					r.calls, r.tried, r.listed = nil, 0, 0
+					got := r.ask("alice", tt.capabilities, "tools/call", `"name":"x",`)
+					var want []string
+					if tt.called != "" {
+						want = []string{tt.called}
+					}
+					if got.Error.Code != tt.code || !slices.Equal(r.calls, want) || r.tried != tt.tried || r.listed > 1 || strings.Contains(got.text, `"resultType":"task"`) != (tt.called == "x{}") {
+						t.Errorf("%+v, streams %v: got %d %s, and the server ran %q after %d calls and %d lists", tt, streams, got.status, got.text, r.calls, r.tried, r.listed)
+					}
+				}
+			})
+		}
+	}
+}
+
+// A server that refuses every form of a call is asked no more than twice for it, and its list is read once.
+func TestACallThatIsRefusedInEitherFormIsRefused(t *testing.T) {
+	withTasks(t, nil, func(r *taskRig) {
+		r.ask("alice", knowsTasks, "tools/call", `"name":"may",`)
+		r.strict = true
+		r.says("may", "")
+		r.after = map[string]string{"may": "required"}
+		time.Sleep(tools.ListAgain)
+		r.tried, r.listed, r.turn = 0, 0, 0
+		if got := r.ask("alice", knowsTasks, "tools/call", `"name":"may",`); got.status != 404 || got.Error.Code != mcp.CodeMethodNotFound || r.tried != 2 || r.listed != 1 {
+			t.Errorf("got %d %s after %d calls and %d lists", got.status, got.text, r.tried, r.listed)
+		}
+	})
+}
+
+// What tools say of tasks is looked up again after a while, of a server that has tasks.
+func TestWhatToolsSayOfTasksAges(t *testing.T) {
+	withTasks(t, nil, func(r *taskRig) {
+		call := func() {
+			r.turn = 0
+			r.ask("alice", knowsTasks, "tools/call", `"name":"may",`)
+		}
+		call()
+		r.says("may", "")
+		time.Sleep(tools.Ages - time.Second)
+		call()
+		time.Sleep(time.Second)
+		call()
+		call()
+		if want := []string{"may{}", "may{}", "may", "may"}; !slices.Equal(r.calls, want) || r.listed != 2 {
+			t.Errorf("the server was called %q, and listed its tools %d times, want %q and 2", r.calls, r.listed, want)
+		}
+	})
 }
 
 // What a task has come to is in one answer. A result is one, be it that of a failure; an error is a

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"maps"
 	"net/http"
 	"net/url"
 	"strings"
@@ -45,6 +46,13 @@ type coreServer struct {
 	asksAnew  bool            // each tasks/result the same, until it has an answer to what one that stands was told
 	asked     int             // so often
 	standing  map[string]bool // ids of questions that were told to requests which stand
+
+	support map[string]string // what tools say of tasks
+	strict  bool              // calls that are not of the form their tool wants are refused
+	streams bool              // calls are answered in event streams
+	after   map[string]string // what they say once they were listed; nil: the same
+	listed  int               // how often the tools were
+	tried   int               // calls that came
 }
 
 const coreTask = `"taskId":"core-1","status":%q,"statusMessage":"so far","createdAt":"2026-01-01T00:00:00Z","lastUpdatedAt":"2026-01-01T00:00:01Z","ttl":600000,"pollInterval":500`
@@ -106,11 +114,23 @@ func (s *coreServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		w.WriteHeader(http.StatusBadRequest)
 		reply(`"error":{"code":-32000,"message":"no session"}`)
 	case m.Method == "tools/list":
-		reply(`"result":{"tools":[{"name":"must","execution":{"taskSupport":"required"}},{"name":"may","execution":{"taskSupport":"optional"}},{"name":"never"}]}`)
+		s.listed++
+		reply(s.list())
+		maps.Copy(s.support, s.after)
 	case m.Method == "tools/call":
+		s.tried++
+		if says := s.support[m.Params.Name]; s.strict && (m.Params.Task == nil && says == "required" || m.Params.Task != nil && says == "") {
+			if s.streams {
+				w.Header().Set("Content-Type", "text/event-stream")
+				fmt.Fprintf(w, "data: {\"jsonrpc\":\"2.0\",\"id\":%s,\"error\":{\"code\":-32601,\"message\":\"no\"}}\n\n", m.ID)
+				return
+			}
+			reply(`"error":{"code":-32601,"message":"no"}`)
+			return
+		}
 		s.calls = append(s.calls, m.Params.Name+string(m.Params.Task))
 		if m.Params.Task == nil {
-			reply(`"result":{"content":[]}`)
+			reply(`"result":{"content":[],"task":{` + s.task("working") + `}}`)
 			return
 		}
 		reply(`"result":{"task":{` + s.task("working") + `}}`)
@@ -126,6 +146,26 @@ func (s *coreServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case m.Method == "tasks/result":
 		s.stream(w, r, string(m.ID))
 	}
+}
+
+// list is what tools/list answers with.
+func (s *coreServer) list() string {
+	var tools []string
+	for name, says := range s.support {
+		execution := ""
+		if says != "" {
+			execution = fmt.Sprintf(`,"execution":{"taskSupport":%q}`, says)
+		}
+		tools = append(tools, fmt.Sprintf(`{"name":%q%s}`, name, execution))
+	}
+	return `"result":{"tools":[` + strings.Join(tools, ",") + `]}`
+}
+
+// says has a tool say that of tasks.
+func (s *coreServer) says(tool, support string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.support[tool] = support
 }
 
 // stream tells what is asked, and blocks until the request is cancelled.
@@ -179,7 +219,7 @@ type inFront struct {
 func withTasks(t *testing.T, change func(*bridge.Options), test func(r *taskRig)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		server := &coreServer{status: "working", listening: map[string]chan struct{}{}, standing: map[string]bool{}}
+		server := &coreServer{status: "working", support: map[string]string{"must": "required", "may": "optional", "never": ""}, listening: map[string]chan struct{}{}, standing: map[string]bool{}}
 		listener := memnet.Listen("a")
 		front := &http.Server{Handler: server, ErrorLog: slog.NewLogLogger(slog.DiscardHandler, 0)}
 		go front.Serve(listener)

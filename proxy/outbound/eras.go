@@ -73,6 +73,21 @@ func RefusesDiscover(response *wire.Response) bool {
 	return !supportsEra(message, mcp.EraModern)
 }
 
+// DoubtsEra reports whether an answer to a request of the modern era with this id, which refuses no era by RefusesEra, may still be
+// that of a server of the legacy one: a refusal in HTTP that is no error response to that request, or one in a code that such servers use.
+// A tool may have run. The answer can be read afterwards as it was.
+func DoubtsEra(id []byte, response *wire.Response) bool {
+	if response.Status == wire.StatusOK || !RefusesDiscover(response) {
+		return false
+	}
+	_, message := peekRefusal(response, id)
+	a, err := mcp.PeekAnswer(message, false)
+	if message == nil || err != nil || !a.IsError || !a.Answers(id) {
+		return true
+	}
+	return a.ErrorCode != mcp.CodeMethodNotFound && isEraCode(mcp.EraModern, true, a.ErrorCode, true)
+}
+
 // isEraCode reports whether an error code means that the era is not spoken; own says that the
 // error bears the request's id: one from before the request was looked at does not.
 func isEraCode(era mcp.Era, opens bool, code int, own bool) bool {

@@ -100,7 +100,10 @@ func (r *Record) SpeaksModern(said Spoken) (speaks, known bool) {
 // one, or has contradicted that since.
 func (r *Record) NoteLegacy(is bool) {
 	if r.Profile().Legacy != is {
-		r.learn(func(f *Profile) { f.Legacy = is })
+		r.learn(func(f *Profile) {
+			f.Legacy = is
+			f.Speaks[mcp.EraModern] = f.Speaks[mcp.EraModern] && !is
+		})
 	}
 }
 

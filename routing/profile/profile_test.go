@@ -32,3 +32,17 @@ func TestAListWithoutTheEraEndsIt(t *testing.T) {
 		}
 	}
 }
+
+// A server that was modern, and of the legacy era when it was asked since, is not taken for modern again before it shows that.
+func TestWhatIsOfTheLegacyEraNowIsNotModern(t *testing.T) {
+	var r Record
+	r.Serves(mcp.EraModern)
+	r.NoteLegacy(true)
+	if speaks, known := r.SpeaksModern(SpokenUnsaid); speaks || !known {
+		t.Errorf("of the legacy era: modern: %v, known: %v", speaks, known)
+	}
+	r.NoteLegacy(false)
+	if speaks, known := r.SpeaksModern(SpokenUnsaid); speaks || known {
+		t.Errorf("contradicted since: modern: %v, known: %v", speaks, known)
+	}
+}

@@ -189,10 +189,14 @@ func unaskable(asks []inquiry.Input) error {
 // declared; nil if it does not. Servers must not ask so (2026-07-28, multi round-trip
 // requests, "Server Requirements"), and the client could not answer.
 func undeclared(declares inquiry.Declared, asks []inquiry.Input) error {
+	var all map[string]any
 	for _, ask := range asks {
 		if lacks := declares.Lacks(ask.Value); lacks != nil {
-			return inquiry.ErrLacks(lacks)
+			all = inquiry.Join(all, lacks)
 		}
 	}
-	return nil
+	if all == nil {
+		return nil
+	}
+	return inquiry.ErrLacks(all)
 }

@@ -1,6 +1,7 @@
 package runner
 
 import (
+	"cmp"
 	"context"
 	"time"
 
@@ -77,7 +78,7 @@ func (rd *round) follows(again bool, err error) bool {
 	}
 	forget := rd.over(err)
 	if rd.leaves(err) {
-		rd.r.giveUp(context.Background(), rd.record(), rd.state, rd.renewed().Envelope)
+		rd.r.giveUp(context.Background(), rd.record(), rd.state, rd.renewed().Envelope, rd.why(err))
 	}
 	rd.release(forget)
 	return false
@@ -94,6 +95,14 @@ func (rd *round) leaves(err error) bool {
 	default: // it was told an error, which may be about the answers alone, or was cancelled meanwhile
 		return state.Terminal() && state != task.Completed
 	}
+}
+
+// why is why such a call is given up.
+func (rd *round) why(err error) error {
+	if err == nil && rd.record().State == task.Cancelled {
+		return errCancelled
+	}
+	return cmp.Or(err, errDiscarded)
 }
 
 // waits reports whether the round that is due could not be sent, and is to wait for its place once more.

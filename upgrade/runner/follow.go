@@ -78,7 +78,7 @@ func (r *Runner) Withdraw(ctx context.Context, before *task.Task, with *task.Env
 		return
 	}
 	if before.Follows == "" {
-		r.giveUp(ctx, before, before.RequestState, *with)
+		r.giveUp(ctx, before, before.RequestState, *with, errCancelled)
 		return
 	}
 	u := r.Pools.Upstream(before)
@@ -98,15 +98,15 @@ func (r *Runner) Withdraw(ctx context.Context, before *task.Task, with *task.Env
 	_, _ = ex.Next() // whatever it says, it has been told
 }
 
-// giveUp tells the upstream of a task's call that it is given up, which that holds, or may hold, from that requestState on.
-func (r *Runner) giveUp(ctx context.Context, t *task.Task, state []byte, with task.Envelope) {
+// giveUp tells the upstream of a task's call that it is given up, and why, which that holds, or may hold, from that requestState on.
+func (r *Runner) giveUp(ctx context.Context, t *task.Task, state []byte, with task.Envelope, why error) {
 	tell, u := r.Pools.Get(t.Pool).Transport.GiveUp, r.Pools.Upstream(t)
 	if tell == nil || u == nil {
 		return
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), withdrawTime)
 	defer cancel()
-	if err := tell(ctx, u, aboutHeld(t, mcp.MethodCancelled, mcp.CancelledState(state), with)); err != nil {
+	if err := tell(ctx, u, aboutHeld(t, mcp.MethodCancelled, mcp.CancelledState(state, mcp.WhyCancelled(why)), with)); err != nil {
 		r.Log.Debug("a call that an upstream holds could not be given up", "upstream", u.Name, "error", err)
 	}
 }

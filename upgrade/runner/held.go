@@ -3,10 +3,12 @@ package runner
 import (
 	"context"
 	"errors"
+	"fmt"
 	"sync/atomic"
 	"time"
 
 	"berth/internal/gate"
+	"berth/internal/mcp"
 	"berth/internal/wire"
 	"berth/routing"
 	"berth/upgrade/ledger"
@@ -16,7 +18,7 @@ import (
 
 // Why a held call is given up.
 var (
-	errCancelled = errors.New("upgrade: cancelled by the client")
+	errCancelled = fmt.Errorf("upgrade: %w", mcp.ErrCancelled)
 	errFenced    = errors.New("upgrade: another berth has taken this one for dead")
 	errDiscarded = errors.New("upgrade: the client is gone, or has its answer")
 )

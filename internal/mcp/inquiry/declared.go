@@ -131,6 +131,22 @@ func (d Declared) Lacks(request []byte) map[string]any {
 	return map[string]any{outer: map[string]any{inner: struct{}{}}}
 }
 
+// Join adds capabilities to all, which may be nil, member by member, and returns that. Both are as ClientCapabilities spells them.
+func Join(all, more map[string]any) map[string]any {
+	if all == nil {
+		all = map[string]any{}
+	}
+	for name, value := range more {
+		known, isNested := all[name].(map[string]any)
+		if inner, nests := value.(map[string]any); nests {
+			all[name] = Join(known, inner)
+		} else if !isNested {
+			all[name] = value
+		}
+	}
+	return all
+}
+
 func asked(request []byte) string {
 	members, err := jsonobject.Loose(request, "method", "params")
 	params := members[1]

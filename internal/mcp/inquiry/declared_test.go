@@ -68,3 +68,31 @@ func TestWhatIsAskedAndNotDeclaredIsLacking(t *testing.T) {
 		}
 	}
 }
+
+// Capabilities are joined member by member, in whichever order they come, and those that were joined stay as they are.
+func TestCapabilitiesAreJoined(t *testing.T) {
+	type object = map[string]any
+	for _, c := range []struct {
+		all  []object
+		want string
+	}{
+		{[]object{{"roots": struct{}{}}}, `{"roots":{}}`},
+		{[]object{{"elicitation": object{"form": struct{}{}}}, {"elicitation": object{"url": struct{}{}}}}, `{"elicitation":{"form":{},"url":{}}}`},
+		{[]object{{"sampling": struct{}{}}, {"sampling": object{"tools": struct{}{}}}}, `{"sampling":{"tools":{}}}`},
+		{[]object{{"sampling": object{"tools": struct{}{}}}, {"sampling": struct{}{}}}, `{"sampling":{"tools":{}}}`},
+		{[]object{{"sampling": struct{}{}}, {"roots": struct{}{}}, {"sampling": struct{}{}}}, `{"roots":{},"sampling":{}}`},
+	} {
+		before, _ := json.Marshal(c.all)
+		var all object
+		for _, more := range c.all {
+			all = Join(all, more)
+		}
+		got, _ := json.Marshal(all)
+		if string(got) != c.want {
+			t.Errorf("got %s, want %s", got, c.want)
+		}
+		if after, _ := json.Marshal(c.all); string(after) != string(before) {
+			t.Errorf("%s became %s", before, after)
+		}
+	}
+}

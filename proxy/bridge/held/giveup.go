@@ -80,8 +80,8 @@ func (h *Call) abandon(ctx context.Context, asks []rounds.Question, why string) 
 	_ = h.Session.Tell(ctx, h.out, mcp.Cancelled(json.RawMessage(h.id), why))
 }
 
-// GiveUp ends the call, which its client has cancelled. asked is what that has been asked, if it was by another berth.
-func (h *Call) GiveUp(ctx context.Context, asked []rounds.Question) {
+// GiveUp ends the call, which nobody wants any more, as why tells the upstream. asked is what its client has been asked, if it was by another berth.
+func (h *Call) GiveUp(ctx context.Context, asked []rounds.Question, why string) {
 	defer h.Finish()
 	if h.Flow != nil {
 		defer h.Session.Leave(h.Flow)
@@ -92,5 +92,5 @@ func (h *Call) GiveUp(ctx context.Context, asked []rounds.Question) {
 		asks = asked
 	}
 	h.mu.Unlock()
-	h.abandon(ctx, asks, "the client has cancelled it")
+	h.abandon(ctx, asks, why)
 }

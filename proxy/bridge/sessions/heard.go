@@ -29,6 +29,9 @@ func (l *Session) hears(ctx context.Context, out *exchange.Request, message []by
 			_ = l.Tell(ctx, out, mcp.ErrorResponse(a.ID, rounds.ErrNobodyAsked.Object()))
 		}
 	default:
+		if a.Method == mcp.MethodToolsChanged {
+			l.pool.around.ToolsChanged()
+		}
 		l.pool.mu.Lock()
 		defer l.pool.mu.Unlock()
 		if a.Method == mcp.MethodCancelled {

@@ -25,6 +25,9 @@ type Around interface {
 	// the raw JSON-RPC id of message; the upstream is answered in the name of who sends out.
 	TaskAsks(ctx context.Context, out *exchange.Request, s *Session, id, message []byte)
 
+	// ToolsChanged is told when the upstream says that its tools have changed.
+	ToolsChanged()
+
 	// GiveUpOldest gives up a call that waits for its client, in a session that on says it may be, to make room. It
 	// reports whether there is one.
 	GiveUpOldest(on func(s *Session) bool) bool

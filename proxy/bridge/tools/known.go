@@ -9,12 +9,18 @@ import (
 	"berth/internal/exchange"
 	"berth/internal/mcp"
 	"berth/internal/mcp/mirrored"
+	"berth/internal/mcp/offer"
 	"berth/internal/mcp/taskwire"
 	"berth/proxy/bridge/sessions"
 )
 
-// ListAgain is how long a list of tools is as good as a new one.
-const ListAgain = time.Second
+const (
+	// ListAgain is how long a list of tools is as good as a new one.
+	ListAgain = time.Second
+
+	// Ages is how long what tools say of tasks is gone by: a server that hears of no client tells nobody of a change.
+	Ages = 5 * time.Minute
+)
 
 // maxPages bounds the pages of a list of tools that are read.
 const maxPages = 50
@@ -29,9 +35,19 @@ type Known struct {
 
 	learned time.Time // when the server was last asked for them
 
+	changed bool // the server has said so since
+
 	// supports is what tools say of tasks, by the name of all that were listed. The map does not
 	// change.
 	supports map[string]string
+}
+
+// Call is one of a tool, on its way to the server.
+type Call struct {
+	Tool    string
+	Tasks   bool              // its client knows tasks
+	Session *sessions.Session // that it is made in, and the server is asked in
+	Out     *exchange.Request // as its client sent it
 }
 
 // Support is what a tool says of tasks; "": nothing.
@@ -41,45 +57,68 @@ func (k *Known) Support(tool string) string {
 	return k.supports[tool]
 }
 
-// Check judges the headers of a tool's call that mirror its arguments, as the schema has them
-// that the server lists (2026-07-28, Streamable HTTP, "Custom Headers from Tool Parameters"). What
-// is not listed is not judged. What was listed a while ago is listed anew before a call is refused: it may have changed. The
-// server is asked in the call's session.
-func (k *Known) Check(ctx context.Context, l *sessions.Session, call *exchange.Request, tool string) *mcp.Error {
-	listed := l.Listed()
-	k.mu.Lock()
-	mirrors := k.mirrors
-	_, isListed := k.supports[tool]
-	unsure := mirrors == nil || !isListed && !listed // a server may list for each session what that may use
-	isFresh := time.Since(k.learned) < ListAgain
-	k.mu.Unlock()
-	if refusal := checkMirrors(mirrors[tool], call); !unsure && (refusal == nil || isFresh) {
-		return refusal
-	}
-	return checkMirrors(k.learn(ctx, l, call)[tool], call)
+// SupportNow is Support of the call's tool as the server lists it now.
+func (k *Known) SupportNow(ctx context.Context, call Call) string {
+	return k.learn(ctx, call).supports[call.Tool]
 }
 
-// checkMirrors refuses a call whose headers do not repeat its arguments.
-func checkMirrors(mirrors []mirrored.Argument, out *exchange.Request) *mcp.Error {
-	for _, mirror := range mirrors {
-		if refusal := mirror.Check(out.Body, out.Header); refusal != nil {
+// NoteChanged notes that the server has said that its tools have changed.
+func (k *Known) NoteChanged() {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.changed = true
+}
+
+// Check judges the headers of a tool's call that mirror its arguments, as the schema has them
+// that the server lists (2026-07-28, Streamable HTTP, "Custom Headers from Tool Parameters"), and whether a client that knows
+// no tasks may call it. What is not listed is not judged. What was listed a while ago is listed anew before a call is refused: it may
+// have changed.
+func (k *Known) Check(ctx context.Context, call Call) *mcp.Error {
+	listed := call.Session.Listed()
+	tasks := offer.HasCoreTasks(call.Session.Result)
+	k.mu.Lock()
+	known := toolFacts{k.mirrors, k.supports}
+	_, isListed := k.supports[call.Tool]
+	age := time.Since(k.learned)
+	isFresh := age < ListAgain
+	unsure := k.mirrors == nil || !isListed && !listed || // a server may list for each session what that may use
+		k.changed && !isFresh || tasks && age >= Ages
+	k.mu.Unlock()
+	if refusal := known.check(call, tasks); !unsure && (refusal == nil || isFresh) {
+		return refusal
+	}
+	return k.learn(ctx, call).check(call, tasks)
+}
+
+// check refuses a call whose headers do not repeat its arguments, or that cannot become the task that its tool, of a server that has
+// tasks, has all calls be.
+func (t toolFacts) check(call Call, tasks bool) *mcp.Error {
+	for _, mirror := range t.mirrors[call.Tool] {
+		if refusal := mirror.Check(call.Out.Body, call.Out.Header); refusal != nil {
 			return refusal
 		}
+	}
+	if tasks && !call.Tasks && t.supports[call.Tool] == taskwire.Required {
+		return mcp.ErrMissingTasks
 	}
 	return nil
 }
 
 // learn reads which arguments of the server's tools headers mirror, and which of them may become
 // tasks. A client's own list brings that up to date.
-func (k *Known) learn(ctx context.Context, l *sessions.Session, call *exchange.Request) map[string][]mirrored.Argument {
+func (k *Known) learn(ctx context.Context, call Call) toolFacts {
 	k.mu.Lock()
-	learned := k.facts()
+	learned, changed := k.facts(), k.changed
+	k.changed = false
 	k.mu.Unlock()
 	params := map[string]any{}
 	for range maxPages {
-		result, err := l.Ask(ctx, call, mcp.MethodListTools, params)
-		if err != nil {
-			return learned.mirrors // the next call asks again
+		result, err := call.Session.Ask(ctx, call.Out, mcp.MethodListTools, params)
+		if err != nil { // the next call asks again
+			if changed {
+				k.NoteChanged()
+			}
+			return learned
 		}
 		learned.add(result)
 		cursor := mcp.CursorIn(result)
@@ -91,8 +130,8 @@ func (k *Known) learn(ctx context.Context, l *sessions.Session, call *exchange.R
 	k.mu.Lock()
 	k.mirrors, k.supports, k.learned = learned.mirrors, learned.supports, time.Now()
 	k.mu.Unlock()
-	l.NoteListed() // whoever reads that finds the tools
-	return learned.mirrors
+	call.Session.NoteListed() // whoever reads that finds the tools
+	return learned
 }
 
 // Note brings what is known of the server's tools up to date: the result of a tools/list.
