@@ -60,10 +60,7 @@ func (c *call) legacyForm(l *sessions.Session, id []byte) ([]byte, error) {
 	if c.Method != mcp.MethodCallTool || !offer.HasCoreTasks(l.Result) {
 		return body, nil
 	}
-	body, becomes, err := asTask(c.Call, c.f.tools.Support(c.Name), body)
-	if becomes {
-		c.tasks = l
-	}
+	body, c.tasked, err = asTask(c.Call, c.f.tools.Support(c.Name), body)
 	return body, err
 }
 
