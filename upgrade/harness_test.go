@@ -78,6 +78,7 @@ type settings struct {
 	old    *oldServer // calls go there; nil: to the tool
 
 	send   func(ctx context.Context, u *routing.Upstream, c *Call) (Exchange, error) // in place of the tool; nil: it is the tool
+	ask    func(ctx context.Context, u *routing.Upstream, c *Call) (Exchange, error) // nil: upstreams make no tasks
 	giveUp func(ctx context.Context, u *routing.Upstream, c *Call) error             // nil: upstreams hold no calls
 	isMoot func(ctx context.Context, u *routing.Upstream, c *Call) bool              // likewise
 }
@@ -98,6 +99,14 @@ func newBerth(s settings, up *tool) *berth {
 		}
 		return up.send(ctx, b, u, c)
 	}}
+	if s.ask != nil {
+		way.Ask = func(ctx context.Context, u *routing.Upstream, c *Call, _ int64) (Exchange, error) {
+			if !b.line.stand() {
+				return nil, errDead
+			}
+			return s.ask(ctx, u, c)
+		}
+	}
 	way.GiveUp, way.IsMoot = s.giveUp, s.isMoot
 	if s.old != nil {
 		way = s.old.line(b)

@@ -57,10 +57,16 @@ func (m *moots) finish() {
 }
 
 // Doubt has it looked at, if that was not done for a while, whether what a task's client is asked is waited for at all: the call may
-// have ended without the answer, or who held it may be gone. If nobody waits, the task goes on without it. It is for who polls the task,
+// have ended without the answer, or who held it may be gone. If nobody waits, the task goes on without it. One that follows a server's is looked
+// at from then on. It is for who polls the task,
 // and does not wait; with is what that one's request bears beside its body.
 func (s *Steps) Doubt(t *task.Task, who task.Asker, with func() task.Envelope) {
-	if t.State != task.InputRequired || t.Follows != "" || !s.moots.begin(t.ID, time.Now()) {
+	if t.State != task.InputRequired || !s.moots.begin(t.ID, time.Now()) {
+		return
+	}
+	if t.Follows != "" {
+		s.moots.finish()
+		s.watch(t, with())
 		return
 	}
 	id, envelope := t.ID, with()

@@ -18,6 +18,7 @@ type Steps struct {
 	ledger  *ledger.Ledger
 	runner  *runner.Runner
 	moots   moots
+	vigils  vigils
 }
 
 // Cancel ends a task, and returns it as it is then. One that had ended before stays as it

@@ -88,8 +88,8 @@ func (c *call) conclude(ctx context.Context, l *sessions.Session, a *mcp.Answer,
 	switch {
 	case !utf8.Valid(message):
 		return errUnusable.Status, errUnusable.Body(c.id)
-	case c.tasks != nil && a.CreatesTask():
-		return c.f.tasks.HandOut(ctx, &c.who, c.tasks, c.id, message)
+	case c.tasked && a.CreatesTask():
+		return c.f.tasks.HandOut(ctx, &c.who, l, c.id, message)
 	case len(c.lacks) > 0 && (a.IsError || a.ToolFailed):
 		refusal := inquiry.ErrLacks(c.lacks)
 		return refusal.Status, refusal.Body(c.id)

@@ -125,7 +125,7 @@ func (r *reading) pause(ctx context.Context, round []rounds.Question, told [][]b
 	st := rounds.State{
 		Upstream: r.c.f.u.Name, Session: r.l.ID, Version: r.l.Version, Request: r.id, Event: event,
 		Asks: round, Seen: r.seen, Call: rounds.Digest(r.c.who.Out.Body, false), Means: rounds.Digest(r.c.who.Out.Body, true),
-		Nonce: rand.Text(), By: r.c.f.b.name, Unsent: r.unsent,
+		Nonce: rand.Text(), By: r.c.f.b.name, Unsent: r.unsent, Tasked: r.c.tasked,
 	}
 	switch {
 	case event == "":

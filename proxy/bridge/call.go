@@ -22,9 +22,9 @@ type call struct {
 	who     sessions.Borrower // in whose name the upstream is spoken to
 	came    *exchange.Request // as it would go to a modern server
 	message mcp.Message
-	id      []byte            // raw JSON
-	lacks   map[string]any    // what the upstream asked for that the client has not declared
-	tasks   *sessions.Session // in which the call was asked to become a task; nil: it was not
+	id      []byte         // raw JSON
+	lacks   map[string]any // what the upstream asked for that the client has not declared
+	tasked  bool           // the call was sent, in this round or one before, as one that becomes a task
 
 	reformed bool // whether the server refuses it for its form was looked at
 }

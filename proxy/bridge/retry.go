@@ -27,6 +27,9 @@ func (c *call) retry(ctx context.Context) (*wire.Response, error) {
 	if st.First {
 		return c.beginAgain(ctx, st)
 	}
+	if c.tasked = st.Tasked; c.needsTasks(st) && !c.DeclaresTasks {
+		return nil, mcp.ErrMissingTasks // before anybody hears of the answers: they may be brought once more
+	}
 	h, elsewhere, err := c.takeOn(ctx, st)
 	switch {
 	case st.By == c.f.b.name && errors.Is(err, errHolderLost):

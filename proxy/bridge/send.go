@@ -62,10 +62,7 @@ func (c *call) legacyForm(l *sessions.Session, id []byte) ([]byte, error) {
 	if c.Method != mcp.MethodCallTool || !offer.HasCoreTasks(l.Result) {
 		return body, nil
 	}
-	body, becomes, err := asTask(c.Call, c.f.tools.Support(c.Name), body)
-	if c.tasks = nil; becomes {
-		c.tasks = l
-	}
+	body, c.tasked, err = asTask(c.Call, c.f.tools.Support(c.Name), body)
 	return body, err
 }
 
@@ -82,7 +79,7 @@ func (c *call) isOfTheWrongForm(ctx context.Context, l *sessions.Session) bool {
 	}
 	c.reformed = true
 	now := c.f.tools.SupportNow(ctx, c.ofTool(l))
-	if c.tasks != nil {
+	if c.tasked {
 		return now != taskwire.Required && now != taskwire.Optional
 	}
 	return now == taskwire.Required

@@ -6,6 +6,7 @@ import (
 	"berth/internal/mcp"
 	"berth/internal/mcp/taskwire"
 	"berth/internal/wire"
+	"berth/proxy/bridge/rounds"
 )
 
 // serveTask answers tasks/get, tasks/update and tasks/cancel.
@@ -39,4 +40,9 @@ func asTask(c *mcp.Call, support string, body []byte) (_ []byte, becomes bool, e
 		return nil, false, mcp.ErrMissingTasks
 	}
 	return body, false, nil
+}
+
+// needsTasks reports whether a call that goes on comes to a task, which only a client gets that knows the extension.
+func (c *call) needsTasks(st *rounds.State) bool {
+	return st.Tasked || st.Unsent && c.Method == mcp.MethodCallTool && c.f.tools.Support(c.Name) == taskwire.Required
 }

@@ -189,6 +189,19 @@ func TestEndOfTaskIsToldInOneAnswer(t *testing.T) {
 	}
 }
 
+// The error of a task has the code that the same error of a call has.
+func TestErrorOfTaskHasTheModernCode(t *testing.T) {
+	for said, want := range map[int]int{-32002: -32602, -32042: -32603, -32020: -32603, -32021: -32603, -32022: -32603, -32099: -32603, -32019: -32019, -32100: -32100, -32000: -32000, 7: 7} {
+		withTasks(t, nil, func(r *taskRig) {
+			id := r.make()
+			r.becomes("failed", fmt.Sprintf(`"error":{"code":%d,"message":"no","data":{"a":1}}`, said))
+			if got := r.wantStatus(id, "failed"); string(got.Result.Error) != fmt.Sprintf(`{"code":%d,"message":"no","data":{"a":1}}`, want) {
+				t.Errorf("of %d got %s", said, got.Result.Error)
+			}
+		})
+	}
+}
+
 func TestOutcomeThatIsNoUTF8IsNotPassedOn(t *testing.T) {
 	withTasks(t, nil, func(r *taskRig) {
 		id := r.make()

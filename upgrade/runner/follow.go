@@ -58,8 +58,8 @@ func (rd *round) rejoin() (again bool, err error) {
 		return false, err
 	}
 	var r *reply
-	if t.Answered {
-		if r, err = f.ask(ctx, mcp.MethodUpdateTask, t.Answers()); err != nil || r.IsError {
+	if answers := t.Answers(); t.Answered && len(answers) > 0 {
+		if r, err = f.ask(ctx, mcp.MethodUpdateTask, answers); err != nil || r.IsError {
 			return false, f.refused(r, err)
 		}
 	}

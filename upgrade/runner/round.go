@@ -296,5 +296,8 @@ func (rd *round) pauseFor(ctx context.Context, asks []inquiry.Input, state []byt
 	rd.client = nil
 	t = rd.record()
 	rd.l.Notices.Changed(ctx, t)
+	if t.Follows != "" && len(asks) > 0 {
+		rd.r.Watch(t, rd.renewed().Envelope)
+	}
 	return len(asks) == 0, nil
 }

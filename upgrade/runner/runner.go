@@ -24,6 +24,9 @@ type Runner struct {
 	Log     *slog.Logger
 	Metrics *metrics.Metrics
 
+	// Watch is told of a task that follows an upstream's and waits for its client from now on, and what authorises what is asked of that.
+	Watch func(t *task.Task, with task.Envelope)
+
 	large   chan struct{} // holds one while a large outcome is written
 	wanting atomic.Int32  // calls whose credentials an upstream refuses
 }

@@ -1,10 +1,13 @@
 package task
 
 import (
+	"bytes"
 	"encoding/json"
 	"slices"
 
 	"berth/internal/mcp/inquiry"
+
+	"github.com/go-json-experiment/json/jsontext"
 )
 
 // Ask is one thing that the upstream wants to know from the client: between two rounds of a
@@ -14,6 +17,15 @@ type Ask struct {
 	Upstream string          `json:"upstream,omitempty"` // as the upstream named it between two rounds
 	Request  json.RawMessage `json:"request"`            // what is asked; the whole JSON-RPC request
 	Answer   json.RawMessage `json:"answer,omitempty"`   // nil: not answered yet
+}
+
+// Is reports whether an upstream still asks this, in the same words, however they are written.
+func (a *Ask) Is(in inquiry.Input) bool {
+	if a.Upstream != in.Key || bytes.Equal(a.Request, in.Value) {
+		return a.Upstream == in.Key
+	}
+	before, now := jsontext.Value(a.Request).Clone(), jsontext.Value(in.Value).Clone()
+	return before.Canonicalize() == nil && now.Canonicalize() == nil && bytes.Equal(before, now)
 }
 
 // OpenAsks are the asks that the client has not answered, in order.

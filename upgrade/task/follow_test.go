@@ -2,6 +2,7 @@ package task
 
 import (
 	"errors"
+	"slices"
 	"testing"
 	"time"
 
@@ -59,5 +60,36 @@ func TestFollowedTaskDoesNotQueue(t *testing.T) {
 	next, _, err = Transition(running, &Op{ID: "1", Kind: Adopt, Of: "gone", Holder: "h"})
 	if err != nil || next.State != Accepted || next.Holder != "h" || next.Follows == "" {
 		t.Errorf("adopted: %+v, %v", next, err)
+	}
+}
+
+// What an upstream's task asks still stays under its key, with its answer; what it asks no more is put away, and its key with it.
+func TestAsksOfAFollowedTaskThatChange(t *testing.T) {
+	in := func(key, value string) inquiry.Input { return inquiry.Input{Key: key, Value: []byte(value)} }
+	before := &Task{State: InputRequired, Round: 1, Follows: "theirs", Asks: []Ask{
+		{Key: "a", Upstream: "a", Request: []byte(`{"x":1}`), Answer: []byte(`1`)}, {Key: "b", Upstream: "b", Request: []byte(`{"x":2}`)}, {Key: "c", Upstream: "c", Request: []byte(`{"x":3}`)},
+	}}
+	step := func(id, holder string, asks ...inquiry.Input) *Op {
+		return &Op{ID: id, Kind: Moot, Holder: holder, Round: 1, Asks: asks, Message: "says"}
+	}
+	after, _, err := Transition(before, step("1", "h", in("d", `{}`), in("c", `{"x":4}`), in("b", `{ "x": 2 }`), in("a", `{"x":1}`)))
+	if err != nil || after.State != InputRequired || after.Holder != "" || after.Message != "says" {
+		t.Fatalf("got %+v, %v", after, err)
+	}
+	var keys []string
+	for _, ask := range after.Asks {
+		keys = append(keys, ask.Key+string(ask.Answer))
+	}
+	if !slices.Equal(keys, []string{"d", "c#2", "b", "a1"}) {
+		t.Errorf("asks %q", keys)
+	}
+	if after, _, err = Transition(after, step("2", "h", in("a", `{"x":1}`))); err != nil || after.State != Accepted || after.Holder != "h" || len(after.Answers()) != 1 {
+		t.Errorf("without anything open got %+v, %v", after, err)
+	}
+	if len(before.Asks) != 3 || before.Asks[1].Key != "b" || before.Asked != nil {
+		t.Errorf("what was is %+v by now", before)
+	}
+	if _, _, err := Transition(before, &Op{ID: "3", Kind: Moot, Round: 2, Asks: []inquiry.Input{in("d", `{}`)}}); !errors.Is(err, ErrStale) {
+		t.Errorf("another round: got %v", err)
 	}
 }

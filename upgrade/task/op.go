@@ -17,7 +17,7 @@ const (
 	Progress Kind = "progress" // the tool says Message
 	Pause    Kind = "pause"    // the round ended by asking Asks, or for another round with RequestState alone
 	Answer   Kind = "answer"   // the client gives Answers; with the last one Holder takes the task
-	Moot     Kind = "moot"     // the upstream waits for none of Asks any more: Holder takes the task
+	Moot     Kind = "moot"     // the upstream waits for none of what was asked any more: Holder takes the task; or for Asks alone
 	Note     Kind = "note"     // a legacy call's stream came to Event, and said Message, Progress, Says
 	Open     Kind = "open"     // a legacy call asks Request, under Key; at Event
 	Settle   Kind = "settle"   // the upstream has the answer to Key

@@ -57,7 +57,11 @@ func (s Steps) follow(before, after *Task, op *Op) Steps {
 	case Answer:
 		w = w.after(before, op, StepAnswered, after.Holder, "", "")
 	case Moot:
-		w = w.after(before, op, StepMoot, after.Holder, "", "")
+		if len(op.Asks) > 0 && after.State == InputRequired {
+			w = w.after(before, op, StepAsked, "", "", "")
+		} else {
+			w = w.after(before, op, StepMoot, after.Holder, "", "")
+		}
 	case Settle:
 		w = w.after(before, op, StepAnswered, "", "", "")
 	case Leave:

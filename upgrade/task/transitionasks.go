@@ -14,7 +14,7 @@ func (t transition) pause() (bool, error) {
 	if err := t.underWay(); err != nil {
 		return false, err
 	}
-	t.retire()
+	t.ask()
 	t.RequestState, t.Answered, t.Message = t.op.RequestState, true, t.op.Message
 	t.Withheld = time.Time{} // only what the call came to first can take its place
 	if len(t.op.Asks) == 0 {
@@ -22,10 +22,21 @@ func (t transition) pause() (bool, error) {
 		return true, nil
 	}
 	t.State, t.Holder = InputRequired, ""
-	for _, ask := range t.op.Asks {
-		t.Asks = append(t.Asks, Ask{Key: t.fresh(ask.Key), Upstream: ask.Key, Request: ask.Value})
-	}
 	return true, nil
+}
+
+// ask has the client be asked Asks, and nothing else. What an upstream's task asks still stays under its key, with the answer that it has.
+func (t transition) ask() {
+	before := t.Asks
+	t.retire()
+	for _, in := range t.op.Asks {
+		at := slices.IndexFunc(before, func(a Ask) bool { return t.Follows != "" && a.Is(in) })
+		if at >= 0 {
+			t.Asks = append(t.Asks, before[at])
+			continue
+		}
+		t.Asks = append(t.Asks, Ask{Key: t.fresh(in.Key), Upstream: in.Key, Request: in.Value})
+	}
 }
 
 // follow has the rounds that come be about the upstream's task. What was asked before it
@@ -43,7 +54,9 @@ func (t transition) follow() (bool, error) {
 func (t transition) retire() {
 	t.Asked = slices.Clone(t.Asked)
 	for _, ask := range t.Asks {
-		t.Asked = append(t.Asked, ask.Key)
+		if !slices.Contains(t.Asked, ask.Key) {
+			t.Asked = append(t.Asked, ask.Key)
+		}
 	}
 	t.Asks = nil
 }
@@ -68,30 +81,38 @@ func (t transition) answer() (changed bool) {
 		return false
 	}
 	t.Asks = slices.Clone(t.Asks)
-	open := 0
 	for i := range t.Asks {
 		ask := &t.Asks[i]
 		if given := slices.IndexFunc(t.op.Answers, func(a inquiry.Input) bool { return a.Key == ask.Key }); ask.Answer == nil && given >= 0 {
 			ask.Answer, changed = t.op.Answers[given].Value, true
 		}
-		if ask.Answer == nil {
-			open++
-		}
 	}
-	if open == 0 {
-		t.await()
-		t.Holder = t.op.Holder
-	}
+	t.goOnIfAnswered()
 	return changed
 }
 
-// moot has the round be due whose answers nobody waits for: the upstream is asked what has become of the call.
+// goOnIfAnswered has the next round be due, and be the holder's that takes the step, unless the client is asked something still.
+func (t transition) goOnIfAnswered() {
+	if len(t.OpenAsks()) > 0 {
+		return
+	}
+	t.await()
+	t.Holder = t.op.Holder
+}
+
+// moot has the round be due whose answers nobody waits for: the upstream is asked what has become of the call. With Asks the client is
+// asked these instead.
 func (t transition) moot() (bool, error) {
 	switch {
 	case t.State.Terminal():
 		return false, ErrTerminal
 	case t.State != InputRequired || t.Round != t.op.Round:
 		return false, ErrStale
+	case len(t.op.Asks) > 0:
+		t.ask()
+		t.Message = t.op.Message
+		t.goOnIfAnswered()
+		return true, nil
 	}
 	t.await()
 	t.Holder = t.op.Holder

@@ -19,14 +19,18 @@ func ModernForm(message, id []byte, cacheable bool) []byte {
 	if result := mcp.ResultObject(message); result != nil {
 		return mcp.Response(id, modernResult(result, cacheable))
 	}
-	object := mcp.ErrorObject(message)
+	return mcp.ErrorResponse(id, ModernError(mcp.ErrorObject(message)))
+}
+
+// ModernError returns a legacy server's error object with the code of the modern era. nil stays nil.
+func ModernError(object []byte) []byte {
 	switch code, _ := strconv.Atoi(string(jsonobject.At(object, "code"))); {
 	case code == mcp.CodeNoResource:
 		object = jsonobject.Replace(object, []byte(strconv.Itoa(mcp.CodeInvalidParams)), "code")
 	case code <= mcp.CodeHeaderMismatch && code >= lastReserved:
 		object = jsonobject.Replace(object, []byte(strconv.Itoa(mcp.CodeInternal)), "code")
 	}
-	return mcp.ErrorResponse(id, object)
+	return object
 }
 
 // lastReserved ends the codes from CodeHeaderMismatch on, which mean in the modern era what that says alone (2026-07-28, basic, "Error

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"berth/internal/mcp"
+	"berth/internal/mcp/eras"
 	"berth/internal/mcp/inquiry"
 	"berth/internal/mcp/taskwire"
 	"berth/internal/wire"
@@ -96,7 +97,7 @@ func (t *Task) fetch(ctx context.Context, v *taskwire.View) error {
 		v.Status, v.Result = "completed", taskwire.WithoutRelated(result)
 		return nil
 	}
-	if v.Error = mcp.ErrorObject(message); v.Error == nil {
+	if v.Error = eras.ModernError(mcp.ErrorObject(message)); v.Error == nil {
 		return fault.BadUpstream
 	}
 	v.Status = "failed"

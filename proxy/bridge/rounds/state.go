@@ -33,6 +33,7 @@ type State struct {
 	Nonce    string          `json:"n"`           // of the round
 	Unsent   bool            `json:"w,omitempty"` // the call is sent when this is answered
 	Lacks    map[string]any  `json:"l,omitempty"` // what the upstream has asked for that the client has not declared
+	Tasked   bool            `json:"a,omitempty"` // the call was sent as one that becomes a task
 	First    bool            `json:"f,omitempty"` // the call was refused until this is answered, and is made anew then
 	By       string          `json:"b"`           // the berth that asked
 	Until    int64           `json:"t,omitempty"` // when the client has to have answered, in Unix milliseconds, by the clock that berths share; 0: a berth up to 0.10.1 asked
