@@ -70,14 +70,21 @@ func answered(ctx context.Context, id []byte, serve func(ctx context.Context) (*
 }
 
 // begin sends the call in a session of its caller's. Where the upstream does not know the session
-// it did nothing, and the call is sent once more in a new one.
+// it did nothing, and the call is sent once more in a new one; likewise where it kept no sessions, and demands one by now.
 func (c *call) begin(ctx context.Context) (*wire.Response, error) {
 	if err := c.CheckRequestState(); err != nil && asks(c.Method) {
 		return nil, err
 	}
+	var refused *wire.Response // where the upstream kept no session; nil: it did not
 	for again := true; ; again = false {
 		l, err := c.f.sessions.Lend(ctx, c.f.u, &c.who, c.mayBeAsked())
-		if err != nil {
+		switch {
+		case refused != nil && (err != nil || l.ID == ""):
+			if err == nil {
+				l.GiveBack(false)
+			}
+			return refused, nil // it demands none: the refusal is about the call
+		case err != nil:
 			return nil, err
 		}
 		if c.Method == mcp.MethodDiscover {
@@ -104,7 +111,13 @@ func (c *call) begin(ctx context.Context) (*wire.Response, error) {
 			l.Deny()
 			continue
 		}
-		return c.follow(ctx, l, response)
+		demands := again && l.ID == "" && response.ask == nil && outbound.DeniesSession(response.Status) && l.IsRefused(ctx, c.who.Out)
+		answer, err := c.follow(ctx, l, response)
+		if err != nil || !demands {
+			return answer, err
+		}
+		l.Outdate()
+		refused = answer
 	}
 }
 

@@ -323,6 +323,43 @@ func TestQuestionsOfTask(t *testing.T) {
 	})
 }
 
+// A question that the server withdraws where it tells the next one is shown no more, at any berth, also if that is the last one. One that is
+// asked anew, under another id, stays.
+func TestQuestionOfTaskIsWithdrawn(t *testing.T) {
+	const withdrawn = `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":4}}`
+	withTasks(t, nil, func(r *taskRig) {
+		id := r.make()
+		r.becomes("input_required", "", fmt.Sprintf(taskQuestion, 4, "elicitation/create"))
+		r.wantStatus(id, "input_required")
+		r.becomes("input_required", "", withdrawn, strings.Replace(fmt.Sprintf(taskQuestion, 5, "elicitation/create"), "which?", "and?", 1))
+		for range 3 {
+			if got := r.wantStatus(id, "input_required"); len(got.Result.InputRequests) != 1 || got.Result.InputRequests["ask-5"] == nil {
+				t.Errorf("got %s, want the second question alone", got.text)
+			}
+		}
+		r.ask("alice", knowsTasks, "tasks/update", fmt.Sprintf(`"taskId":%q,"inputResponses":{"ask-4":{"action":"decline"}},`, id))
+		if len(r.answers) != 0 {
+			t.Errorf("the server was told %q", r.answers)
+		}
+	})
+	withTasks(t, nil, func(r *taskRig) {
+		id := r.make()
+		r.becomes("input_required", "", fmt.Sprintf(taskQuestion, 4, "elicitation/create"))
+		r.wantStatus(id, "input_required")
+		r.becomes("input_required", "", withdrawn)
+		r.wantStatus(id, "working")
+	})
+	withTasks(t, nil, func(r *taskRig) {
+		id := r.make()
+		r.becomes("input_required", "", fmt.Sprintf(taskQuestion, 4, "elicitation/create"))
+		r.wantStatus(id, "input_required")
+		r.becomes("input_required", "", withdrawn, fmt.Sprintf(taskQuestion, 5, "elicitation/create"))
+		if got := r.wantStatus(id, "input_required"); len(got.Result.InputRequests) != 1 || got.Result.InputRequests["ask-4"] == nil {
+			t.Errorf("got %s, want the question that is asked anew", got.text)
+		}
+	})
+}
+
 func TestQuestionThatItsClientHasNotDeclaredIsRefused(t *testing.T) {
 	withTasks(t, nil, func(r *taskRig) {
 		id := r.make()

@@ -23,7 +23,7 @@
 //	handover.go                          left to another berth
 //	past.go                              what was known of calls that were let go of
 //	answer.go, settle.go, sessionend.go  what clients do to held calls
-//	moot.go                              whether anybody waits for an answer any more
+//	moot.go                              whether anybody waits for an answer any more; what a server's task asks by now
 //	renewal.go                           what they authorise them with by now
 //	stack.go, gauges.go                  what it costs, how an operator sees it
 package runner

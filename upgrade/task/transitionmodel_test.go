@@ -71,7 +71,11 @@ func (m *ideal) step(op Op) (changed, refused bool) {
 	case Answer:
 		changed = m.answer(op)
 	case Moot:
-		if refused = m.state != InputRequired || m.round != op.Round; !refused {
+		switch refused = m.state != InputRequired || m.round != op.Round; {
+		case refused:
+		case len(op.Asks) > 0:
+			m.given, m.open, m.message, changed = map[string]string{}, nil, op.Message, true
+		default:
 			m.state, m.holder, changed = m.begin(), op.Holder, true
 		}
 	case Finish:
@@ -273,7 +277,7 @@ func takeStep(t *rapid.T, m *ideal, task *Task, op Op) *Task {
 // checkAsks checks what the client is asked: no key stands for two questions, and an
 // answer that was taken stays.
 func checkAsks(t *rapid.T, m *ideal, task, next *Task, op Op) {
-	if op.Kind == Pause && len(op.Asks) > 0 {
+	if (op.Kind == Pause || op.Kind == Moot) && len(op.Asks) > 0 {
 		m.open = map[string]bool{}
 		for i, ask := range next.Asks {
 			if m.asked[ask.Key] {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"berth/internal/mcp"
@@ -33,6 +34,7 @@ func (t *Task) show(ctx context.Context, v *taskwire.View) error {
 			return err
 		}
 	}
+	known = t.withoutWithdrawn(ctx, notes, known)
 	var inputs []inquiry.Input
 	for _, q := range known {
 		if t.mayAsk(ctx, notes, q) && len(inputs) < inquiry.MaxInputs {
@@ -43,6 +45,23 @@ func (t *Task) show(ctx context.Context, v *taskwire.View) error {
 		v.Status, v.Inputs = "input_required", inquiry.Inputs(inputs)
 	}
 	return nil
+}
+
+// withoutWithdrawn are the questions that wait, less what the server has withdrawn: nobody is shown that any more.
+func (t *Task) withoutWithdrawn(ctx context.Context, notes taskNotes, known []note) (left []note) {
+	var gone []note
+	for _, q := range known {
+		if slices.Contains(t.withdrawn, mcp.IDKey(q.ID)) {
+			gone = append(gone, q)
+		} else {
+			left = append(left, q)
+		}
+	}
+	if len(gone) > 0 {
+		t.of.Notes.questions.Add(rounds.WasWithdrawn, len(gone))
+		_ = notes.settle(ctx, gone) // else it is shown once more
+	}
+	return left
 }
 
 // until is how long a task will live.

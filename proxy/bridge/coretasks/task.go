@@ -27,6 +27,8 @@ type Task struct {
 
 	declares inquiry.Declared // what the client of the session lets the server ask
 	until    time.Time        // when the id expires
+
+	withdrawn []string // ids of questions that the server wants no answer to any more, as mcp.IDKey spells them
 }
 
 // Answer answers tasks/get, tasks/update and tasks/cancel of the caller's; id is the request's, raw JSON.

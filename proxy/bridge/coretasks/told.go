@@ -33,6 +33,8 @@ func (t *Task) collect(ctx context.Context, known bool, meanwhile func(asked []r
 		wait = rounds.Together
 	}
 	asked, over := t.hear(ctx, fl, id, nil, wait)
+	withdrawn := t.withdrawn
+	defer func() { t.withdrawn = withdrawn }() // a server may withdraw with the request what it asks of each
 	if meanwhile != nil {
 		meanwhile(asked)
 	}
@@ -60,6 +62,7 @@ func (t *Task) hear(ctx context.Context, fl *flow.Flow, id []byte, asked []round
 			case it.Message == nil, a.Answers(id):
 				return asked, true
 			case a.Method == mcp.MethodCancelled:
+				t.withdrawn = append(t.withdrawn, mcp.IDKey(mcp.CancelledID(it.Message)))
 				asked = t.of.Notes.questions.Withdrawn(asked, mcp.CancelledID(it.Message))
 			case a.Method == "" || a.ID == nil:
 			case a.Method == mcp.MethodPing:

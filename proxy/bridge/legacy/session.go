@@ -99,9 +99,11 @@ func (s *Session) Tell(ctx context.Context, out *exchange.Request, body []byte) 
 // IsDenied reports whether the upstream knows the session no more: it is asked, in the name of who sends out. A server may mean
 // something else by 404 or 400, and have done its work.
 func (s *Session) IsDenied(ctx context.Context, out *exchange.Request) bool {
-	if s.ID == "" {
-		return false
-	}
+	return s.ID != "" && s.IsRefused(ctx, out)
+}
+
+// IsRefused reports whether the upstream takes nothing in the session, a ping neither: where it kept none, it may demand one by now.
+func (s *Session) IsRefused(ctx context.Context, out *exchange.Request) bool {
 	err := s.Tell(ctx, out, []byte(outbound.OwnPing))
 	answer, ok := errors.AsType[*session.Refusal](err)
 	return ok && outbound.DeniesSession(answer.Status)

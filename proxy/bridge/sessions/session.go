@@ -90,6 +90,14 @@ func (l *Session) Deny() {
 	l.GiveBack(true)
 }
 
+// Outdate has the session, which is given back, and all that is as old on its shelf, take no new call.
+func (l *Session) Outdate() {
+	l.pool.mu.Lock()
+	defer l.pool.mu.Unlock()
+	l.shelf.endThose(func(other *Session) bool { return other != l })
+	l.remove()
+}
+
 // Lose takes a session off its shelf that the upstream knows no more.
 func (l *Session) Lose() {
 	l.pool.mu.Lock()
