@@ -91,19 +91,23 @@ func (s *Steps) watch(t *task.Task, with task.Envelope) {
 	brief := t.Brief()
 	v := &vigil{task: &brief, expires: s.ledger.Expires(t), with: with, pace: vigilLeast}
 	if !s.vigils.watch(v) {
-		s.lookLater(v)
+		s.lookAfter(v, v.wait())
 	}
 }
 
-func (s *Steps) lookLater(v *vigil) {
-	time.AfterFunc(min(v.pace, max(time.Until(v.expires), 0)), func() {
-		with, may, stands := s.vigils.begin(v)
-		if may {
+// wait is how long it is until the next look, which is no later than the task's end.
+func (v *vigil) wait() time.Duration { return min(v.pace, max(time.Until(v.expires), 0)) }
+
+func (s *Steps) lookAfter(v *vigil, d time.Duration) {
+	time.AfterFunc(d, func() {
+		switch with, may, stands := s.vigils.begin(v); {
+		case may:
 			stands = s.look(v, with)
-			s.vigils.finish(v, stands)
-		}
-		if stands {
-			s.lookLater(v)
+			if s.vigils.finish(v, stands); stands {
+				s.lookAfter(v, v.wait())
+			}
+		case stands:
+			s.lookAfter(v, vigilLeast) // as many look as may
 		}
 	})
 }
