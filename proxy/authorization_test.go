@@ -95,6 +95,10 @@ type sentBy struct {
 // To implements proxy.Bridge.
 func (s *sentBy) To(*routing.Upstream) exchange.Sender   { return s }
 func (s *sentBy) OnTo(*routing.Upstream) exchange.Sender { return s }
+func (s *sentBy) Bridges(*routing.Upstream) bool         { return true }
+func (s *sentBy) Doubt(_ context.Context, _ *routing.Upstream, _ *exchange.Request, response *wire.Response, _ time.Duration) (*wire.Response, error) {
+	return response, nil
+}
 
 // Send implements exchange.Sender.
 func (s *sentBy) Send(ctx context.Context, request *exchange.Request, wait time.Duration) (*wire.Response, error) {

@@ -46,6 +46,14 @@ func (b *twoBerths) To(u *routing.Upstream) exchange.Sender { return b.now.Load(
 // OnTo implements inbound.Bridge.
 func (b *twoBerths) OnTo(u *routing.Upstream) exchange.Sender { return b.now.Load().OnTo(u) }
 
+// Bridges implements inbound.Bridge.
+func (b *twoBerths) Bridges(u *routing.Upstream) bool { return b.now.Load().Bridges(u) }
+
+// Doubt implements inbound.Bridge.
+func (b *twoBerths) Doubt(ctx context.Context, u *routing.Upstream, out *exchange.Request, response *wire.Response, wait time.Duration) (*wire.Response, error) {
+	return b.now.Load().Doubt(ctx, u, out, response, wait)
+}
+
 // withTwoBerths has upstreams of the legacy era be shown by the bridges of two berths, between which nothing is passed on. The first has what comes.
 func withTwoBerths(t *testing.T, why error) (*twoBerths, rigOptions) {
 	t.Helper()

@@ -19,6 +19,7 @@ type Request struct {
 	Body   []byte       // nil: none
 	Modern bool         // it is of the modern era by its body, whatever its headers say; false: these tell
 	GoesOn bool         // it may go on with a call that has asked its client, as its body tells
+	Meets  bool         // its answer tells what the upstream speaks: server/discover
 	Caller string       // names whose request it is; "": nobody's
 	Unsent Unsent       // what else tells that where Caller is ""
 	Begun  time.Time    // of this exchange, by who has read the clock: its wait counts from then; zero: from Send

@@ -62,7 +62,9 @@ func NewKeyring(secret []byte) (*Keyring, error) {
 }
 
 // NewStoredKeyring returns a keyring whose secret the first berth that needs it puts into store.
-func NewStoredKeyring(store Store) *Keyring { return &Keyring{store: store, turn: make(chan struct{}, 1)} }
+func NewStoredKeyring(store Store) *Keyring {
+	return &Keyring{store: store, turn: make(chan struct{}, 1)}
+}
 
 // Run keeps the secret in the store, so that one which is flushed gets the same again, until ctx ends. It returns nil.
 func (k *Keyring) Run(ctx context.Context) error {

@@ -92,14 +92,28 @@ func (b *Bridge) options() *Options { return b.now.Load() }
 
 // To implements inbound.Bridge.
 func (b *Bridge) To(u *routing.Upstream) exchange.Sender {
-	if u.Era == profile.SpokenModern {
+	if !b.Bridges(u) {
 		return b.options().Endpoint.Client
 	}
 	return b.faceOf(u)
 }
 
+// Bridges implements inbound.Bridge.
+func (b *Bridge) Bridges(u *routing.Upstream) bool {
+	modern, known := u.SpeaksModern()
+	return !known || !modern
+}
+
 // OnTo implements inbound.Bridge.
 func (b *Bridge) OnTo(u *routing.Upstream) exchange.Sender { return b.faceOf(u) }
+
+// Doubt implements inbound.Bridge.
+func (b *Bridge) Doubt(ctx context.Context, u *routing.Upstream, out *exchange.Request, response *wire.Response, wait time.Duration) (*wire.Response, error) {
+	if u.Era == profile.SpokenModern || b.Bridges(u) {
+		return response, nil
+	}
+	return b.faceOf(u).doubt(ctx, out, response, wait)
+}
 
 // faceOf returns the face of an upstream, as its pool's list has it now.
 func (b *Bridge) faceOf(u *routing.Upstream) *face {

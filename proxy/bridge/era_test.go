@@ -311,6 +311,9 @@ func TestAServerThatIsRolledBackIsBridged(t *testing.T) {
 			if g := r.do(asking{name: "asks"}); g.in() != "modern" {
 				t.Errorf("%s: got %d %s of the modern server", name, g.status, g.text)
 			}
+			if r.b.Bridges(r.at) || r.b.To(r.at) != r.b.options().Endpoint.Client {
+				t.Errorf("%s: what goes to a modern server passes the bridge", name)
+			}
 			*old = true
 			response, err := r.send(r.t.Context(), asking{name: "asks"})
 			if err != nil {

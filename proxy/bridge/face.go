@@ -46,9 +46,6 @@ func (f *face) Send(ctx context.Context, out *exchange.Request, wait time.Durati
 	if f.isBridged(ctx, out) {
 		return f.serve(ctx, out, wait)
 	}
-	if speaks, known := f.u.SpeaksModern(); known && speaks {
-		return f.sendModern(ctx, out, wait)
-	}
 	if needs, unclear := f.needsBridge(ctx, out); !needs {
 		response, err := f.b.options().Endpoint.Client.Send(ctx, out, wait)
 		if err != nil || !unclear || !f.isLegacyBy(ctx, out, response) {

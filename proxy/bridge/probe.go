@@ -36,12 +36,11 @@ func (f *face) askEra(ctx context.Context, out *exchange.Request) (needs, unclea
 	return f.opensSession(ctx, out), false
 }
 
-// sendModern sends the request to an upstream that has shown that it is modern, as it is. An answer that contradicts that has the
-// upstream asked anew: one that is of the legacy era by now is bridged from then on, and so is this request if nothing of it was executed.
-func (f *face) sendModern(ctx context.Context, out *exchange.Request, wait time.Duration) (*wire.Response, error) {
-	response, err := f.b.options().Endpoint.Client.Send(ctx, out, wait)
-	if err != nil || out.Method != wire.MethodPost || response.Status/100 != 4 && out.Header.Get(mcp.HeaderMethod) != mcp.MethodDiscover {
-		return response, err
+// doubt returns the answer of an upstream that has shown that it is modern. One that contradicts that has the upstream asked anew: if it is
+// of the legacy era by now it is bridged from then on, and so is this request if nothing of it was executed.
+func (f *face) doubt(ctx context.Context, out *exchange.Request, response *wire.Response, wait time.Duration) (*wire.Response, error) {
+	if out.Method != wire.MethodPost {
+		return response, nil
 	}
 	c, refusal := f.read(out)
 	if refusal != nil {
@@ -52,6 +51,7 @@ func (f *face) sendModern(ctx context.Context, out *exchange.Request, wait time.
 		return response, nil
 	}
 	response.Body.Close()
+	out.Written = false // it is looked at again
 	return f.serve(ctx, out, wait)
 }
 

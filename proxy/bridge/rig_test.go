@@ -158,7 +158,12 @@ func (r *rig) send(ctx context.Context, a asking) (*wire.Response, error) {
 		by = r.b
 	}
 	u := by.options().Endpoint.Router.Pool.Find("a")
-	return by.To(u).Send(ctx, a.request(u.URL), 0)
+	out := a.request(u.URL)
+	response, err := by.To(u).Send(ctx, out, 0)
+	if err == nil {
+		return by.Doubt(ctx, u, out, response, 0)
+	}
+	return response, err
 }
 
 // got is an answer.

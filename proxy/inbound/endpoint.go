@@ -1,6 +1,7 @@
 package inbound
 
 import (
+	"context"
 	"slices"
 	"strings"
 	"time"
@@ -85,6 +86,13 @@ const ByPrincipal = "principal"
 type Bridge interface {
 	// To returns what sends requests of the modern era to u, whichever era u speaks.
 	To(u *routing.Upstream) exchange.Sender
+
+	// Bridges reports whether To bridges to u, as far as that is known.
+	Bridges(u *routing.Upstream) bool
+
+	// Doubt returns the answer of u, which is no success, or tells what u speaks, to a request of the modern era. One which shows that u is not
+	// modern any more is another one, if nothing was executed: that of the bridge, which u is spoken to by from then on.
+	Doubt(ctx context.Context, u *routing.Upstream, out *exchange.Request, response *wire.Response, wait time.Duration) (*wire.Response, error)
 
 	// OnTo is To for what goes on with a call that has asked its client: one that a bridged upstream asked about goes on at that one.
 	OnTo(u *routing.Upstream) exchange.Sender

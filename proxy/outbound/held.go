@@ -178,7 +178,7 @@ func (s Sender) isMootHeld(ctx context.Context, u *routing.Upstream, c *upgrade.
 
 // holdsCalls reports whether calls to u are held while their clients are asked: the bridge alone does that.
 func (s Sender) holdsCalls(u *routing.Upstream) bool {
-	return s.Bridge != nil && s.Bridge.To(u) != s.Client
+	return s.Bridge != nil && s.Bridge.Bridges(u)
 }
 
 // tellsCallersApart reports whether berth keeps something of each caller's on the way to u: sessions of the bridge, or of a process.

@@ -32,7 +32,7 @@ func (p *Parcel) Request(w *Way, u *routing.Upstream, method string, target *url
 		Modern: w.Era() == mcp.EraModern, Caller: w.Principal, Unsent: w.unsent(u),
 	}
 	if c := w.Single(); c != nil {
-		p.request.GoesOn = c.RequestState != ""
+		p.request.GoesOn, p.request.Meets = c.RequestState != "", c.Method == mcp.MethodDiscover
 	}
 	return &p.request
 }

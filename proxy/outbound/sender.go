@@ -41,6 +41,9 @@ func (s Sender) Send(ctx context.Context, u *routing.Upstream, out *exchange.Req
 		begun = time.Now()
 	}
 	response, err := s.exchange(ctx, u, out, t)
+	if err == nil && s.Bridge != nil && (response.Status/100 == 4 || out.Meets) && isModern(out) {
+		response, err = s.Bridge.Doubt(ctx, u, out, response, t.Wait)
+	}
 	if err == nil {
 		s.answered(u, response)
 		return response, nil
@@ -63,7 +66,7 @@ func (s Sender) exchange(ctx context.Context, u *routing.Upstream, out *exchange
 // by is what sends a request to u: what is of the modern era may need a bridge to an upstream of
 // the other one.
 func (s Sender) by(u *routing.Upstream, out *exchange.Request) exchange.Sender {
-	if s.Bridge == nil || !out.Modern && !mcp.MarksModern(out.Header) {
+	if s.Bridge == nil || !isModern(out) {
 		return s.Client
 	}
 	if out.GoesOn {
@@ -71,3 +74,5 @@ func (s Sender) by(u *routing.Upstream, out *exchange.Request) exchange.Sender {
 	}
 	return s.Bridge.To(u)
 }
+
+func isModern(out *exchange.Request) bool { return out.Modern || mcp.MarksModern(out.Header) }
