@@ -144,7 +144,7 @@ func (f *rig) bridgedRound() string {
 // bridgedCall calls the tool that asks, with more in its params.
 func (f *rig) bridgedCall(more string) (answer roundAnswer) {
 	f.t.Helper()
-	const meta = `"_meta":{` + metaVersion + `,"io.modelcontextprotocol/clientCapabilities":{"elicitation":{"form":{}}}}`
+	const meta = `"_meta":{` + metaVersion + `,"io.modelcontextprotocol/clientCapabilities":{"elicitation":{"form":{},"url":{}}}}`
 	r := f.do(f.request(f.t.Context(), http.MethodPost, message("tools/call", `"name":"asks","arguments":{},`+more+meta), modernHeader("tools/call", "asks")...))
 	body := r.body
 	if strings.HasPrefix(r.header.Get("Content-Type"), eventsType) {
@@ -200,5 +200,53 @@ func TestATasksBridgedRoundGoesOnWhereItsCallAsked(t *testing.T) {
 	}
 	if n := len(atB.all()); n != 0 {
 		t.Errorf("b was sent it %d times", n)
+	}
+}
+
+// A call that was refused until its user was at a URL waits nowhere: it is made anew at whoever is there.
+func TestACallThatWaitsNowhereIsMadeAnewElsewhere(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		o, run := bothEras(t, 0)
+		o.upstream = func(_ int, u *routing.Upstream) { u.Era = profile.SpokenLegacy }
+		f := newRig(t, o)
+		run(f)
+		for i, outcome := range []string{`"error":{"code":-32042,"message":"x","data":{"elicitations":[{"mode":"url","elicitationId":"e","url":"https://host/","message":"?"}]}}`, `"result":{"content":[{"type":"text","text":"ran at b"}]}`} {
+			f.servers[i].inject(func(w http.ResponseWriter, r *http.Request, body []byte) bool {
+				if methodIn(body) == "tools/call" {
+					return say(jsonType, response(body, outcome))(w, r, body)
+				}
+				r = r.Clone(r.Context())
+				r.Body = io.NopCloser(bytes.NewReader(body))
+				oldServer(w, r)
+				return true
+			})
+		}
+		round := f.bridgedRound()
+		f.servers[0].kill()
+		if answer := f.bridgedCall(round); !strings.Contains(answer.raw, "ran at b") {
+			t.Errorf("a is away: %s", answer.raw)
+		}
+		time.Sleep(time.Hour)
+	})
+}
+
+// A server may be a berth by itself, with the same secret: its states are its own.
+func TestAnotherBerthsStateIsItsOwn(t *testing.T) {
+	keys, err := seal.NewKeyring(make([]byte, seal.MinSecret))
+	if err != nil {
+		t.Fatal(err)
+	}
+	theirs, err := keys.Seal(t.Context(), "bridged question", []string{"theirs", "caller"}, []byte("{}"), time.Hour)
+	if err != nil {
+		t.Fatal(err)
+	}
+	o, run := bothEras(t, 0)
+	o.size = 1
+	o.upstream = func(_ int, u *routing.Upstream) { u.Era = profile.SpokenModern }
+	f := newRig(t, o)
+	f.servers = append(f.servers, f.servers[0]) // both are the modern one
+	atB := run(f)
+	if answer := f.bridgedCall(fmt.Sprintf(`"requestState":%q,`, theirs)); !strings.Contains(answer.raw, "ran at b") || len(atB.all()) != 1 {
+		t.Errorf("got %s", answer.raw)
 	}
 }

@@ -177,6 +177,7 @@ func (x *request) forwardLeased(lease *routing.Lease, search *eraSearch) (done b
 	if x.Ctx.Err() != nil || !errors.As(err, &failed) {
 		return true, fault.ErrClientGone
 	}
+	x.Decision.GoesOn = x.Decision.GoesOn && !failed.Anew
 	return failed.Garbled || failed.Sent && !x.ReadsOnly, err
 }
 

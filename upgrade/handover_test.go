@@ -201,3 +201,23 @@ func TestHolderTakesNoStepBehindItsLeave(t *testing.T) {
 		t.Errorf("got %+v, %v", next, err)
 	}
 }
+
+// A call that is cut at the end of the drain, and that another berth makes again, counts until that has it.
+func TestACallThatIsCutCountsUntilItIsMadeAgain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		berths := startBerths(t, 2, settings{}, newTool())
+		berths[0].line.lasts = true
+		time.Sleep(2 * testLease)
+		id := berths[0].hand(t, rule(func(r *Rule) { r.OnOrphan = OrphanRerun }), "call result/20s")
+		time.Sleep(2 * time.Second)
+		berths[0].mustState(t, id, Dispatched)
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		berths[0].Drain(ctx)
+		if now := berths[0].runner.Pools.Get(poolName).Routing.Upstreams()[0].UnderWay(); now.Held != 1 || now.Left != 1 {
+			t.Errorf("under way at its upstream: %+v", now)
+		}
+		time.Sleep(time.Minute)
+		berths[1].mustState(t, id, Completed)
+	})
+}

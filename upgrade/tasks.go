@@ -91,7 +91,7 @@ func (t *Tasks) divide(lent *lending.Lending) {
 	t.IDs, t.Polls = l.IDs, newPolls()
 	t.Reader = &Reader{records: found, ledger: l, lending: lent, metrics: r.Metrics}
 	t.Maker = &Maker{records: found, ledger: l, runner: r, creating: make(creating, createAtOnce)}
-	t.Steps = &Steps{records: found, ledger: l, runner: r, moots: moots{next: map[string]time.Time{}}, vigils: vigils{by: map[string]*vigil{}}}
+	t.Steps = &Steps{records: found, ledger: l, runner: r, moots: moots{next: map[string]time.Time{}}, vigils: newVigils()}
 	r.Watch = t.Steps.watch
 	t.Sessions = &Sessions{Sessions: l.Sessions, Deliveries: l.Deliveries(), ledger: l, runner: r}
 	t.Use = &Use{ledger: l, lending: lent, metrics: r.Metrics}

@@ -8,6 +8,7 @@ import (
 
 	"berth/internal/storage"
 	"berth/upgrade/ledger"
+	"berth/upgrade/runner"
 	"berth/upgrade/task"
 	"berth/upgrade/transport"
 )
@@ -19,6 +20,7 @@ const (
 
 	maxVigils    = 10_000 // tasks that are looked at
 	vigilsAtOnce = 16     // looks
+	vigilsAtOne  = 4      // looks at tasks of one upstream: one that hangs leaves the others theirs
 )
 
 // vigils are the tasks that follow a server's, and wait for their clients, which this process looks at: the server's may end, or ask
@@ -26,9 +28,12 @@ const (
 type vigils struct {
 	mu    sync.Mutex // guards the fields below, and what of a vigil may change
 	by    map[string]*vigil
-	looks int // under way
+	looks int            // under way
+	at    map[string]int // of these, by pool and upstream
 	over  bool
 }
+
+func newVigils() vigils { return vigils{by: map[string]*vigil{}, at: map[string]int{}} }
 
 // vigil is one such task.
 type vigil struct {
@@ -62,10 +67,12 @@ func (vs *vigils) begin(v *vigil) (with task.Envelope, may, stands bool) {
 	if vs.over || vs.by[v.task.ID] != v {
 		return with, false, false
 	}
-	if vs.looks >= vigilsAtOnce {
+	at := v.task.Pool + "/" + v.task.Upstream
+	if vs.looks >= vigilsAtOnce || vs.at[at] >= vigilsAtOne {
 		return with, false, true
 	}
 	vs.looks++
+	vs.at[at]++
 	return v.with, true, true
 }
 
@@ -73,6 +80,10 @@ func (vs *vigils) finish(v *vigil, goesOn bool) {
 	vs.mu.Lock()
 	defer vs.mu.Unlock()
 	vs.looks--
+	at := v.task.Pool + "/" + v.task.Upstream
+	if vs.at[at]--; vs.at[at] == 0 {
+		delete(vs.at, at)
+	}
 	if !goesOn && vs.by[v.task.ID] == v {
 		delete(vs.by, v.task.ID)
 	}
@@ -107,7 +118,7 @@ func (s *Steps) lookAfter(v *vigil, d time.Duration) {
 				s.lookAfter(v, v.wait())
 			}
 		case stands:
-			s.lookAfter(v, vigilLeast) // as many look as may
+			s.lookAfter(v, max(v.wait(), vigilLeast)) // as many look as may
 		}
 	})
 }
@@ -136,8 +147,10 @@ func (s *Steps) look(v *vigil, with task.Envelope) (goesOn bool) {
 	if err != nil || op == nil {
 		return true
 	}
-	v.pace = vigilLeast
 	err = s.goOn(ctx, e, op, &with)
+	if err == nil && runner.AsksAnew(e.Task, op) {
+		v.pace = vigilLeast
+	}
 	return !errors.Is(err, ledger.ErrDraining)
 }
 

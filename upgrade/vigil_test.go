@@ -84,10 +84,10 @@ func TestAFollowedTaskIsLookedAtWhereItIsPolled(t *testing.T) {
 
 // Tasks that are looked at are bounded, in number and at once.
 func TestVigilsAreBounded(t *testing.T) {
-	vs := vigils{by: map[string]*vigil{}}
+	vs := newVigils()
 	var all []*vigil
 	for i := range maxVigils + 5 {
-		v := &vigil{task: &Task{ID: name(i), Round: 1}}
+		v := &vigil{task: &Task{ID: name(i), Round: 1, Upstream: name(i / vigilsAtOne)}}
 		if known := vs.watch(v); known != (i >= maxVigils) {
 			t.Fatalf("vigil %d: %v", i, known)
 		}
@@ -97,6 +97,20 @@ func TestVigilsAreBounded(t *testing.T) {
 		if _, may, stands := vs.begin(all[i]); may != (i < vigilsAtOnce) || !stands {
 			t.Errorf("look %d: %v, %v", i, may, stands)
 		}
+	}
+	vs.finish(all[4], true)
+	if _, may, stands := vs.begin(&vigil{task: all[0].task}); may || stands {
+		t.Error("one that is not known is looked at")
+	}
+	other := &vigil{task: &Task{ID: name(vigilsAtOnce), Round: 3, Upstream: all[0].task.Upstream}}
+	if vs.watch(other) {
+		t.Error("a later round is not known")
+	}
+	if _, may, stands := vs.begin(other); may || !stands {
+		t.Error("one upstream has more looks than it may")
+	}
+	if _, may, _ := vs.begin(all[4]); !may {
+		t.Error("another one has none")
 	}
 	vs.finish(all[0], false)
 	if _, may, stands := vs.begin(all[0]); may || stands {

@@ -65,6 +65,7 @@ type SendError struct {
 	TimedOut bool  // no connection, or no answer's headers, in time
 	Starved  bool  // this process has no file descriptor or port left: nobody was tried
 	Garbled  bool  // what was answered is no answer in HTTP; Sent, and its connection is closed
+	Anew     bool  // what was not sent begins a call anew that has asked its client: another upstream may have it
 	Between  bool  // the way failed to another berth, which was to send the request; with Sent that berth may have
 
 	// Unstarted says that the upstream is a server that this process runs, and cannot start; Refused. Err is an *mcp.Error

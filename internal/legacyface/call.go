@@ -123,7 +123,10 @@ func (s *session) abandon(c *call) bool {
 // request answers a request in the session.
 func (s *session) request(ctx context.Context, request *exchange.Request, m *mcp.Call, wait time.Duration) (*wire.Response, error) {
 	c, refused := s.enter(m, streams(m, request.Header))
-	if refused != nil {
+	switch {
+	case refused == errBusy:
+		return exchange.TurnedAway(refused, m.ID), nil
+	case refused != nil:
 		return exchange.Refusal(refused, m.ID), nil
 	}
 	answer, err := s.ask(ctx, request, c, wait)

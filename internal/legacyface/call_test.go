@@ -308,7 +308,7 @@ func TestCallsOfASessionAreBounded(t *testing.T) {
 			c.post(request("1", "tools/call", "")).Body.Close()
 		}
 		response := c.post(request("1", "tools/call", ""))
-		if code, reason := failure(t, exchangetest.ReadAll(t, response)); response.Status != wire.StatusTooManyRequests || code != mcp.CodeRateLimited || reason != mcp.ReasonTooManyCalls {
+		if code, reason := failure(t, exchangetest.ReadAll(t, response)); response.Status != wire.StatusTooManyRequests || code != mcp.CodeRateLimited || reason != mcp.ReasonTooManyCalls || !response.Unasked {
 			t.Errorf("got %d: %d %s", response.Status, code, reason)
 		}
 	})

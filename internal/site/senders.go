@@ -144,7 +144,8 @@ func (s *Site) answerOther(ctx context.Context, passed *exchange.Request) (_ *wi
 	}
 	for _, u := range ep.Router.Pool.Upstreams() {
 		if u.URL.Scheme == request.URL.Scheme && u.URL.Host == request.URL.Host && u.URL.Path == request.URL.Path {
-			return ep.Bridge.To(u).Send(ctx, request, 0)
+			request.GoesOn = mcp.MayGoOn(request.Body)
+			return ep.Bridge.OnTo(u).Send(ctx, request, 0)
 		}
 	}
 	return nil, &exchange.SendError{Err: errNotHere}

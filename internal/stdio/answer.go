@@ -44,7 +44,7 @@ func unavailable(message, reason string, retry time.Duration) *mcp.Error {
 
 // turnAway is the answer to a request of which nothing was done. Processes that keep dying alone say something of the server.
 func turnAway(why *mcp.Error, id []byte) *wire.Response {
-	if why.Status == wire.StatusServiceUnavailable && why.Reason != ReasonCrashLoop {
+	if why == errManySubscriptions || why.Status == wire.StatusServiceUnavailable && why.Reason != ReasonCrashLoop {
 		return exchange.TurnedAway(why, id)
 	}
 	return exchange.Refusal(why, id)

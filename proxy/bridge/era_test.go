@@ -6,9 +6,11 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"berth/internal/mcp"
+	"berth/proxy/bridge/tools"
 	"berth/routing/profile"
 )
 
@@ -324,6 +326,7 @@ func TestAServerThatIsRolledBackIsBridged(t *testing.T) {
 				t.Errorf("%s: got %d %s to the call that found out", name, response.Status, text)
 			}
 			response.Body.Close()
+			synctest.Wait() // who passes an answer on asks behind it
 			if speaks, known := r.at.SpeaksModern(); !known || speaks {
 				t.Errorf("%s: modern: %v, known: %v", name, speaks, known)
 			}
@@ -380,6 +383,7 @@ func TestAModernServersRefusalsPass(t *testing.T) {
 					}
 					response.Body.Close()
 				}
+				synctest.Wait()
 				if n := len(r.sent("server/discover")) - asked; n != tc.asks {
 					t.Errorf("%s, round %d: asked %d times, want %d", name, round, n, tc.asks)
 				}
@@ -402,4 +406,69 @@ func TestAServerThatIsSaidToBeModernIsNotBridged(t *testing.T) {
 			t.Errorf("got %d %s, asked %d times", g.status, g.text, len(r.sent("server/discover")))
 		}
 	})
+}
+
+// While a modern server does not say what it speaks, its refusals pass without waiting for that.
+func TestRefusalsDoNotWaitForADoubt(t *testing.T) {
+	u, refuses := tool(kind{}, where), false
+	u.faults = func(w http.ResponseWriter, req *http.Request, m message) bool {
+		switch {
+		case refuses && m.Method == "tools/call":
+			respond(w, 404, "not found")
+		case refuses && m.Method == "server/discover":
+			<-req.Context().Done()
+		default:
+			respond(w, 200, `{"jsonrpc":"2.0","id":`+string(m.ID)+`,"result":{"resultType":"complete","supportedVersions":["2026-07-28"],"capabilities":{}}}`)
+		}
+		return true
+	}
+	bridged(t, u, nil, func(r *rig) {
+		r.do(asking{name: "asks"})
+		refuses = true
+		began, asked := time.Now(), len(r.sent("server/discover"))
+		for range 6 {
+			response, err := r.send(r.t.Context(), asking{name: "asks"})
+			if err != nil || response.Status != 404 || time.Since(began) > 0 {
+				t.Fatalf("got %+v, %v after %v", response, err, time.Since(began))
+			}
+			response.Body.Close()
+		}
+		time.Sleep(2 * probeTime)
+		if n := len(r.sent("server/discover")) - asked; n != 1 {
+			t.Errorf("asked %d times", n)
+		}
+	})
+}
+
+// A server whose tools have changed, and whose list fails or hangs from then on, is called as before: one call a minute asks for it.
+func TestCallsDoNotWaitForAListThatFails(t *testing.T) {
+	for _, hangs := range []bool{false, true} {
+		u, lists := tool(kind{lists: `{"tools":[{"name":"asks"}]}`}, where), 0
+		bridged(t, u, nil, func(r *rig) {
+			r.do(asking{name: "asks"})
+			u.faults = func(w http.ResponseWriter, req *http.Request, m message) bool {
+				if m.Method != "tools/list" {
+					return false
+				}
+				if lists++; hangs {
+					<-req.Context().Done()
+				} else {
+					w.WriteHeader(http.StatusInternalServerError)
+				}
+				return true
+			}
+			time.Sleep(tools.ListAgain)
+			r.say(toolsChanged)
+			synctest.Wait()
+			began := time.Now()
+			for range 5 {
+				if g := r.do(asking{name: "asks"}); g.status != 200 {
+					t.Errorf("hangs %v: got %d %s", hangs, g.status, g.text)
+				}
+			}
+			if d := time.Since(began); lists != 1 || d > 5*time.Second {
+				t.Errorf("hangs %v: five calls asked for %d lists and took %v", hangs, lists, d)
+			}
+		})
+	}
 }

@@ -2,12 +2,14 @@ package bridge
 
 import (
 	"context"
+	"sync/atomic"
 	"time"
 
 	"berth/internal/exchange"
 	"berth/internal/wire"
 	"berth/proxy/bridge/coretasks"
 	"berth/proxy/bridge/legacy"
+	"berth/proxy/bridge/rounds"
 	"berth/proxy/inbound"
 	"berth/routing"
 )
@@ -20,7 +22,7 @@ type face struct {
 	b       *Bridge
 	u       *legacy.Upstream
 	probing chan struct{} // holds one: who finds out what the upstream speaks
-	doubted time.Time     // when the upstream was asked last whether it is modern still; probing guards it
+	doubted atomic.Int64  // when the upstream was last asked whether it is modern still, and when that was over; in Unix nanoseconds
 	tasks   *coretasks.Server
 	*stock
 }
@@ -52,6 +54,7 @@ func (f *face) Send(ctx context.Context, out *exchange.Request, wait time.Durati
 			return response, err
 		}
 		response.Body.Close()
+		out.Written = false // it is looked at again
 	}
 	return f.serve(ctx, out, wait)
 }
@@ -63,7 +66,12 @@ func (f *face) isBridged(ctx context.Context, out *exchange.Request) bool {
 		return false
 	}
 	c, refusal := f.read(out)
-	return refusal == nil && c.RequestState != "" && f.b.options().Keys.HasMade(ctx, c.RequestState)
+	keys := f.b.options().Keys
+	if refusal != nil || c.RequestState == "" || !keys.HasMade(ctx, c.RequestState) {
+		return false
+	}
+	_, err := rounds.Open(ctx, keys, c.about(), c.RequestState) // it may be another pool's, whose berth is a server here
+	return err == nil
 }
 
 // serve answers the request in the place of an upstream of the legacy era.

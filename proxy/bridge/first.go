@@ -62,5 +62,12 @@ func (c *call) beginAgain(ctx context.Context, st *rounds.State) (*wire.Response
 	if len(open) > 0 {
 		return c.askAgain(ctx, st, open)
 	}
+	if !c.f.b.Bridges(c.f.u.Upstream) {
+		u := c.f.u.Pool().Find(st.Upstream)
+		if u == nil {
+			return nil, rounds.ErrState
+		}
+		c.goTo(c.f.b.faceOf(u))
+	}
 	return c.begin(ctx)
 }

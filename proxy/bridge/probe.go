@@ -37,38 +37,53 @@ func (f *face) askEra(ctx context.Context, out *exchange.Request) (needs, unclea
 }
 
 // doubt returns the answer of an upstream that has shown that it is modern. One that contradicts that has the upstream asked anew: if it is
-// of the legacy era by now it is bridged from then on, and so is this request if nothing of it was executed.
+// of the legacy era by now it is bridged from then on, and so is this request if nothing of it was executed. An answer that passes in any case
+// waits for nothing.
 func (f *face) doubt(ctx context.Context, out *exchange.Request, response *wire.Response, wait time.Duration) (*wire.Response, error) {
 	if out.Method != wire.MethodPost {
 		return response, nil
 	}
 	c, refusal := f.read(out)
-	if refusal != nil {
-		return response, nil
+	switch {
+	case refusal != nil:
+	case outbound.RefusesEra(mcp.EraModern, c.Method, c.id, response):
+		out.Written = false // it is looked at again
+		if f.isLegacyByNow(ctx, out) {
+			response.Body.Close()
+			return f.serve(ctx, out, wait)
+		}
+	case outbound.DoubtsEra(c.id, response) && f.mayDoubt():
+		own := legacy.OwnPost(out, nil) // whose out is may use it again
+		go f.alone(context.WithoutCancel(ctx), func(ctx context.Context) (bool, bool) { return f.askAnew(ctx, own) })
 	}
-	refused := outbound.RefusesEra(mcp.EraModern, c.Method, c.id, response)
-	if !refused && !outbound.DoubtsEra(c.id, response) || !f.isLegacyByNow(ctx, out) || !refused {
-		return response, nil
-	}
-	response.Body.Close()
-	out.Written = false // it is looked at again
-	return f.serve(ctx, out, wait)
+	return response, nil
 }
 
 // doubtsApart is how often an upstream is asked whether it is modern still, at most.
 const doubtsApart = 10 * time.Second
 
-// isLegacyByNow reports whether the upstream, which was modern and has contradicted that in its answer to out, speaks the legacy era
+// mayDoubt reports whether the upstream is to be asked whether it is modern still, by who asks this first.
+func (f *face) mayDoubt() bool {
+	before, now := f.doubted.Load(), time.Now()
+	return now.Sub(time.Unix(0, before)) >= doubtsApart && f.doubted.CompareAndSwap(before, now.UnixNano())
+}
+
+// isLegacyByNow reports whether the upstream, which was modern and has refused that era in its answer to out, speaks the legacy era
 // alone.
 func (f *face) isLegacyByNow(ctx context.Context, out *exchange.Request) bool {
-	legacy, _ := f.alone(ctx, func(ctx context.Context) (legacy, unclear bool) {
-		if speaks, known := f.u.SpeaksModern(); known && !speaks || time.Since(f.doubted) < doubtsApart {
+	isLegacy, _ := f.alone(ctx, func(ctx context.Context) (isLegacy, unclear bool) {
+		if speaks, known := f.u.SpeaksModern(); known && !speaks || !f.mayDoubt() {
 			return known && !speaks, false
 		}
-		f.doubted = time.Now()
-		return f.askEra(ctx, out)
+		return f.askAnew(ctx, out)
 	})
-	return legacy
+	return isLegacy
+}
+
+// askAnew is askEra of an upstream that was asked before.
+func (f *face) askAnew(ctx context.Context, out *exchange.Request) (needs, unclear bool) {
+	defer func() { f.doubted.Store(time.Now().UnixNano()) }()
+	return f.askEra(ctx, out)
 }
 
 // isLegacyBy reports whether the answer to a server/discover of the caller's, which went there as it is, refuses the modern era, and

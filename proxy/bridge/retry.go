@@ -25,7 +25,13 @@ func (c *call) retry(ctx context.Context) (*wire.Response, error) {
 		return nil, err
 	}
 	if st.First {
-		return c.beginAgain(ctx, st)
+		response, err := c.beginAgain(ctx, st)
+		if failed, ok := errors.AsType[*exchange.SendError](err); ok && !failed.Sent {
+			anew := *failed
+			anew.Anew = true
+			return nil, &anew
+		}
+		return response, err
 	}
 	if c.tasked = st.Tasked; c.needsTasks(st) && !c.DeclaresTasks {
 		return nil, mcp.ErrMissingTasks // before anybody hears of the answers: they may be brought once more

@@ -360,6 +360,20 @@ func TestQuestionOfTaskIsWithdrawn(t *testing.T) {
 	})
 }
 
+// One that is withdrawn and asked again under the same id, on the same stream, stands.
+func TestQuestionOfTaskIsAskedAgain(t *testing.T) {
+	const withdrawn = `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":4}}`
+	withTasks(t, nil, func(r *taskRig) {
+		id := r.make()
+		r.becomes("input_required", "", fmt.Sprintf(taskQuestion, 4, "elicitation/create"))
+		r.wantStatus(id, "input_required")
+		for range 3 {
+			r.becomes("input_required", "", withdrawn, fmt.Sprintf(taskQuestion, 4, "elicitation/create"))
+			r.wantStatus(id, "input_required")
+		}
+	})
+}
+
 func TestQuestionThatItsClientHasNotDeclaredIsRefused(t *testing.T) {
 	withTasks(t, nil, func(r *taskRig) {
 		id := r.make()

@@ -43,9 +43,9 @@ func (p *Places) StandNot(ctx context.Context, t *task.Task, name string) {
 }
 
 // Pick chooses an upstream that is not in tried: the one that has the session of a task's call,
-// or any. The error is routing's.
-func Pick(pool *routing.Pool, t *task.Task, tried []*routing.Upstream) (*routing.Lease, error) {
-	if t.Session == "" && t.Answered { // it asked, and is to go on
+// or any. anew says that its call, if it has asked its client, is begun anew. The error is routing's.
+func Pick(pool *routing.Pool, t *task.Task, tried []*routing.Upstream, anew bool) (*routing.Lease, error) {
+	if t.Session == "" && t.Answered && !anew { // it asked, and is to go on
 		if lease, err := pool.GoOn(t.Upstream, tried); lease != nil || err != nil {
 			return lease, err
 		}

@@ -32,10 +32,11 @@ func (rd *round) dispatch(ctx, line context.Context, at place) (transport.Exchan
 		ex, err := rd.sendBy(ctx, line, u, c)
 		failure, unanswered := errors.AsType[*exchange.SendError](err)
 		if !unanswered || failure.Sent || ctx.Err() != nil {
-			rd.slot.avoid = avoided{}
+			rd.slot.avoid, rd.slot.anew = avoided{}, false
 			return ex, at, err
 		}
 		rd.slot.leave(at)
+		rd.slot.anew = rd.slot.anew || failure.Anew
 		if rd.slot.waitsForAny(rd.record()) {
 			return nil, place{}, rd.giveBack(u)
 		}

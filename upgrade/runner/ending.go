@@ -33,6 +33,7 @@ func (rd *round) over(err error) (forget bool) {
 	case err != nil && rd.client != nil && rd.client.Failed(err):
 		return true
 	case errors.Is(err, task.ErrShutdown) && rd.canBeLeft():
+		rd.r.countAsLeft(rd.record())
 		return false // it stays listed, for whoever finds this process gone
 	case errors.Is(err, task.ErrShutdown):
 		rd.r.Log.Warn("a held call was cut at the end of the drain", "pool", rd.pool, "tool", rd.record().Tool, "task", rd.ID, "age", rd.l.Clock.Now().Sub(rd.made).Round(time.Millisecond).String())

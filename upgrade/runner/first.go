@@ -37,7 +37,7 @@ func (r *Runner) Commit(t *task.Task, first *First) *task.Task {
 	if t.State != task.Accepted || t.Session != "" || t.Call != "" || t.Terms.Rerun || t.Once != (task.Once{}) {
 		return t
 	}
-	lease, err := places.Pick(r.Pools.Get(t.Pool).Routing, t, nil)
+	lease, err := places.Pick(r.Pools.Get(t.Pool).Routing, t, nil, false)
 	if err != nil {
 		return t // which the call finds out again
 	}

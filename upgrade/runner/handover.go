@@ -53,14 +53,17 @@ func (h *Held) handOver(ctx context.Context) {
 	}
 }
 
-// leaveToOther ends the call, which the record says is another berth's to go on with: until that counts it, it counts here. The caller has h.mu.
+// leaveToOther ends the call, which the record says is another berth's to go on with. The caller has h.mu.
 func (h *Held) leaveToOther() {
-	if pool := h.r.Pools.Get(h.entry.Pool); pool != nil {
-		if u := pool.Routing.Find(h.entry.Upstream); u != nil {
-			u.Leave()
-		}
-	}
+	h.r.countAsLeft(h.entry.Task)
 	h.end(errLeft)
+}
+
+// countAsLeft has the call of a task count at its upstream until another berth counts it.
+func (r *Runner) countAsLeft(t *task.Task) {
+	if u := r.Pools.Upstream(t); u != nil {
+		u.Leave()
+	}
 }
 
 // mayBeHandedOver reports whether another berth has all that it takes to go on. What is tied to

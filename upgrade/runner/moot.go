@@ -93,18 +93,27 @@ func hasAnswer(t *task.Task, in inquiry.Input) bool {
 	return slices.ContainsFunc(t.Asks, func(a task.Ask) bool { return a.Answer != nil && a.Is(in) })
 }
 
-// asksOf is what of these a task's client is to be asked, and whether that is something else than it is asked by now. What was asked in a
-// round before is answered, or was withdrawn: upstreams may show that for a moment more.
+// asksOf is what of these a task's client is to be asked, and whether that is something else, or in other words, than it is asked by now.
+// What was asked in a round before is answered, or was withdrawn: upstreams may show that for a moment more.
 func asksOf(t *task.Task, asks []inquiry.Input) (shown []inquiry.Input, changed bool) {
 	standing := 0
 	for _, in := range asks {
+		at := slices.IndexFunc(t.Asks, func(a task.Ask) bool { return a.Is(in) })
 		switch {
-		case slices.ContainsFunc(t.Asks, func(a task.Ask) bool { return a.Is(in) }):
+		case at >= 0:
 			standing++
+			changed = changed || t.Asks[at].IsReworded(in)
 			shown = append(shown, in)
-		case !slices.Contains(t.Asked, in.Key), slices.ContainsFunc(t.Asks, func(a task.Ask) bool { return a.Upstream == in.Key && a.Answer == nil }):
+		case !slices.Contains(t.Asked, in.Key):
 			shown = append(shown, in)
 		}
 	}
-	return shown, standing != len(t.Asks) || len(shown) != standing
+	return shown, changed || standing != len(t.Asks) || len(shown) != standing
+}
+
+// AsksAnew reports whether a step has a task's client be asked what it was not asked before.
+func AsksAnew(t *task.Task, op *task.Op) bool {
+	return slices.ContainsFunc(op.Asks, func(in inquiry.Input) bool {
+		return !slices.ContainsFunc(t.Asks, func(a task.Ask) bool { return a.Is(in) })
+	})
 }

@@ -26,6 +26,7 @@ type slot struct {
 	turn  queues.Turn // where it queues; run's
 	had   queues.Turn // where it queued for the place that it has, or had last; run's
 	avoid avoided     // run's
+	anew  bool        // run's: as of Pick
 	at    place       // guarded by h.mu; none while it waits
 	kept  string      // the name of the place that standIn takes; "": a new one
 }
@@ -59,7 +60,7 @@ func (sl *slot) take(tried []*routing.Upstream) (place, error) {
 	t := sl.h.record()
 	pool := sl.h.r.Pools.Get(t.Pool).Routing
 	if t.Terms.Slots == 0 {
-		lease, err := places.Pick(pool, t, tried)
+		lease, err := places.Pick(pool, t, tried, sl.anew)
 		if err == nil {
 			lease.Hold()
 		}
@@ -176,7 +177,7 @@ func (sl *slot) unqueue(ctx context.Context, t *task.Task) {
 func (sl *slot) takeSlot(ctx context.Context, pool *routing.Pool, t *task.Task, tried []*routing.Upstream) (place, error) {
 	full := slices.Clone(tried)
 	for {
-		lease, err := places.Pick(pool, t, full)
+		lease, err := places.Pick(pool, t, full, sl.anew)
 		if errors.Is(err, routing.ErrNoUpstream) && (len(full) > len(tried) || sl.waitsForAny(t)) {
 			return place{}, nil // all are full, and another time one may take it
 		}

@@ -19,13 +19,17 @@ type Ask struct {
 	Answer   json.RawMessage `json:"answer,omitempty"`   // nil: not answered yet
 }
 
-// Is reports whether an upstream still asks this, in the same words, however they are written.
-func (a *Ask) Is(in inquiry.Input) bool {
-	if a.Upstream != in.Key || bytes.Equal(a.Request, in.Value) {
-		return a.Upstream == in.Key
+// Is reports whether an upstream's task still asks this: each of its keys is for one question (Tasks extension, "Input Requests"), whose words may change, as of one that tells
+// how much time is left.
+func (a *Ask) Is(in inquiry.Input) bool { return a.Upstream == in.Key }
+
+// IsReworded reports whether an upstream asks this in other words by now, and nobody has answered the ones before.
+func (a *Ask) IsReworded(in inquiry.Input) bool {
+	if a.Answer != nil || bytes.Equal(a.Request, in.Value) {
+		return false
 	}
 	before, now := jsontext.Value(a.Request).Clone(), jsontext.Value(in.Value).Clone()
-	return before.Canonicalize() == nil && now.Canonicalize() == nil && bytes.Equal(before, now)
+	return before.Canonicalize() != nil || now.Canonicalize() != nil || !bytes.Equal(before, now)
 }
 
 // OpenAsks are the asks that the client has not answered, in order.

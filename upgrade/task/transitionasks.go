@@ -32,7 +32,11 @@ func (t transition) ask() {
 	for _, in := range t.op.Asks {
 		at := slices.IndexFunc(before, func(a Ask) bool { return t.Follows != "" && a.Is(in) })
 		if at >= 0 {
-			t.Asks = append(t.Asks, before[at])
+			stands := before[at]
+			if stands.IsReworded(in) {
+				stands.Request = in.Value
+			}
+			t.Asks = append(t.Asks, stands)
 			continue
 		}
 		t.Asks = append(t.Asks, Ask{Key: t.fresh(in.Key), Upstream: in.Key, Request: in.Value})

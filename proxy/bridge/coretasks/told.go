@@ -3,6 +3,7 @@ package coretasks
 import (
 	"bytes"
 	"context"
+	"slices"
 	"time"
 
 	"berth/internal/mcp"
@@ -69,6 +70,7 @@ func (t *Task) hear(ctx context.Context, fl *flow.Flow, id []byte, asked []round
 				t.tell(ctx, mcp.Response(bytes.Clone(a.ID), []byte("{}")))
 			default:
 				id := bytes.Clone(a.ID)
+				t.withdrawn = slices.DeleteFunc(t.withdrawn, func(before string) bool { return before == mcp.IDKey(id) })
 				asked = append(asked, rounds.Question{Key: rounds.KeyOf(id), ID: id, Request: it.Message})
 				timer.Reset(rounds.Together)
 			}

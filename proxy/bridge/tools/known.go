@@ -22,6 +22,13 @@ const (
 	Ages = 5 * time.Minute
 )
 
+const (
+	// restAfter is how long what is known is gone by after a list that was tried in vain, as of a server that lists slowly, or not to all.
+	restAfter = time.Minute
+	// bearable is how long a call waits for a list without which it could be made.
+	bearable = 2 * time.Second
+)
+
 // maxPages bounds the pages of a list of tools that are read.
 const maxPages = 50
 
@@ -35,7 +42,8 @@ type Known struct {
 
 	learned time.Time // when the server was last asked for them
 
-	changed bool // the server has said so since
+	changed bool      // the server has said so since
+	asked   time.Time // when a list was tried last that nobody needed at once
 
 	// supports is what tools say of tasks, by the name of all that were listed. The map does not
 	// change.
@@ -66,7 +74,7 @@ func (k *Known) SupportNow(ctx context.Context, call Call) string {
 func (k *Known) NoteChanged() {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	k.changed = true
+	k.changed, k.asked = true, time.Time{}
 }
 
 // Check judges the headers of a tool's call that mirror its arguments, as the schema has them
@@ -81,13 +89,22 @@ func (k *Known) Check(ctx context.Context, call Call) *mcp.Error {
 	_, isListed := k.supports[call.Tool]
 	age := time.Since(k.learned)
 	isFresh := age < ListAgain
-	unsure := k.mirrors == nil || !isListed && !listed || // a server may list for each session what that may use
-		k.changed && !isFresh || tasks && age >= Ages
-	k.mu.Unlock()
-	if refusal := known.check(call, tasks); !unsure && (refusal == nil || isFresh) {
-		return refusal
+	unsure := k.mirrors == nil || !isListed && !listed // a server may list for each session what that may use
+	isOld := (k.changed && !isFresh || tasks && age >= Ages) && time.Since(k.asked) >= restAfter
+	refusal := known.check(call, tasks)
+	if isOld {
+		k.asked = time.Now()
 	}
-	return k.learn(ctx, call).check(call, tasks)
+	k.mu.Unlock()
+	switch {
+	case unsure, refusal != nil && !isFresh:
+		return k.learn(ctx, call).check(call, tasks)
+	case isOld:
+		ctx, cancel := context.WithTimeout(ctx, bearable)
+		defer cancel()
+		return k.learn(ctx, call).check(call, tasks)
+	}
+	return refusal
 }
 
 // check refuses a call whose headers do not repeat its arguments, or that cannot become the task that its tool, of a server that has
@@ -115,9 +132,9 @@ func (k *Known) learn(ctx context.Context, call Call) toolFacts {
 	for range maxPages {
 		result, err := call.Session.Ask(ctx, call.Out, mcp.MethodListTools, params)
 		if err != nil { // the next call asks again
-			if changed {
-				k.NoteChanged()
-			}
+			k.mu.Lock()
+			k.changed = k.changed || changed
+			k.mu.Unlock()
 			return learned
 		}
 		learned.add(result)
