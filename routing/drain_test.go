@@ -112,7 +112,7 @@ func TestWhatWasLeftCountsForAWhile(t *testing.T) {
 		if got := a.UnderWay(); got.Held != 2 || got.Left != 2 {
 			t.Errorf("got %+v, want both", got)
 		}
-		time.Sleep(1)
+		time.Sleep(time.Nanosecond)
 		if got := a.UnderWay(); got != (routing.UnderWay{}) {
 			t.Errorf("in the end: %+v", got)
 		}
