@@ -1,7 +1,6 @@
 package proxy_test
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -73,9 +72,7 @@ func asksOnce() faultFunc {
 			case <-r.Context().Done():
 			}
 		default:
-			r = r.Clone(r.Context())
-			r.Body = io.NopCloser(bytes.NewReader(body))
-			oldServer(w, r)
+			return asOldServer(w, r, body)
 		}
 		return true
 	}
@@ -215,10 +212,7 @@ func TestACallThatWaitsNowhereIsMadeAnewElsewhere(t *testing.T) {
 				if methodIn(body) == "tools/call" {
 					return say(jsonType, response(body, outcome))(w, r, body)
 				}
-				r = r.Clone(r.Context())
-				r.Body = io.NopCloser(bytes.NewReader(body))
-				oldServer(w, r)
-				return true
+				return asOldServer(w, r, body)
 			})
 		}
 		round := f.bridgedRound()

@@ -1,7 +1,6 @@
 package proxy_test
 
 import (
-	"io"
 	"net/http"
 	"strings"
 	"sync/atomic"
@@ -21,10 +20,7 @@ func TestAServerThatIsRolledBackIsServedOn(t *testing.T) {
 		if r.Header.Get("Mcp-Session-Id") == "" && methodIn(body) != "initialize" {
 			return sayRefusal(http.StatusBadRequest, jsonType, `{"jsonrpc":"2.0","id":null,"error":{"code":-32000,"message":"Bad Request: No valid session ID provided"}}`)(w, r, body)
 		}
-		r = r.Clone(r.Context())
-		r.Body = io.NopCloser(strings.NewReader(string(body)))
-		oldServer(w, r)
-		return true
+		return asOldServer(w, r, body)
 	})
 	call := func() reply {
 		const meta = `"_meta":{` + metaVersion + `,"io.modelcontextprotocol/clientCapabilities":{}}`

@@ -1,6 +1,7 @@
 package proxy_test
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -58,6 +59,14 @@ func oldServer(w http.ResponseWriter, r *http.Request) {
 	default:
 		w.WriteHeader(http.StatusMethodNotAllowed)
 	}
+}
+
+// asOldServer answers in an instance's place as oldServer does.
+func asOldServer(w http.ResponseWriter, r *http.Request, body []byte) bool {
+	r = r.Clone(r.Context())
+	r.Body = io.NopCloser(bytes.NewReader(body))
+	oldServer(w, r)
+	return true
 }
 
 // startBridged starts a berth that shows oldServer as a modern one, to the listed page.

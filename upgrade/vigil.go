@@ -43,6 +43,9 @@ type vigil struct {
 	pace    time.Duration // until the next look
 }
 
+// at names the upstream that has the server's task.
+func (v *vigil) at() string { return v.task.Pool + "/" + v.task.Upstream }
+
 // watch has a task be looked at in the name of who brings this. known says that it is already, or that there is no room.
 func (vs *vigils) watch(v *vigil) (known bool) {
 	vs.mu.Lock()
@@ -67,7 +70,7 @@ func (vs *vigils) begin(v *vigil) (with task.Envelope, may, stands bool) {
 	if vs.over || vs.by[v.task.ID] != v {
 		return with, false, false
 	}
-	at := v.task.Pool + "/" + v.task.Upstream
+	at := v.at()
 	if vs.looks >= vigilsAtOnce || vs.at[at] >= vigilsAtOne {
 		return with, false, true
 	}
@@ -80,7 +83,7 @@ func (vs *vigils) finish(v *vigil, goesOn bool) {
 	vs.mu.Lock()
 	defer vs.mu.Unlock()
 	vs.looks--
-	at := v.task.Pool + "/" + v.task.Upstream
+	at := v.at()
 	if vs.at[at]--; vs.at[at] == 0 {
 		delete(vs.at, at)
 	}

@@ -112,7 +112,7 @@ func (k *Keyring) OpenUntil(ctx context.Context, purpose string, about []string,
 		return nil, until, err
 	}
 	text, until, err = openWith(added(known, k.known()), purpose, about, raw)
-	if err != nil && k.IsNew() && !slices.ContainsFunc(k.known(), func(s *sealer) bool { return s.isOf(raw) }) {
+	if err != nil && k.IsNew() && !isOfAny(k.known(), raw) {
 		return nil, until, ErrNew
 	}
 	return text, until, err
@@ -126,7 +126,12 @@ func (k *Keyring) HasMade(ctx context.Context, token string) bool {
 		return false
 	}
 	known, _ := k.current(ctx)
-	return slices.ContainsFunc(known, func(s *sealer) bool { return s.isOf(raw) })
+	return isOfAny(known, raw)
+}
+
+// isOfAny reports whether a token hints at one of these secrets.
+func isOfAny(sealers []*sealer, raw []byte) bool {
+	return slices.ContainsFunc(sealers, func(s *sealer) bool { return s.isOf(raw) })
 }
 
 // OpenAny is OpenUntil for whichever of these a token is about.

@@ -85,9 +85,7 @@ func (f *follower) act(ctx context.Context, state taskwire.Followed) (over bool,
 // after it has acknowledged the answers.
 func (f *follower) open(asks []inquiry.Input) []inquiry.Input {
 	t := f.rd.record()
-	return slices.DeleteFunc(slices.Clone(asks), func(in inquiry.Input) bool {
-		return slices.ContainsFunc(t.Asks, func(a task.Ask) bool { return a.Upstream == in.Key && a.Answer != nil })
-	})
+	return slices.DeleteFunc(slices.Clone(asks), func(in inquiry.Input) bool { return hasAnswer(t, in) })
 }
 
 // cancelled ends the task as the upstream has ended its own, which says why.

@@ -90,7 +90,8 @@ func (r *Runner) ask(ctx context.Context, u *routing.Upstream, t *task.Task, wit
 
 // hasAnswer reports whether the client has answered what is asked.
 func hasAnswer(t *task.Task, in inquiry.Input) bool {
-	return slices.ContainsFunc(t.Asks, func(a task.Ask) bool { return a.Answer != nil && a.Is(in) })
+	ask := t.AskOf(in)
+	return ask != nil && ask.Answer != nil
 }
 
 // asksOf is what of these a task's client is to be asked, and whether that is something else, or in other words, than it is asked by now.
@@ -98,11 +99,11 @@ func hasAnswer(t *task.Task, in inquiry.Input) bool {
 func asksOf(t *task.Task, asks []inquiry.Input) (shown []inquiry.Input, changed bool) {
 	standing := 0
 	for _, in := range asks {
-		at := slices.IndexFunc(t.Asks, func(a task.Ask) bool { return a.Is(in) })
+		ask := t.AskOf(in)
 		switch {
-		case at >= 0:
+		case ask != nil:
 			standing++
-			changed = changed || t.Asks[at].IsReworded(in)
+			changed = changed || ask.IsReworded(in)
 			shown = append(shown, in)
 		case !slices.Contains(t.Asked, in.Key):
 			shown = append(shown, in)
@@ -113,7 +114,5 @@ func asksOf(t *task.Task, asks []inquiry.Input) (shown []inquiry.Input, changed 
 
 // AsksAnew reports whether a step has a task's client be asked what it was not asked before.
 func AsksAnew(t *task.Task, op *task.Op) bool {
-	return slices.ContainsFunc(op.Asks, func(in inquiry.Input) bool {
-		return !slices.ContainsFunc(t.Asks, func(a task.Ask) bool { return a.Is(in) })
-	})
+	return slices.ContainsFunc(op.Asks, func(in inquiry.Input) bool { return t.AskOf(in) == nil })
 }

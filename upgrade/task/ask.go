@@ -23,6 +23,14 @@ type Ask struct {
 // how much time is left.
 func (a *Ask) Is(in inquiry.Input) bool { return a.Upstream == in.Key }
 
+// AskOf is the one of the task's asks that this is; nil: there is none.
+func (t *Task) AskOf(in inquiry.Input) *Ask {
+	if at := slices.IndexFunc(t.Asks, func(a Ask) bool { return a.Is(in) }); at >= 0 {
+		return &t.Asks[at]
+	}
+	return nil
+}
+
 // IsReworded reports whether an upstream asks this in other words by now, and nobody has answered the ones before.
 func (a *Ask) IsReworded(in inquiry.Input) bool {
 	if a.Answer != nil || bytes.Equal(a.Request, in.Value) {
