@@ -23,6 +23,7 @@ type reading struct {
 	seen []string // keys of what was asked in rounds before
 	over sync.Once
 	asks bool // it ended with a question: flow and session are the held call's
+	cut  bool // its answer has no end: the call may go on at the upstream
 
 	last *step // the answer's end, which waits for what was told before it on another stream; nil: none
 
@@ -134,6 +135,7 @@ func (r *reading) broken(err error) step {
 	if !ok {
 		worded = errReset
 	}
+	r.cut = true
 	return r.end(worded.Status, worded.Body(r.c.id))
 }
 
@@ -144,7 +146,10 @@ func (r *reading) finish() {
 		case r.asks:
 			return
 		case r.h != nil:
+			r.h.Cut = r.cut
 			r.h.Finish()
+		case r.cut:
+			r.l.GiveBackUnended()
 		default:
 			r.l.GiveBack(false)
 		}
@@ -166,7 +171,7 @@ func (r *reading) abandon(why error) {
 		go func() {
 			_ = r.l.Tell(context.Background(), r.c.who.Out, mcp.Cancelled(r.id, mcp.WhyCancelled(why)))
 			r.l.Leave(r.flow)
-			r.l.GiveBack(r.c.who.Among == sessions.ForAll && r.c.mayBeAsked()) // it may yet ask, and not the next caller
+			r.l.GiveBackUnended()
 		}()
 	})
 }
