@@ -25,7 +25,8 @@ type reading struct {
 	asks bool // it ended with a question: flow and session are the held call's
 	cut  bool // its answer has no end: the call may go on at the upstream
 
-	last *step // the answer's end, which waits for what was told before it on another stream; nil: none
+	last *step            // the answer's end, which waits for what was told before it on another stream; nil: none
+	late <-chan time.Time // tells when it has waited long enough; nil: it does not wait yet
 
 	unsent bool // the call is to be sent when its client has answered
 
@@ -115,10 +116,10 @@ func (r *reading) take(ctx context.Context, it flow.Item) (step, error) {
 const straggle = 10 * time.Millisecond
 
 func (r *reading) stragglers() <-chan time.Time {
-	if r.last == nil {
-		return nil
+	if r.last != nil && r.late == nil {
+		r.late = time.After(straggle)
 	}
-	return time.After(straggle)
+	return r.late
 }
 
 // end is the step that the reading ends with.
