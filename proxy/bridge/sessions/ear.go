@@ -26,6 +26,7 @@ type ear struct {
 	out    *exchange.Request // in whose name it is read, as who needs it has last shown
 	stands chan struct{}     // closed when the stream stands, or nobody need wait for that
 	early  bool              // the session is being opened
+	stood  bool              // the stream has stood
 }
 
 const (
@@ -124,8 +125,10 @@ func (e *ear) run(ctx context.Context) {
 			l.StopListening()
 			return
 		case errors.Is(err, errDenied):
-			l.deafen(l.IsDenied(ctx, e.as()))
-			return
+			if lost := l.IsDenied(ctx, e.as()); lost || !e.forgets() {
+				l.deafen(lost)
+				return
+			}
 		case errors.Is(err, errNoStream):
 			l.deafen(false)
 			return
@@ -170,13 +173,26 @@ func (e *ear) as() *exchange.Request {
 	return e.out
 }
 
-// deafen notes that the session has no GET stream, or that the upstream has lost it.
+// forgets has the stream be read from now on, for the server may know the last event no more. It reports false if that was done before.
+func (e *ear) forgets() bool {
+	e.of.pool.mu.Lock()
+	defer e.of.pool.mu.Unlock()
+	had := e.last != ""
+	e.last = ""
+	return had
+}
+
+// deafen notes that the session has no GET stream, or that the upstream has lost it. Who was told that it would hear of the upstream there
+// is told of the end.
 func (l *Session) deafen(lost bool) {
 	l.pool.mu.Lock()
 	defer l.pool.mu.Unlock()
+	stood := l.ear != nil && l.ear.stood
 	l.cover()
 	if l.deaf = true; lost {
 		l.remove()
+	} else if stood {
+		l.tellLost()
 	}
 }
 
@@ -208,6 +224,9 @@ func (e *ear) hearOnce(ctx context.Context) error {
 		return nil
 	}
 	e.settle()
+	l.pool.mu.Lock()
+	e.stood = true
+	l.pool.mu.Unlock()
 	events := sse.NewReader(response.Body, legacy.MaxAnswer)
 	for {
 		next, err := events.Next()

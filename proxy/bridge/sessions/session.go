@@ -141,13 +141,21 @@ func (l *Session) remove() {
 	l.pool.open--
 	l.cover()
 	if s := l.shelf; s != nil {
-		for li, own := range l.pool.listeners[s.whose] {
-			if own == l {
-				li.Lose() // what it has subscribed to is lost
-			}
-		}
+		l.tellLost()
 		s.loans = slices.DeleteFunc(s.loans, func(other *Session) bool { return other == l })
 		s.settle()
+	}
+}
+
+// tellLost has those know whose own session it is that what they have subscribed to there is lost. The caller holds Pool.mu.
+func (l *Session) tellLost() {
+	if l.shelf == nil {
+		return
+	}
+	for li, own := range l.pool.listeners[l.shelf.whose] {
+		if own == l {
+			li.Lose()
+		}
 	}
 }
 
