@@ -51,7 +51,8 @@ type Gate struct {
 	log      *slog.Logger
 	turned   *series.Kept[string, series.Count] // away, by reason
 	refused  series.Tally                       // the same, by reason
-	lastShed atomic.Int64                       // when the process last had no room, in nanoseconds since the epoch
+	began    time.Time                          // when the gate did
+	lastShed atomic.Int64                       // when the process last had no room, in nanoseconds since then
 	shedding atomic.Bool                        // said so in the log; a timer ends it
 }
 
@@ -64,7 +65,9 @@ func New(l inbound.Limits, meters metric.MeterProvider, log *slog.Logger) *Gate 
 		streams: limit.NewGauge(0, 0),
 		memory:  limit.NewMemory(),
 		log:     log,
+		began:   time.Now(),
 	}
+	g.lastShed.Store(-int64(2 * relieved)) // it always had
 	g.SetLimits(l)
 	g.measure(series.Meter(meters, "berth/proxy"))
 	return g
