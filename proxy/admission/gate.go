@@ -122,16 +122,16 @@ func (g *Gate) keepsOut(call *inbound.Call) string {
 // SpareReserve turns a call away if what room there is is kept for work that has
 // begun, and it is not about such.
 func (g *Gate) SpareReserve(call *inbound.Call) error {
-	if g.isReserved(call) {
+	if g.isReserved(call, g.calls.Held()) {
 		return g.full(shedReserve)
 	}
 	return nil
 }
 
-// isReserved reports whether what room there is is not for the call.
-func (g *Gate) isReserved(call *inbound.Call) bool {
+// isReserved reports whether what room there is is not for the call, where so many are under way with it.
+func (g *Gate) isReserved(call *inbound.Call, held int64) bool {
 	most := g.inFlight.Load()
-	return !call.ConcernsBegun && g.calls.Held() > most-most/reserve
+	return !call.ConcernsBegun && held > most-most/reserve
 }
 
 // Streams is how many streams stand.
