@@ -406,6 +406,33 @@ func TestIDsAreHidden(t *testing.T) {
 	}
 }
 
+// What goes on at an instance is known at each berth, wherever it does: calls that wait for their client with nothing in flight, too.
+func TestWhatIsUnderWayIsKnownAtEachBerth(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := storagetest.OpenMemory(t)
+		one, two := start(t, store, "one"), start(t, store, "two")
+		pass(10 * time.Second)
+		if n := one.UnderWay("p", "a"); n != 0 {
+			t.Errorf("got %d with nothing under way", n)
+		}
+		waits := two.pool.Find("a")
+		waits.Wait()
+		lease := one.pool.Own(one.pool.Find("a"))
+		pass(10 * time.Second)
+		for _, b := range []*berth{one, two} {
+			if n, other := b.UnderWay("p", "a"), b.UnderWay("p", "b"); n != 2 || other != 0 {
+				t.Errorf("got %d, and %d at another, want 2 and none", n, other)
+			}
+		}
+		waits.WaitOver()
+		lease.Release()
+		pass(10 * time.Second)
+		if n := one.UnderWay("p", "a"); n != 0 {
+			t.Errorf("got %d once it is over", n)
+		}
+	})
+}
+
 // Whoever stops an instance stops it for all the names that it has had: a drain by the newest tells what it owns by the others.
 func TestWhatAnInstanceOwnsByAFormerNameIsLeftThere(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -21,6 +21,7 @@ import (
 type fleet struct {
 	pool    *routing.Pool
 	members *discover.Members
+	others  func(pool, upstream string) int // how much all berths had under way there a moment ago; nil: nobody can tell
 
 	mu       sync.Mutex // guards the fields below, and is held while the pool changes; the members' own lock comes before it
 	manning  manning
@@ -61,6 +62,9 @@ func both(one, other func(context.Context) error) func(context.Context) error {
 
 func (g *generation) newFleet(name string) *fleet {
 	f := &fleet{}
+	if g.site.drains != nil {
+		f.others = g.site.drains.UnderWay
+	}
 	f.members = discover.New(discover.Options{
 		Pool: name, Holds: f.holds, Owns: owns(g.site.bindings, name), Changed: f.change, Directory: g.newDirectory(name), Logger: g.site.Log, Meter: g.site.Meter,
 	})
@@ -150,13 +154,17 @@ func (f *fleet) compose() {
 	f.pool.Replace(all)
 }
 
-// holds tells what berth knows of an upstream that left its source.
+// holds tells what is known of an upstream that left its source. What is under way there counts at whichever berth it is: another one
+// may be the one that is to go on with it.
 func (f *fleet) holds(name string) discover.Hold {
 	u := f.pool.Find(name)
 	if u == nil {
 		return discover.Hold{Counted: time.Now()}
 	}
-	hold := discover.Hold{Owned: u.InFlight(), Counted: time.Now(), Silent: u.DownFor()}
+	hold := discover.Hold{Owned: u.UnderWay().Sum(), Counted: time.Now(), Silent: u.DownFor()}
+	if hold.Owned == 0 && f.others != nil {
+		hold.Owned = f.others(f.pool.Name(), name)
+	}
 	if hold.Owned == 0 {
 		hold.Owned, hold.Counted = ownedBy(u)
 	}

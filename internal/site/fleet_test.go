@@ -11,6 +11,7 @@ import (
 	"berth/internal/config"
 	"berth/internal/discover/discovertest"
 	"berth/internal/realtest"
+	"berth/sticky"
 )
 
 // discovering is a pool with a source, and a fleet that follows it.
@@ -124,6 +125,30 @@ func TestAnUpstreamThatTheFileRenamesDrainsByItsFormerName(t *testing.T) {
 	g.manned[0].fleet.become(m)
 	if got := members(f); got != "a c b-" || !f.pool.Find("b").Is(before) {
 		t.Errorf("got %q, want what was b to drain beside c", got)
+	}
+}
+
+// An instance that has left is held by what waits for its client there, with nothing in flight, and by what is under way at other berths.
+func TestAnInstanceThatLeftIsHeldByAllThatGoesOnThere(t *testing.T) {
+	_, f := discovering(t, func(p *config.Pool) { p.Upstreams = named("a") })
+	u := f.pool.Find("a")
+	u.Learn(sticky.Owned{Counted: time.Now()})
+	if got := f.holds("a"); got.Owned != 0 {
+		t.Errorf("with nothing there: got %+v", got)
+	}
+	u.Wait()
+	if got := f.holds("a"); got.Owned != 1 {
+		t.Errorf("with a call that waits for its client: got %+v", got)
+	}
+	u.WaitOver()
+	lease := f.pool.Own(u)
+	if got := f.holds("a"); got.Owned != 1 {
+		t.Errorf("with a request: got %+v", got)
+	}
+	lease.Release()
+	f.others = func(pool, upstream string) int { return len(pool + upstream) }
+	if got := f.holds("a"); got.Owned != len("defaulta") {
+		t.Errorf("with what others have there: got %+v", got)
 	}
 }
 
