@@ -198,3 +198,37 @@ func TestDrainIsBoundedFromItsOrderOn(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 }
+
+// Who watches is told that nobody answers: at once where nobody has so far, and once where a berth is away that has answered.
+func TestAWatchTellsThatNobodyAnswers(t *testing.T) {
+	nobody := httptest.NewServer(http.NotFoundHandler())
+	nobody.Close()
+	asked := 0
+	leaves := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		if asked++; asked > 1 {
+			panic(http.ErrAbortHandler)
+		}
+		_, _ = w.Write([]byte(`{"berths":[]}`))
+	}))
+	defer leaves.Close()
+	for line, want := range map[string]struct {
+		at   string
+		code int
+	}{
+		"status --watch 100ms":             {nobody.URL, codeUnreachable},
+		"tasks watch t-1":                  {nobody.URL, codeUnreachable},
+		"berths --watch 100ms --for 750ms": {leaves.URL, 0},
+	} {
+		t.Setenv("BERTH_ADMIN", want.at)
+		var text bytes.Buffer
+		app := &cli.App{Writer: &text, ErrWriter: &text, ExitErrHandler: func(*cli.Context, error) {}, Commands: Commands()}
+		err := app.RunContext(t.Context(), append([]string{"berth"}, strings.Fields(line)...))
+		coded, _ := err.(cli.ExitCoder)
+		if err != nil {
+			text.WriteString(err.Error())
+		}
+		if code := 0; coded != nil && coded.ExitCode() != want.code || coded == nil && want.code != code || strings.Count(text.String(), "no berth answers") != 1 {
+			t.Errorf("%s: got %v, %s", line, err, text.String())
+		}
+	}
+}
