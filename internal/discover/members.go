@@ -61,6 +61,7 @@ type Plan struct {
 type Status struct {
 	Source   string    // what is asked; "": nothing
 	Answered bool      // it has answered since it is followed
+	Stands   bool      // it has not, and what the source before told counts until then
 	Last     time.Time // of the last answer; zero: none
 	Failure  error     // why there was none since; nil: there was
 	Since    time.Time // of the failure
@@ -91,9 +92,10 @@ func (m *Members) Follow(p Plan) {
 	if p.Key == m.key {
 		return
 	}
+	stands := m.status.Answered || m.status.Stands
 	m.key, m.status, m.roster.emptySince = p.Key, Status{}, time.Time{}
 	if p.Source != nil {
-		m.status.Source = p.Source.String()
+		m.status.Source, m.status.Stands = p.Source.String(), stands
 	} else {
 		m.settle(m.roster.part(now))
 	}
@@ -186,7 +188,7 @@ func (m *Members) told(ctx context.Context, key string, list []Instance, err err
 	if m.status.Failure != nil {
 		m.o.Logger.Info("instances are discovered again", "pool", m.o.Pool, "source", m.status.Source)
 	}
-	m.status.Answered, m.status.Last, m.status.Failure, m.status.Since = true, now, nil, time.Time{}
+	m.status = Status{Source: m.status.Source, Answered: true, Last: now}
 	m.settle(m.roster.take(list, now))
 }
 

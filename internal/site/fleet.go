@@ -106,9 +106,6 @@ func (f *fleet) become(m manning) {
 	f.pool.Configure(m.settings)
 	f.mu.Lock()
 	f.manning = m
-	if m.plan.Source == nil {
-		f.answered = true
-	}
 	f.mu.Unlock()
 	f.members.Follow(m.plan)
 	f.mu.Lock()
@@ -203,16 +200,23 @@ func (f *fleet) look(ctx context.Context) {
 	looking.Wait()
 }
 
+func unanswered(status discover.Status) string {
+	if status.Failure == nil {
+		return status.Source + " has not answered yet"
+	}
+	return fmt.Sprintf("%s has not answered yet: %v", status.Source, status.Failure)
+}
+
 // ready says whether the pool is fit to serve, as far as its source goes.
 func (f *fleet) ready() (bool, string) {
 	status := f.members.Status()
 	switch {
 	case status.Source == "":
 		return true, ""
-	case !status.Answered && status.Failure != nil:
-		return false, fmt.Sprintf("%s has not answered yet: %v", status.Source, status.Failure)
+	case !status.Answered && status.Stands && f.pool.TakesWork():
+		return true, "what the source before told counts: " + unanswered(status)
 	case !status.Answered:
-		return false, status.Source + " has not answered yet"
+		return false, unanswered(status)
 	case !f.pool.TakesWork() && status.Failure != nil:
 		return false, fmt.Sprintf("%s does not answer since %s, and has told of no instance for new work: %v", status.Source, status.Since.UTC().Format("15:04:05Z"), status.Failure)
 	case !f.pool.TakesWork():

@@ -1,6 +1,8 @@
 package site
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -11,6 +13,7 @@ import (
 	"berth/internal/config"
 	"berth/internal/discover/discovertest"
 	"berth/internal/realtest"
+	"berth/routing"
 	"berth/sticky"
 )
 
@@ -181,6 +184,20 @@ func TestTheSourceChangesWithTheConfiguration(t *testing.T) {
 	}
 	use()
 	realtest.Eventually(t, "the second source", func() bool { return members(f) == "x- y z" })
+	next.Discover.File = filepath.Join(dir, "nowhere")
+	use()
+	if ok, detail := f.ready(); !ok || !strings.HasPrefix(detail, "what the source before told counts: file ") {
+		t.Errorf("with a source that has not answered: got %t, %q, want it to serve by the one before", ok, detail)
+	}
+	next.Discover.File += " either"
+	use()
+	realtest.Eventually(t, "the failure is told", func() bool {
+		ok, detail := f.ready()
+		return ok && strings.Contains(detail, "has not answered yet: reading ")
+	})
+	if got := members(f); got != "x- y z" {
+		t.Errorf("with a source that does not answer: got %q", got)
+	}
 	next.Discover.File = ""
 	next.Upstreams = []config.Upstream{{Name: "z", URL: "http://127.0.0.1:13/mcp"}}
 	use()
@@ -189,6 +206,34 @@ func TestTheSourceChangesWithTheConfiguration(t *testing.T) {
 	}
 	if ok, detail := f.ready(); !ok || detail != "" {
 		t.Errorf("without a source: got %t, %q", ok, detail)
+	}
+}
+
+// Before a source that a reload brings has answered, nobody's denial is final: those that it tells of may know.
+func TestASourceThatAReloadBringsIsAwaitedBeforeIDsAreDenied(t *testing.T) {
+	_, f := discovering(t, func(p *config.Pool) { p.Upstreams = named("a") })
+	asker := routing.NewAsker(f.pool)
+	deny := func(key string) error {
+		_, err := asker.Ask(t.Context(), routing.Question{Key: key, Ask: func(context.Context, *routing.Upstream) routing.Verdict { return routing.Denies }})
+		return err
+	}
+	if err := deny("1"); !errors.Is(err, routing.ErrDenied) {
+		t.Errorf("without a source: got %v", err)
+	}
+	next := config.DefaultPool()
+	next.Upstreams, next.Discover.File = named("a"), filepath.Join(t.TempDir(), "upstreams.json")
+	m, err := newManning(next)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f.become(m)
+	if err := deny("2"); !errors.Is(err, routing.ErrUnclear) {
+		t.Errorf("before it has answered: got %v, want that part of the fleet did not say", err)
+	}
+	put(t, next.Discover.File, `[]`)
+	realtest.Eventually(t, "its answer", func() bool { ok, _ := f.ready(); return ok })
+	if err := deny("3"); !errors.Is(err, routing.ErrDenied) {
+		t.Errorf("once it has answered: got %v", err)
 	}
 }
 
