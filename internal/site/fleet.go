@@ -117,7 +117,11 @@ func (f *fleet) become(m manning) {
 func instancesOf(named []*routing.Upstream) (list []discover.Instance) {
 	for _, u := range named {
 		if !resident.Is(u.URL) {
-			list = append(list, discover.Instance{Name: u.Name, URL: u.URL, Era: eraNamed(u.Era)})
+			i := discover.Instance{Name: u.Name, URL: u.URL, Era: eraNamed(u.Era), Draining: u.Draining, Backup: u.Backup}
+			if u.Weight > 1 {
+				i.Weight = u.Weight
+			}
+			list = append(list, i)
 		}
 	}
 	return list
@@ -214,7 +218,7 @@ func (f *fleet) ready() (bool, string) {
 	case status.Source == "":
 		return true, ""
 	case !status.Answered && status.Stands && f.pool.TakesWork():
-		return true, "what the source before told counts: " + unanswered(status)
+		return true, "those that are known already count: " + unanswered(status)
 	case !status.Answered:
 		return false, unanswered(status)
 	case !f.pool.TakesWork() && status.Failure != nil:

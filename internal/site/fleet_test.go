@@ -186,7 +186,7 @@ func TestTheSourceChangesWithTheConfiguration(t *testing.T) {
 	realtest.Eventually(t, "the second source", func() bool { return members(f) == "x- y z" })
 	next.Discover.File = filepath.Join(dir, "nowhere")
 	use()
-	if ok, detail := f.ready(); !ok || !strings.HasPrefix(detail, "what the source before told counts: file ") {
+	if ok, detail := f.ready(); !ok || !strings.HasPrefix(detail, "those that are known already count: file ") {
 		t.Errorf("with a source that has not answered: got %t, %q, want it to serve by the one before", ok, detail)
 	}
 	next.Discover.File += " either"
@@ -230,10 +230,40 @@ func TestASourceThatAReloadBringsIsAwaitedBeforeIDsAreDenied(t *testing.T) {
 	if err := deny("2"); !errors.Is(err, routing.ErrUnclear) {
 		t.Errorf("before it has answered: got %v, want that part of the fleet did not say", err)
 	}
+	if ok, detail := f.ready(); !ok {
+		t.Errorf("before it has answered, with who took work before: not ready, %q", detail)
+	}
 	put(t, next.Discover.File, `[]`)
-	realtest.Eventually(t, "its answer", func() bool { ok, _ := f.ready(); return ok })
+	realtest.Eventually(t, "its answer", func() bool { _, detail := f.ready(); return detail == "" })
 	if err := deny("3"); !errors.Is(err, routing.ErrDenied) {
 		t.Errorf("once it has answered: got %v", err)
+	}
+}
+
+// A reload that has a source in place of the file's upstreams leaves no moment in which nobody takes new work.
+func TestUpstreamsTakeWorkUntilTheSourceInTheirPlaceAnswers(t *testing.T) {
+	_, f := discovering(t, func(p *config.Pool) {
+		p.Upstreams = named("a", "b", "c")
+		p.Upstreams[1].Weight, p.Upstreams[2].Backup = 3, true
+	})
+	before := f.pool.Find("a")
+	next := config.DefaultPool()
+	next.Discover.File = filepath.Join(t.TempDir(), "upstreams.json")
+	m, err := newManning(next)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f.become(m)
+	if got := members(f); got != "a b c" || f.pool.Find("b").Weight != 3 || !f.pool.Find("c").Backup {
+		t.Errorf("before it answers: got %q, %+v, %+v", got, f.pool.Find("b"), f.pool.Find("c"))
+	}
+	if ok, detail := f.ready(); !ok || !strings.HasPrefix(detail, "those that are known already count: ") {
+		t.Errorf("before it answers: got %t, %q", ok, detail)
+	}
+	put(t, next.Discover.File, `[{"name":"a","address":"127.0.0.1:1"},{"name":"x","address":"127.0.0.1:11"}]`)
+	realtest.Eventually(t, "who is discovered", func() bool { return members(f) == "a b- c- x" })
+	if !f.pool.Find("a").Is(before) {
+		t.Error("who is named and discovered by one name is another upstream")
 	}
 }
 
