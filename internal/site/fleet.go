@@ -141,10 +141,10 @@ func (f *fleet) compose() {
 	all := append([]*routing.Upstream(nil), f.manning.named...)
 	taken := map[string]bool{}
 	for _, u := range f.manning.named {
-		taken[u.Name], taken[u.URL.String()] = true, true
+		taken[u.Name], taken[discover.Spot(u.URL)] = true, true
 	}
 	for _, i := range f.found {
-		if taken[i.Name] || taken[i.URL.String()] && !i.Left {
+		if taken[i.Name] || taken[discover.Spot(i.URL)] && !i.Left {
 			continue
 		}
 		all = append(all, &routing.Upstream{

@@ -65,17 +65,17 @@ func TestAPoolHasWhoIsNamedAndWhoIsDiscovered(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "upstreams.json")
 	_, f := discovering(t, func(p *config.Pool) {
 		p.Discover.File = path
-		p.Upstreams = []config.Upstream{{Name: "named", URL: "http://127.0.0.1:9/mcp"}}
+		p.Upstreams = []config.Upstream{{Name: "named", URL: "http://127.0.0.1:9/mcp"}, {Name: "usual", URL: "http://HOST/mcp"}}
 	})
 	realtest.Eventually(t, "the failure is told", func() bool {
 		ok, detail := f.ready()
 		return !ok && strings.Contains(detail, "has not answered yet: reading "+path)
 	})
-	if got := members(f); got != "named" {
+	if got := members(f); got != "named usual" {
 		t.Errorf("before an answer: got %q", got)
 	}
-	put(t, path, `[{"name":"named","address":"127.0.0.1:10"},{"name":"same","url":"http://127.0.0.1:9/mcp"},{"name":"x","address":"127.0.0.1:11"},{"name":"y","address":"127.0.0.1:12","drain":true}]`)
-	realtest.Eventually(t, "who is discovered", func() bool { return members(f) == "named x y-" })
+	put(t, path, `[{"name":"named","address":"127.0.0.1:10"},{"name":"same","url":"http://127.0.0.1:9/mcp"},{"name":"also","address":"host:80"},{"name":"x","address":"127.0.0.1:11"},{"name":"y","address":"127.0.0.1:12","drain":true}]`)
+	realtest.Eventually(t, "who is discovered", func() bool { return members(f) == "named usual x y-" })
 	if ok, detail := f.ready(); !ok || detail != "" {
 		t.Errorf("got %t, %q", ok, detail)
 	}
@@ -84,7 +84,7 @@ func TestAPoolHasWhoIsNamedAndWhoIsDiscovered(t *testing.T) {
 		ok, detail := f.ready()
 		return ok && strings.Contains(detail, "what it told last counts")
 	})
-	if got := members(f); got != "named x y-" {
+	if got := members(f); got != "named usual x y-" {
 		t.Errorf("after a faulty file: got %q", got)
 	}
 }
