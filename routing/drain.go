@@ -98,6 +98,7 @@ func (p *Pool) SetDrains(marks map[string]Drain) {
 		if mark := marks[name]; mark.Set() {
 			p.log.Info("upstream drains", "pool", p.name, "upstream", name, "since", mark.Since, "move_sessions", mark.MoveSessions)
 		} else {
+			p.selection.freshen(l, time.Now())
 			p.log.Info("upstream drains no more", "pool", p.name, "upstream", name)
 		}
 	}

@@ -41,6 +41,12 @@ func (m *members) find(name string) *Upstream {
 	return nil
 }
 
+// drained reports whether the list has the member of that name drain.
+func (m *members) drained(name string) bool {
+	u := m.byName[name]
+	return u != nil && u.Draining
+}
+
 // Replace makes these the pool's upstreams, for all who choose one or look for one from now
 // on. Their names differ, and the pool takes them over. What is under way at an upstream, what
 // counts against it and its profile stay with its name; its address, and whether it drains, are
@@ -67,9 +73,12 @@ func (p *Pool) Replace(upstreams []*Upstream) {
 // become makes these the members, under p.changing, and returns the names of those that nothing is known of any more. later says that
 // the pool has had others.
 func (p *Pool) become(upstreams []*Upstream, later bool) (gone []string) {
-	all := make([]*Upstream, len(upstreams))
+	all, before := make([]*Upstream, len(upstreams)), p.members.Load()
 	for i, u := range upstreams {
 		all[i] = p.adopt(u, later)
+		if later && !u.Draining && before.drained(u.Name) {
+			p.selection.freshen(all[i].live, time.Now())
+		}
 	}
 	next := newMembers(all)
 	p.members.Store(next)
