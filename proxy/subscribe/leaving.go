@@ -38,8 +38,22 @@ func left(ctx context.Context, err error) error {
 	return err
 }
 
-// awaitWork waits until no operator drains u.
-func awaitWork(ctx context.Context, u *routing.Upstream) error {
+// awaitWork waits until no operator drains u, and returns it as pool has it by then.
+func awaitWork(ctx context.Context, pool *routing.Pool, u *routing.Upstream) (*routing.Upstream, error) {
+	for {
+		_, replaced := pool.Watched()
+		now := present(pool, u)
+		if !now.Drain().Set() {
+			return now, nil
+		}
+		if err := awaitMark(ctx, now, replaced); err != nil {
+			return nil, err
+		}
+	}
+}
+
+// awaitMark waits until no operator drains u, or its pool has others.
+func awaitMark(ctx context.Context, u *routing.Upstream, replaced <-chan struct{}) error {
 	changed := make(chan struct{}, 1)
 	defer u.OnDrain(func(routing.Drain) {
 		select {
@@ -50,6 +64,8 @@ func awaitWork(ctx context.Context, u *routing.Upstream) error {
 	for u.Drain().Set() {
 		select {
 		case <-changed:
+		case <-replaced:
+			return nil
 		case <-ctx.Done():
 			return context.Cause(ctx)
 		}
