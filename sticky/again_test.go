@@ -11,15 +11,19 @@ import (
 func TestAnIDThatIsHandedOutAgainIsOfAnotherTask(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := inMemory(t, Options{Near: 10})
-		other := over(b.store, Options{})
+		other, third := over(b.store, Options{}), over(b.store, Options{Near: 10})
 		b.mustBind(t, task("1"), "a", time.Minute)
 		b.Observe(task("1"), new(b.owns(t, "a", task("1"), SourceBound)), given())
 		pass(time.Second)
 		b.counts(t, "a", 0, 0)
+		third.owns(t, "a", task("1"), SourceBound) // a copy of it
 		b.mustBind(t, task("1"), "a", 2*time.Hour)
 		b.counts(t, "a", 1, 0)
 		if got := other.owns(t, "a", task("1"), SourceBound); got.Status != "" || got.EndedCounting() || time.Until(got.Expires) < time.Hour {
 			t.Errorf("another berth has %+v", got)
+		}
+		if got, err := third.Latest(t.Context(), task("1")); err != nil || got.Status != "" {
+			t.Errorf("one that knew the former has %+v, %v", got, err)
 		}
 		pass(time.Hour + 30*time.Minute)
 		other.owns(t, "a", task("1"), SourceBound)
