@@ -104,6 +104,7 @@ func (p *Pool) adopt(u *Upstream, later bool) *Upstream {
 		u.health.EndHosting()
 	}
 	p.known[u.Name] = u.live
+	u.drain.list(u.Draining)
 	u.drain.set(p.drains[u.Name])
 	return u
 }

@@ -135,7 +135,7 @@ func (g *leg) passAll(ctx context.Context, f *feed) error {
 		if err != nil {
 			return err
 		}
-		if g.told(s.about.Task); g.upstream != nil && g.ended.Load() && f.upstream.Drain().Set() {
+		if g.told(s.about.Task); g.upstream != nil && g.ended.Load() && f.upstream.IsDraining() {
 			return errLeaves
 		}
 	}
