@@ -13,10 +13,12 @@ type members struct {
 
 	even    bool // they have equal weights
 	bounded bool // one has a bound of its own on what it has under way
+
+	replaced chan struct{} // closed once others are in their place
 }
 
 func newMembers(all []*Upstream) *members {
-	m := &members{all: all, byName: make(map[string]*Upstream, len(all)), even: true}
+	m := &members{all: all, byName: make(map[string]*Upstream, len(all)), even: true, replaced: make(chan struct{})}
 	for _, u := range all {
 		m.byName[u.Name] = u
 		m.even = m.even && max(u.Weight, 1) == 1
@@ -81,7 +83,9 @@ func (p *Pool) become(upstreams []*Upstream, later bool) (gone []string) {
 		}
 	}
 	next := newMembers(all)
-	p.members.Store(next)
+	if before := p.members.Swap(next); before != nil {
+		close(before.replaced)
+	}
 	for name, l := range p.known {
 		if next.byName[name] == nil && l.inflight.Load() == 0 {
 			delete(p.known, name)
@@ -109,6 +113,7 @@ func (p *Pool) adopt(u *Upstream, later bool) *Upstream {
 		u.health.EndHosting()
 	}
 	p.known[u.Name] = u.live
+	u.drain.list(u.Draining)
 	u.drain.set(p.drains[u.Name])
 	return u
 }
