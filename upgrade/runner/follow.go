@@ -47,6 +47,7 @@ func (rd *round) rejoin() (again bool, err error) {
 	if u == nil {
 		return false, task.NoUpstream("the server that has the task is not in the pool any more", mcp.Unknown)
 	}
+	defer rd.room.Give()
 	ctx := rd.bounded()
 	defer ctx.End()
 	f := &follower{rd: rd, u: u, id: t.Follows}

@@ -101,7 +101,9 @@ func (f *follower) cancelled(ctx context.Context, why string) error {
 	return nil
 }
 
+// wait waits until the upstream may be asked again. What it has said is in memory no more.
 func (f *follower) wait(ctx context.Context, interval time.Duration) error {
+	f.rd.room.Give()
 	if interval == 0 {
 		interval = followEvery
 	}
