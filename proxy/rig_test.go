@@ -34,6 +34,7 @@ type rigOptions struct {
 	wrap       func(server.Handler) server.Handler // stands around the proxy
 	store      *storage.Store                      // nil: memory:
 	kept       upgrade.Bounds                      // of what upgraded tasks keep
+	unsaved    int64                               // bytes of their large answers that are in memory at once; 0: many
 	traced     func(upgrade.Round)                 // is told of rounds of upgraded tasks
 	meter      metric.MeterProvider
 	still      bool                             // nothing is written back to the store or refreshed

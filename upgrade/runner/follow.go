@@ -49,6 +49,7 @@ func (rd *round) rejoin() (again bool, err error) {
 	if u == nil {
 		return false, task.NoUpstream("the server that has the task is not in the pool any more", mcp.Unknown)
 	}
+	defer rd.room.Give()
 	f := &follower{rd: rd, u: u, id: t.Follows}
 	defer f.leave(ctx)
 	op := rd.l.Op(task.Dispatch)
@@ -57,15 +58,22 @@ func (rd *round) rejoin() (again bool, err error) {
 	if err := rd.must(ctx, op); err != nil {
 		return false, err
 	}
-	var r *reply
+	var refusal *reply
 	if answers := t.Answers(); t.Answered && len(answers) > 0 {
-		if r, err = f.ask(ctx, mcp.MethodUpdateTask, answers); err != nil || r.IsError {
-			return false, f.refused(r, err)
+		r, err := f.ask(ctx, mcp.MethodUpdateTask, answers)
+		if err != nil {
+			return false, err
+		}
+		if r.IsError {
+			refusal = r
 		}
 	}
 	state, err := f.poll(ctx)
-	if err != nil {
+	switch {
+	case err != nil:
 		return false, err
+	case refusal != nil && f.stands(state):
+		return false, f.refused(refusal, nil)
 	}
 	return f.keep(ctx, state)
 }

@@ -35,6 +35,7 @@ func (s *stream) resume(t *task.Task) (again bool, err error) {
 	if u == nil {
 		return false, task.NoUpstream("the server that runs the call is not in the pool any more", mcp.Unknown)
 	}
+	defer s.room.Give()
 	at := s.slot.standIn(u)
 	defer s.slot.leave(at)
 	line, hangUp := s.line(ctx)

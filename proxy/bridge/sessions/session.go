@@ -113,15 +113,15 @@ func (l *Session) LeaveToOthers() {
 	l.adopted = 0
 }
 
-// remove takes the session off its shelf. The caller holds Pool.mu.
+// remove takes the session off its shelf, or keeps it off where it is being opened. The caller holds Pool.mu.
 func (l *Session) remove() {
 	if l.gone {
 		return
 	}
 	l.gone = true
-	l.pool.open--
 	l.cover()
-	if s := l.shelf; s != nil {
+	if s := l.shelf; slices.Contains(s.loans, l) {
+		l.pool.open--
 		for li, own := range l.pool.listeners[s.whose] {
 			if own == l {
 				li.Lose() // what it has subscribed to is lost
