@@ -56,6 +56,11 @@ func (c *call) retry(ctx context.Context) (*wire.Response, error) {
 	case moot:
 	case errors.Is(err, flow.ErrSessionLost):
 		h.Session.Lose()
+		if st.Unsent && !h.Sent {
+			r.finish()
+			c.lacks = nil
+			return c.begin(ctx) // nothing has run
+		}
 		lost := r.broken(err)
 		r.finish()
 		return wire.Whole(lost.status, lost.body), nil
