@@ -32,23 +32,6 @@ type Limits struct {
 	Rate []RateLimit `toml:"rate"`
 }
 
-// EffectiveInFlightPerCaller returns InFlightPerCaller, whose default gives way to half of InFlight: no caller is to have all of it.
-func (l *Limits) EffectiveInFlightPerCaller() int {
-	return perCaller(l.InFlightPerCaller, Default().Limits.InFlightPerCaller, l.InFlight)
-}
-
-// EffectiveStreamsPerCaller is EffectiveInFlightPerCaller of streams.
-func (l *Limits) EffectiveStreamsPerCaller() int {
-	return perCaller(l.StreamsPerCaller, Default().Limits.StreamsPerCaller, l.Streams)
-}
-
-func perCaller(said, unsaid, all int) int {
-	if said != unsaid {
-		return said
-	}
-	return min(said, max(all/2, 1))
-}
-
 func (v *validator) limits(l Limits) {
 	v.faultIf(l.Answer > 0 && l.Answer < KiB, "limits.answer", "must be 0, for any size, or at least %v, got %v", KiB, l.Answer)
 	v.faultIf(l.Buffered < 2*l.Body, "limits.buffered", "must be at least twice limits.body (%v), got %v", l.Body, l.Buffered)

@@ -65,10 +65,10 @@ func (l *limits) ofMessages(cfg config.Limits) {
 func (l *limits) ofLoad(cfg config.Limits) {
 	use, p := l.use, l.proxy
 	l.add("limits.in_flight", "berth", cfg.InFlight, use.Calls, p.Refused("in_flight", "reserve"), "requests")
-	l.add("limits.in_flight_per_caller", "caller", cfg.EffectiveInFlightPerCaller(), uncounted, p.Refused("caller_calls"), "requests")
+	l.add("limits.in_flight_per_caller", "caller", cfg.InFlightPerCaller, uncounted, p.Refused("caller_calls"), "requests")
 	l.add("limits.buffered", "berth", cfg.Buffered, use.Bodies, p.Refused("buffered"), "bytes")
 	l.add("limits.streams", "berth", cfg.Streams, use.Streams, p.Refused("streams"), "streams")
-	l.add("limits.streams_per_caller", "caller", cfg.EffectiveStreamsPerCaller(), uncounted, p.Refused("caller_streams"), "streams")
+	l.add("limits.streams_per_caller", "caller", cfg.StreamsPerCaller, uncounted, p.Refused("caller_streams"), "streams")
 	l.add("limits.streams_per_connection", "connection", cfg.StreamsPerConnection, uncounted, uncounted, "requests")
 	refused := int64(uncounted)
 	if l.s.connections != nil {
