@@ -132,15 +132,15 @@ func (l *Session) LeaveToOthers() {
 	l.adopted = 0
 }
 
-// remove takes the session off its shelf. The caller holds Pool.mu.
+// remove takes the session off its shelf, or keeps it off where it is being opened. The caller holds Pool.mu.
 func (l *Session) remove() {
 	if l.gone {
 		return
 	}
 	l.gone = true
-	l.pool.open--
 	l.cover()
-	if s := l.shelf; s != nil {
+	if s := l.shelf; slices.Contains(s.loans, l) {
+		l.pool.open--
 		l.tellLost()
 		s.loans = slices.DeleteFunc(s.loans, func(other *Session) bool { return other == l })
 		s.settle()
