@@ -3,10 +3,12 @@ package bridge
 import (
 	"context"
 	"errors"
+	"io"
 	"sync"
 	"time"
 
 	"berth/internal/mcp"
+	"berth/internal/wire"
 	"berth/proxy/bridge/flow"
 	"berth/proxy/bridge/held"
 	"berth/proxy/bridge/rounds"
@@ -41,6 +43,8 @@ type step struct {
 	body      []byte
 	impatient bool // nothing came for a while
 	noMethod  bool // the upstream has answered -32601
+
+	refusal *wire.Response // what the upstream has answered in an answer's place, but its body; nil: nothing
 }
 
 func (s *step) isNothing() bool { return len(s.told) == 0 && s.body == nil }
@@ -132,6 +136,13 @@ func (r *reading) end(status int, body []byte) step {
 
 // broken is the end of an answer that has none of its own.
 func (r *reading) broken(err error) step {
+	if refused, ok := errors.AsType[*flow.Refused](err); ok {
+		response := failed(r.c.id, refused.Response, refused.Message)
+		body, _ := io.ReadAll(response.Body) // it is in memory
+		s := r.end(response.Status, body)
+		s.refusal = response
+		return s
+	}
 	worded, ok := errors.AsType[*mcp.Error](err)
 	if !ok {
 		worded = errReset
