@@ -30,7 +30,9 @@ type reading struct {
 	last *step            // the answer's end, which waits for what was told before it on another stream; nil: none
 	late <-chan time.Time // tells when it has waited long enough; nil: it does not wait yet
 
-	unsent bool // the call is to be sent when its client has answered
+	unsent  bool // the call is to be sent when its client has answered
+	sends   bool // it is sent in this round
+	untaken bool // the upstream has not taken it: it is sent when its client comes back
 
 	h     *held.Call // whose turn it has; nil: this is the first round
 	nonce string     // of the round whose answers it is about
@@ -139,7 +141,12 @@ func (r *reading) broken(err error) step {
 	if refused, ok := errors.AsType[*flow.Refused](err); ok {
 		response := failed(r.c.id, refused.Response, refused.Message)
 		body, _ := io.ReadAll(response.Body) // it is in memory
-		s := r.end(response.Status, body)
+		s := step{status: response.Status, body: body}
+		if status := refused.Status; r.sends && (wire.RefusesCredentials(status) || status == wire.StatusTooManyRequests) {
+			r.untaken = true
+		} else {
+			s = r.end(response.Status, body)
+		}
 		s.refusal = response
 		return s
 	}
@@ -156,6 +163,10 @@ func (r *reading) finish() {
 	r.over.Do(func() {
 		switch {
 		case r.asks:
+			return
+		case r.untaken:
+			r.h.Sent = false
+			r.h.Rest(r.flow, nil)
 			return
 		case r.h != nil:
 			r.h.Cut = r.cut

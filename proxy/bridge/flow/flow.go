@@ -104,7 +104,7 @@ func (fl *Flow) RunWhen(heads <-chan legacy.Begun) {
 		switch {
 		case err != nil:
 		case refuses(response.Status), response.Status/100 != 2 && !mcp.MayBeMessage(message):
-			err = &Refused{&wire.Response{Status: response.Status, Header: response.Header.Clone(), Unasked: response.Unasked}, message}
+			err = &Refused{&wire.Response{Status: response.Status, Header: response.Header, Unasked: response.Unasked}, message}
 		case mcp.MayBeMessage(message):
 			fl.put(fl.ctx, itemOf(message, ""))
 		}
