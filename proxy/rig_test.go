@@ -42,6 +42,7 @@ type rigOptions struct {
 	probe      bool                             // silent upstreams are probed
 	upstream   func(i int, u *routing.Upstream) // changes an upstream
 	picker     routing.Picker                   // nil: the first candidate
+	seek       func(*routing.Pool)              // has the pool know what others do
 	log        *slog.Logger                     // of the pool; nil: discarded
 }
 
@@ -102,6 +103,9 @@ func (f *rig) assemble(o rigOptions, upstreams []*routing.Upstream) {
 	}
 	if o.probe {
 		pool.Probe = outbound.Probe(client)
+	}
+	if o.seek != nil {
+		pool.Seek = func(context.Context, string) { o.seek(f.pool) }
 	}
 	f.pool = routing.NewPool(pool)
 	f.bindings = sticky.New(store, sticky.Options{Near: 100, Meter: o.meter})

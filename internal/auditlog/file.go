@@ -27,7 +27,8 @@ type file struct {
 
 	mu      sync.Mutex // guards the fields below; held while lines are written
 	out     *os.File   // nil: it cannot be opened
-	kept    []byte     // lines that could not be written yet
+	kept    []byte     // lines that could not be written yet, whole
+	begun   int        // bytes of the first of these that out has
 	failing error      // why not; nil: all is well
 	retry   *time.Timer
 	missing int64 // lines that were lost since it began to fail
@@ -81,9 +82,11 @@ func (f *file) append(lines []byte) error {
 	err := f.follow()
 	written := 0
 	if err == nil {
-		written, err = f.out.Write(lines)
+		written, err = f.out.Write(lines[f.begun:])
 	}
-	f.kept = append([]byte(nil), lines[written:]...)
+	written += f.begun
+	first := bytes.LastIndexByte(lines[:written], '\n') + 1
+	f.kept, f.begun = append([]byte(nil), lines[first:]...), written-first
 	return err
 }
 
@@ -102,7 +105,7 @@ func (f *file) follow() error {
 	if f.out != nil {
 		_ = f.out.Close()
 	}
-	f.out = next
+	f.out, f.begun = next, 0
 	return nil
 }
 

@@ -2,6 +2,7 @@ package certs
 
 import (
 	"bytes"
+	"crypto/tls"
 	"crypto/x509"
 	"encoding/pem"
 	"errors"
@@ -14,6 +15,9 @@ var beginCertificate = []byte("-----BEGIN CERTIFICATE-----")
 // parseAuthorities reads the certificates in a PEM file. All must be good: of a file that is half
 // written the clients of some authorities would be turned away.
 func parseAuthorities(content []byte) (*x509.CertPool, error) {
+	if err := checkWhole(content); err != nil {
+		return nil, err
+	}
 	pool, n := x509.NewCertPool(), 0
 	for block, rest := pem.Decode(content); block != nil; block, rest = pem.Decode(rest) {
 		if block.Type != "CERTIFICATE" {
@@ -26,13 +30,32 @@ func parseAuthorities(content []byte) (*x509.CertPool, error) {
 		pool.AddCert(authority)
 		n++
 	}
-	switch begun := bytes.Count(content, beginCertificate); {
-	case n < begun: // package pem passes over what it cannot read
-		return nil, fmt.Errorf("of %d certificates %d cannot be read", begun, begun-n)
-	case n == 0:
+	if n == 0 {
 		return nil, errors.New("no certificate in PEM form")
 	}
 	return pool, nil
+}
+
+// checkWhole fails where a PEM file begins a certificate that cannot be read, as one that is half written does: package pem passes over it.
+func checkWhole(content []byte) error {
+	begun, n := bytes.Count(content, beginCertificate), 0
+	for block, rest := pem.Decode(content); block != nil; block, rest = pem.Decode(rest) {
+		if block.Type == "CERTIFICATE" {
+			n++
+		}
+	}
+	if n < begun {
+		return fmt.Errorf("of %d certificates %d cannot be read", begun, begun-n)
+	}
+	return nil
+}
+
+// readPair reads a certificate with its chain, which must be whole, and its key.
+func readPair(chain, key []byte) (tls.Certificate, error) {
+	if err := checkWhole(chain); err != nil {
+		return tls.Certificate{}, err
+	}
+	return tls.X509KeyPair(chain, key)
 }
 
 // renewalShare is the last part of a certificate's life, by which it should have been renewed: 18

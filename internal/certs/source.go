@@ -24,7 +24,7 @@ type snapshot struct {
 }
 
 func (s *source) parse(contents [][]byte) (*snapshot, error) {
-	pair, err := tls.X509KeyPair(contents[0], contents[1])
+	pair, err := readPair(contents[0], contents[1])
 	if err != nil {
 		return nil, err
 	}

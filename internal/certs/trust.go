@@ -60,7 +60,7 @@ func (t *Trust) parse(contents [][]byte) (*tls.Config, error) {
 		config.RootCAs, contents = pool, contents[1:]
 	}
 	if t.options.Cert != "" {
-		pair, err := tls.X509KeyPair(contents[0], contents[1])
+		pair, err := readPair(contents[0], contents[1])
 		if err != nil {
 			return nil, fmt.Errorf("%s.cert: %w", t.options.Table, err)
 		}

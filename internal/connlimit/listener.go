@@ -29,13 +29,14 @@ type Listener struct {
 	log       *slog.Logger
 	metrics   metrics
 	addresses *addresses
-	starved   atomic.Bool  // accepting failed, and has not worked for a while since
-	failed    atomic.Int64 // when it failed last, in nanoseconds since the epoch
+	starved   atomic.Bool // accepting failed, and has not worked for a while since
+	began     time.Time
+	failed    atomic.Int64 // when it failed last, in nanoseconds since began
 }
 
 // NewListener returns a listener that takes over inner.
 func NewListener(inner net.Listener, o Options) *Listener {
-	l := &Listener{Listener: inner, log: cmp.Or(o.Logger, slog.New(slog.DiscardHandler)), addresses: newAddresses()}
+	l := &Listener{Listener: inner, log: cmp.Or(o.Logger, slog.New(slog.DiscardHandler)), began: time.Now(), addresses: newAddresses()}
 	l.SetBounds(o.PerAddress, o.Exempt)
 	l.metrics = newMetrics(o.Meter, l.addresses.open)
 	return l
@@ -79,11 +80,11 @@ func (l *Listener) note(err error) {
 	switch {
 	case errors.Is(err, net.ErrClosed):
 	case err != nil:
-		l.failed.Store(time.Now().UnixNano())
+		l.failed.Store(int64(time.Since(l.began)))
 		if l.starved.CompareAndSwap(false, true) {
 			l.log.Warn("connections cannot be accepted; it is tried again", "error", err)
 		}
-	case time.Since(time.Unix(0, l.failed.Load())) > calm && l.starved.CompareAndSwap(true, false):
+	case time.Since(l.began)-time.Duration(l.failed.Load()) > calm && l.starved.CompareAndSwap(true, false):
 		l.log.Info("connections are accepted again")
 	}
 }

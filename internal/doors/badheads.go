@@ -20,7 +20,8 @@ type BadHeads struct {
 	access            func() *slog.Logger // as it is now; nil: there is none
 	malformed, larger series.Count
 
-	next   atomic.Int64 // when another line may be written, in ns since 1970
+	began  time.Time
+	next   atomic.Int64 // when another line may be written, in nanoseconds since began
 	unsaid atomic.Int64
 }
 
@@ -34,7 +35,7 @@ func NewBadHeads(provider metric.MeterProvider, access func() *slog.Logger) *Bad
 	refused, _ := meter.Int64Counter("berth.http.refused", metric.WithDescription("Requests that HTTP itself refuses, before anybody knows what they ask for: malformed (400), or with too large a header (431)."))
 	series.Begin(refused, series.Of("status", "400", "431"))
 	return &BadHeads{
-		access: access, malformed: series.CountOf(refused, attribute.String("status", "400")), larger: series.CountOf(refused, attribute.String("status", "431")),
+		access: access, began: time.Now(), malformed: series.CountOf(refused, attribute.String("status", "400")), larger: series.CountOf(refused, attribute.String("status", "431")),
 	}
 }
 
@@ -49,8 +50,8 @@ func (b *BadHeads) Refused(peer string, status int, why error) {
 	if log == nil {
 		return
 	}
-	now, next := time.Now(), b.next.Load()
-	if now.UnixNano() < next || !b.next.CompareAndSwap(next, now.Add(badHeadsApart).UnixNano()) {
+	now, next := time.Since(b.began), b.next.Load()
+	if int64(now) < next || !b.next.CompareAndSwap(next, int64(now+badHeadsApart)) {
 		b.unsaid.Add(1)
 		return
 	}

@@ -9,6 +9,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"berth/internal/realtest"
+
 	sdkmetric "go.opentelemetry.io/otel/sdk/metric"
 	"go.opentelemetry.io/otel/sdk/metric/metricdata"
 )
@@ -42,5 +44,18 @@ func TestAFloodOfRefusedRequestsHasFewLines(t *testing.T) {
 		if strings.Count(told, "\n") != 2 || !strings.Contains(told, `"client":"192.0.2.1"`) || !strings.Contains(told, `"unsaid":999`) || counted(t, reader) != 1001 {
 			t.Errorf("counted %v, told %s", counted(t, reader), told)
 		}
+	})
+}
+
+// Lines go on though the machine's clock was set back.
+func TestRefusedRequestsAreToldThoughTheClockWentBack(t *testing.T) {
+	var access bytes.Buffer
+	log := slog.New(slog.NewJSONHandler(&access, nil))
+	b := NewBadHeads(nil, func() *slog.Logger { return log })
+	b.Refused("192.0.2.1:7", 400, errors.New("x"))
+	b.began = realtest.SetBack(b.began, -time.Hour)
+	realtest.Eventually(t, "another line", func() bool {
+		b.Refused("192.0.2.1:7", 400, errors.New("x"))
+		return strings.Count(access.String(), "\n") == 2
 	})
 }

@@ -6,7 +6,7 @@
 // It promises that no connection holds up another, that each has 5 s to begin, and that one
 // that begins wrong is closed and goes nowhere. Errors of accepting that are temporary are waited
 // out, or handed on; any other ends what it concerns. Closing a listener that was made here closes the one
-// that it was made of.
+// that it was made of; what that has let in by then, or does still, is handed on.
 //
 // It costs a goroutine for the time of the beginning, and one for accepting.
 package greet

@@ -4,18 +4,25 @@ import (
 	"errors"
 	"net"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
-// pause is how long accepting rests after a temporary error, as net/http's server does at most.
-const pause = time.Second
+const (
+	// pause is how long accepting rests after a temporary error, as net/http's server does at most.
+	pause = time.Second
+
+	// lastly is how long those have to begin that were accepted before the end.
+	lastly = time.Second
+)
 
 // source accepts connections for the listeners made of it, and begins each in a goroutine of its own.
 type source struct {
-	inner net.Listener
-	once  sync.Once
-	over  chan struct{} // closed at the end
-	err   error         // why; set before that
+	inner  net.Listener
+	begins sync.WaitGroup // those of connections that go on
+	once   sync.Once
+	over   chan struct{} // closed at the end
+	err    error         // why; set before that
 }
 
 func newSource(inner net.Listener) *source { return &source{inner: inner, over: make(chan struct{})} }
@@ -26,13 +33,29 @@ func (s *source) accept(begin func(net.Conn), failed func(error)) {
 		conn, err := s.inner.Accept()
 		switch {
 		case err == nil:
-			go begin(conn)
+			s.begins.Go(func() { begin(conn) })
 		case isTemporary(err):
 			failed(err)
 		default:
+			s.awaitBegun()
 			s.end(err)
 			return
 		}
+	}
+}
+
+// awaitBegun waits for connections that were accepted to begin, and to be handed on.
+func (s *source) awaitBegun() {
+	all, late := make(chan struct{}), time.NewTimer(lastly)
+	defer late.Stop()
+	go func() {
+		defer close(all)
+		s.begins.Wait()
+	}()
+	select {
+	case <-all:
+	case <-late.C:
+	case <-s.over:
 	}
 }
 
@@ -65,10 +88,11 @@ type listener struct {
 
 	conns  chan net.Conn
 	errors chan error // temporary ones
+	closed atomic.Bool
 }
 
 func (s *source) newListener() *listener {
-	return &listener{s, make(chan net.Conn), make(chan error)}
+	return &listener{source: s, conns: make(chan net.Conn), errors: make(chan error)}
 }
 
 // tell hands a temporary error on.
@@ -99,9 +123,12 @@ func (l *listener) Accept() (net.Conn, error) {
 	}
 }
 
-// Close closes the inner listener, and ends all that were made of it.
+// Close closes the inner listener. What that still accepts is handed on, as far as it begins within a second, and then Accept fails here
+// and at the others. Who accepts no more closes once more, and ends them at once.
 func (l *listener) Close() error {
-	l.end(net.ErrClosed)
+	if l.closed.Swap(true) {
+		l.end(net.ErrClosed)
+	}
 	return l.inner.Close()
 }
 

@@ -7,6 +7,7 @@ import (
 	"net"
 	"net/netip"
 	"slices"
+	"sync/atomic"
 	"time"
 
 	"github.com/pires/go-proxyproto"
@@ -58,6 +59,7 @@ func readHeader(conn net.Conn) (net.Conn, error) {
 	if err != nil {
 		return nil, err
 	}
+	passed.look()
 	// LOCAL is the peer's own, a check of health for example; UNKNOWN is what it cannot name.
 	if client, ok := header.SourceAddr.(*net.TCPAddr); ok && header.Command.IsProxy() {
 		passed.client = client
@@ -69,7 +71,8 @@ func readHeader(conn net.Conn) (net.Conn, error) {
 type passedConn struct {
 	net.Conn
 
-	rest   *bufio.Reader // what came with the header; nil: it was read
+	rest   *bufio.Reader // what came with the header, for who reads; nil: it was read
+	isBare atomic.Bool   // it was
 	client net.Addr
 }
 
@@ -81,11 +84,17 @@ func (c *passedConn) Read(p []byte) (int, error) {
 	if c.rest == nil {
 		return c.Conn.Read(p)
 	}
+	n, err := c.rest.Read(p)
+	c.look()
+	return n, err
+}
+
+// look lets go of what came with the header once it was read.
+func (c *passedConn) look() {
 	if c.rest.Buffered() == 0 {
 		c.rest = nil
-		return c.Conn.Read(p)
+		c.isBare.Store(true)
 	}
-	return c.rest.Read(p)
 }
 
 // CloseWrite closes the sending side, which those who serve look for by its name.
@@ -98,9 +107,9 @@ func (c *passedConn) CloseWrite() error {
 }
 
 // PlainConn is what those who read without a buffer look for by its name. It is none while bytes that
-// came with the header are left.
+// came with the header are left. Who writes may ask for it while another reads.
 func (c *passedConn) PlainConn() net.Conn {
-	if c.rest != nil && c.rest.Buffered() > 0 {
+	if !c.isBare.Load() {
 		return nil
 	}
 	return c.Conn

@@ -5,6 +5,7 @@ import (
 	"io"
 	"net"
 	"net/netip"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -124,5 +125,32 @@ func TestOthersHeadersAreNotRead(t *testing.T) {
 	defer conn.Close()
 	if got, _ := io.ReadAll(conn); string(got) != header || conn.RemoteAddr().String() != peer.LocalAddr().String() {
 		t.Errorf("got %q of %v, want all of it, of the peer", got, conn.RemoteAddr())
+	}
+}
+
+// Who writes asks for the plain connection while another reads what came with the header.
+func TestThePlainConnectionIsAskedForWhileAnotherReads(t *testing.T) {
+	listener, dial := gate(t, true)
+	peer := dial([]byte("PROXY TCP4 198.51.100.7 192.0.2.1 4711 443\r\n" + strings.Repeat("x", 512)))
+	conn, err := listener.Accept()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	peer.(*net.TCPConn).CloseWrite()
+	plain := conn.(interface{ PlainConn() net.Conn })
+	if plain.PlainConn() != nil {
+		t.Error("it is plain while bytes are left that came with the header")
+	}
+	read := make(chan int)
+	go func() {
+		all, _ := io.ReadAll(conn)
+		read <- len(all)
+	}()
+	for plain.PlainConn() == nil {
+		runtime.Gosched()
+	}
+	if n := <-read; n != 512 {
+		t.Errorf("read %d bytes", n)
 	}
 }

@@ -4,7 +4,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
-	"unsafe"
+
+	"berth/internal/realtest"
 )
 
 func TestNowIsNow(t *testing.T) {
@@ -35,7 +36,7 @@ func TestTheWallClockOfWhatLastsIsTheMachines(t *testing.T) {
 		"measured":        {From, 0, true},
 		"measured longer": {From, soon, true},
 	} {
-		began := setBack(time.Now().Add(-c.ago), step)
+		began := realtest.SetBack(time.Now().Add(-c.ago), step)
 		now := c.now(began)
 		if behind := time.Now().Round(0).Sub(now.Round(0)) > step/2; behind != c.behind {
 			t.Errorf("%s: by the wall clock behind: %v", name, behind)
@@ -44,11 +45,4 @@ func TestTheWallClockOfWhatLastsIsTheMachines(t *testing.T) {
 			t.Errorf("%s: %v later", name, took)
 		}
 	}
-}
-
-// setBack is t as it would have been looked up before the wall clock was set on by d.
-func setBack(t time.Time, d time.Duration) time.Time {
-	own := (*struct{ wall uint64 })(unsafe.Pointer(&t)) // seconds above 30 bits of nanoseconds, where it has a monotonic time
-	own.wall -= uint64(d/time.Second) << 30
-	return t
 }

@@ -33,7 +33,8 @@ const (
 type Memory struct {
 	limit   uint64
 	share   func() float64 // of the limit, that cannot be given up
-	sampled atomic.Int64   // when, in nanoseconds since the epoch
+	began   time.Time      // when the watch did
+	sampled atomic.Int64   // when the last sample was taken, in nanoseconds since then
 	short   atomic.Bool
 	out     atomic.Bool
 }
@@ -51,7 +52,9 @@ func NewMemory() *Memory {
 
 // NewMemoryOf returns the watch over a memory of which share tells what part cannot be given up.
 func NewMemoryOf(limit int64, share func() float64) *Memory {
-	return &Memory{limit: uint64(limit), share: share}
+	m := &Memory{limit: uint64(limit), share: share, began: time.Now()}
+	m.sampled.Store(-int64(sampleEvery))
+	return m
 }
 
 // Limit is the memory limit in bytes; 0 if there is none.
@@ -67,7 +70,7 @@ func (m *Memory) Short() bool {
 	if m == nil {
 		return false
 	}
-	now, last := time.Now().UnixNano(), m.sampled.Load()
+	now, last := int64(time.Since(m.began)), m.sampled.Load()
 	if now-last >= int64(sampleEvery) && m.sampled.CompareAndSwap(last, now) {
 		share := m.share()
 		m.short.Store(share > enough)

@@ -4,6 +4,7 @@ import (
 	"net"
 	"os"
 	"sync"
+	"time"
 )
 
 // manager is the way to the service manager. It is kept: to open one takes a file, and there may be none left when the manager has to hear
@@ -16,6 +17,9 @@ type manager struct {
 
 var theManager manager
 
+// patience is how long a manager may take nothing of what it is told: one that hangs is not waited for.
+const patience = 250 * time.Millisecond
+
 // tell says a text to whom the environment names; to nobody where it names none.
 func (m *manager) tell(text string) error {
 	path := os.Getenv("NOTIFY_SOCKET")
@@ -25,7 +29,7 @@ func (m *manager) tell(text string) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.conn != nil && m.path == path {
-		if _, err := m.conn.Write([]byte(text)); err == nil {
+		if m.write(text) == nil {
 			return nil
 		}
 	}
@@ -38,6 +42,14 @@ func (m *manager) tell(text string) error {
 		return err
 	}
 	m.path, m.conn = path, conn
-	_, err = conn.Write([]byte(text))
+	return m.write(text)
+}
+
+// write is called with mu held, and conn open.
+func (m *manager) write(text string) error {
+	if err := m.conn.SetWriteDeadline(time.Now().Add(patience)); err != nil {
+		return err
+	}
+	_, err := m.conn.Write([]byte(text))
 	return err
 }

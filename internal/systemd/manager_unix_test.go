@@ -3,8 +3,13 @@
 package systemd
 
 import (
+	"errors"
+	"os"
 	"syscall"
 	"testing"
+	"time"
+
+	"berth/internal/realtest"
 )
 
 // The manager hears that a process lives which has no file left.
@@ -41,5 +46,28 @@ func TestManagerIsFoundAgain(t *testing.T) {
 	n.Ready("two")
 	if got := hear(t, second); got != "READY=1\nSTATUS=two" {
 		t.Errorf("got %q", got)
+	}
+}
+
+// One that reads nothing holds up neither a drain nor a reading of the configuration: what it is told is lost.
+func TestAManagerThatReadsNothingHoldsUpNobody(t *testing.T) {
+	listen(t)
+	told := make(chan error, 1)
+	go func() {
+		for range 10_000 { // more than any kernel queues
+			if err := theManager.tell("STATUS=draining"); err != nil {
+				told <- err
+				return
+			}
+		}
+		told <- nil
+	}()
+	select {
+	case err := <-told:
+		if !errors.Is(err, os.ErrDeadlineExceeded) {
+			t.Errorf("got %v", err)
+		}
+	case <-time.After(realtest.Within):
+		t.Error("it is waited for")
 	}
 }

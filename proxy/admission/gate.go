@@ -51,7 +51,8 @@ type Gate struct {
 	log      *slog.Logger
 	turned   *series.Kept[string, series.Count] // away, by reason
 	refused  series.Tally                       // the same, by reason
-	lastShed atomic.Int64                       // when the process last had no room, in nanoseconds since the epoch
+	began    time.Time                          // when the gate did
+	lastShed atomic.Int64                       // when the process last had no room, in nanoseconds since then
 	shedding atomic.Bool                        // said so in the log; a timer ends it
 }
 
@@ -64,7 +65,9 @@ func New(l inbound.Limits, meters metric.MeterProvider, log *slog.Logger) *Gate 
 		streams: limit.NewGauge(0, 0),
 		memory:  limit.NewMemory(),
 		log:     log,
+		began:   time.Now(),
 	}
+	g.lastShed.Store(-int64(2 * relieved)) // it always had
 	g.SetLimits(l)
 	g.measure(series.Meter(meters, "berth/proxy"))
 	return g
@@ -119,16 +122,16 @@ func (g *Gate) keepsOut(call *inbound.Call) string {
 // SpareReserve turns a call away if what room there is is kept for work that has
 // begun, and it is not about such.
 func (g *Gate) SpareReserve(call *inbound.Call) error {
-	if g.isReserved(call) {
+	if g.isReserved(call, g.calls.Held()) {
 		return g.full(shedReserve)
 	}
 	return nil
 }
 
-// isReserved reports whether what room there is is not for the call.
-func (g *Gate) isReserved(call *inbound.Call) bool {
+// isReserved reports whether what room there is is not for the call, where so many are under way with it.
+func (g *Gate) isReserved(call *inbound.Call, held int64) bool {
 	most := g.inFlight.Load()
-	return !call.ConcernsBegun && g.calls.Held() > most-most/reserve
+	return !call.ConcernsBegun && held > most-most/reserve
 }
 
 // Streams is how many streams stand.

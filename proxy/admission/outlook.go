@@ -26,7 +26,7 @@ func (g *Gate) Outlook(call *inbound.Call, keeps func(*inbound.Call) Keeper) (wh
 			return why, after(fault.TooMuchKept, fault.RetryKept)
 		}
 	}
-	if !call.Stands && g.isReserved(call) {
+	if !call.Stands && g.isReserved(call, g.calls.Held()+1) {
 		return shedReserve, fault.Overloaded
 	}
 	if wait := g.polls.Load().WaitFor(call.Caller, call.Polls); wait > 0 {

@@ -79,6 +79,27 @@ func TestWorkThatHasBegunHasAReserve(t *testing.T) {
 	}
 }
 
+// What would be turned away is told as it would be.
+func TestTheOutlookIsThatOfTheCall(t *testing.T) {
+	for under := range int64(12) {
+		g := gateOf(inbound.Limits{InFlight: 10, InFlightPerCaller: 10})
+		call := callOf(wire.MethodPost, mcp.Call{Kind: mcp.KindRequest, Method: mcp.MethodCallTool})
+		for range under {
+			seat := g.Seat("alice")
+			_ = seat.Enter()
+		}
+		_, told := g.Outlook(call, func(*inbound.Call) Keeper { return nil })
+		seat := g.Seat("bob")
+		got := g.Admit(call)
+		if got == nil {
+			got = errors.Join(seat.Enter(), seat.Place(call, noTasks))
+		}
+		if (told == nil) != (got == nil) {
+			t.Errorf("%d under way: told %v, got %v", under, told, got)
+		}
+	}
+}
+
 func TestASeatCostsNoAllocation(t *testing.T) {
 	g, call := gateOf(inbound.Limits{}), callOf(wire.MethodPost, mcp.Call{Kind: mcp.KindRequest, Method: mcp.MethodGetTask, HasTaskID: true})
 	if n := testing.AllocsPerRun(100, func() {

@@ -39,7 +39,7 @@ func (g *Gate) full(why string) error {
 // shed notes that the process has no room for a request.
 func (g *Gate) shed(why string) {
 	g.count(why)
-	g.lastShed.Store(time.Now().UnixNano())
+	g.lastShed.Store(int64(time.Since(g.began)))
 	if g.shedding.CompareAndSwap(false, true) {
 		g.log.Warn("load is shed", "reason", why)
 		time.AfterFunc(relieved, g.relieve)
@@ -80,11 +80,11 @@ func (g *Gate) Note(err error) {
 // relieve ends shedding once nothing was shed for long enough.
 func (g *Gate) relieve() {
 	if left := relieved - time.Since(g.shedLast()); left > 0 {
-		time.AfterFunc(min(left, relieved), g.relieve)
+		time.AfterFunc(left, g.relieve)
 		return
 	}
 	g.log.Info("load is not shed any more")
 	g.shedding.Store(false)
 }
 
-func (g *Gate) shedLast() time.Time { return time.Unix(0, g.lastShed.Load()) }
+func (g *Gate) shedLast() time.Time { return g.began.Add(time.Duration(g.lastShed.Load())) }

@@ -41,8 +41,9 @@ type Exchange struct {
 	next int        // where the next one goes once there are so many
 
 	// Exchanges.mu guards these.
-	at   *list.Element // nil: it is in no session, or over
-	over chan struct{} // closed when the upstream's side has ended; nil: nobody waits for that
+	at     *list.Element // nil: it is in no session, or over
+	over   chan struct{} // closed when the upstream's side has ended; nil: nobody waits for that
+	digest string        // see sessionDigest; "": nobody has asked for it
 }
 
 // begin begins an exchange in a session, whose ID is "" if there is none. id is the request's, raw; end ends the upstream's side, which

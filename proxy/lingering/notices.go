@@ -38,16 +38,24 @@ func (l *Exchanges) hear() {
 	_ = l.notices.Watch(context.Background(), topic, func(message string) {
 		what, rest, _ := strings.Cut(message, " ")
 		session, id, _ := strings.Cut(rest, " ")
-		meant := func(in Session) bool { return in.digest() == session }
+		meant := func(x *Exchange) bool { return x.sessionDigest() == session }
 		switch what {
 		case cancelled:
 			l.cancelHere(id, meant)
 		case resumed:
-			if x := l.find(func(x *Exchange) bool { return x.HasLeft() && x.hasTold(id) && meant(x.in) }); x != nil {
+			if x := l.find(func(x *Exchange) bool { return x.HasLeft() && meant(x) && x.hasTold(id) }); x != nil {
 				x.end(errResumed)
 			}
 		}
 	})
+}
+
+// sessionDigest is that of the exchange's session, which is made once. It is called with Exchanges.mu held.
+func (x *Exchange) sessionDigest() string {
+	if x.digest == "" {
+		x.digest = x.in.digest()
+	}
+	return x.digest
 }
 
 // digest names a session to other berths. The ids themselves let who has them in, and are not told.

@@ -118,6 +118,7 @@ func (a *answer) decide(ended bool) {
 		a.lengthField()
 	case a.http10:
 		a.framing, a.closing = untilClose, true
+		a.conn.unbounded.Store(true)
 	default:
 		a.framing = chunked
 		a.own("\r\nTransfer-Encoding: chunked")

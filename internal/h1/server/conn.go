@@ -24,7 +24,7 @@ const (
 	closed // by the server
 )
 
-// conn is a connection of a client. All but its state and departure belongs to its goroutine.
+// conn is a connection of a client. All but its state, departure and unbounded belongs to its goroutine.
 type conn struct {
 	server  *Server
 	net     net.Conn
@@ -45,6 +45,7 @@ type conn struct {
 	sighting *lookout.Sighting // nil: the lookout does not see the connection, or has not been asked to
 
 	departure atomic.Pointer[departure] // of the request that is served; nil: none is
+	unbounded atomic.Bool               // the answer that has begun ends with the connection
 }
 
 func newConn(s *Server, inner net.Conn) *conn {
@@ -147,16 +148,27 @@ func (c *conn) rest(since time.Time) bool {
 // cut closes the connection from without.
 func (c *conn) cut() {
 	c.state.Store(closed)
+	if c.unbounded.Load() {
+		c.breakOff()
+	}
 	_ = c.net.Close()
 	if d := c.departure.Load(); d != nil {
 		d.end()
 	}
 }
 
-// breakOff has the connection end with a reset: an end without one would be that of the answer. Over TLS the end of a record tells.
+// breakOff has the connection end with a reset, and over TLS without the word that it ends: an end as any other would be that of the answer.
 func (c *conn) breakOff() {
-	if tcp, ok := buffer.Plain(c.net).(*net.TCPConn); ok {
+	beneath := c.net
+	s, isSecure := beneath.(secure)
+	if isSecure {
+		beneath = s.NetConn()
+	}
+	if tcp, ok := buffer.Plain(beneath).(*net.TCPConn); ok {
 		_ = tcp.SetLinger(0)
+	}
+	if isSecure {
+		_ = beneath.Close()
 	}
 }
 
@@ -165,6 +177,9 @@ func (c *conn) end(caught any) {
 	if caught != nil {
 		// The value may hold anything that a client sent; its type and the stack do not.
 		c.server.options.Logger.Error("panic while serving a connection", "type", fmt.Sprintf("%T", caught), "stack", string(debug.Stack()))
+		if c.unbounded.Load() {
+			c.breakOff()
+		}
 	}
 	_ = c.net.Close()
 	if d := c.departure.Load(); d != nil {

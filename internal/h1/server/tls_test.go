@@ -15,16 +15,23 @@ import (
 
 // secured serves over TLS on loopback, with the certificate of httptest.
 func secured(t *testing.T, o Options) (addr string, client *tls.Config) {
-	lender := httptest.NewTLSServer(nil)
-	lender.Close()
-	pool := x509.NewCertPool()
-	pool.AddCert(lender.Certificate())
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
-	serveOn(t, o, tls.NewListener(l, &tls.Config{Certificates: lender.TLS.Certificates, ClientAuth: tls.RequireAnyClientCert}))
-	return l.Addr().String(), &tls.Config{RootCAs: pool, Certificates: lender.TLS.Certificates, ServerName: "example.com"}
+	server, client := lent(t)
+	serveOn(t, o, tls.NewListener(l, server))
+	return l.Addr().String(), client
+}
+
+// lent are both sides of TLS with the certificate of httptest.
+func lent(t *testing.T) (server, client *tls.Config) {
+	lender := httptest.NewTLSServer(nil)
+	lender.Close()
+	pool := x509.NewCertPool()
+	pool.AddCert(lender.Certificate())
+	return &tls.Config{Certificates: lender.TLS.Certificates, ClientAuth: tls.RequireAnyClientCert},
+		&tls.Config{RootCAs: pool, Certificates: lender.TLS.Certificates, ServerName: "example.com"}
 }
 
 func TestRequestsOverTLS(t *testing.T) {
@@ -109,5 +116,22 @@ func TestPlainHTTPOnATLSPortIsAnswered(t *testing.T) {
 	}
 	if <-ended == nil {
 		t.Error("the handshake is told to have ended well")
+	}
+}
+
+// An answer that its end alone bounds, and that is broken off, does not end over TLS as if it were whole.
+func TestAnAnswerUntilTheEndIsBrokenOffOverTLS(t *testing.T) {
+	for _, whole := range []bool{true, false} {
+		addr, config := secured(t, Options{Handler: serves(func(w wire.Client, r *wire.Request) bool {
+			w.Write([]byte("half"))
+			w.Flush()
+			<-time.After(10 * time.Millisecond)
+			return whole
+		})})
+		conn := tls.Client(dial(t, addr), config)
+		io.WriteString(conn, "GET / HTTP/1.0\r\nHost: a\r\n\r\n")
+		if b, err := io.ReadAll(conn); (err == nil) != whole {
+			t.Errorf("whole %v: got %q, %v", whole, b, err)
+		}
 	}
 }
