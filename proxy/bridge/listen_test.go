@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"slices"
+	"strconv"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -388,6 +390,51 @@ func TestAGetStreamIsReadOn(t *testing.T) {
 		}
 		h.stop()
 	})
+}
+
+// A GET stream that breaks off and whose last event the server knows no more is read from now on. What came meanwhile nobody has heard:
+// the subscription ends, as it does where there is no stream any more, and its client looks anew.
+func TestAGetStreamWhoseEventsAreForgotten(t *testing.T) {
+	for status, again := range map[int]bool{400: true, 404: true, 405: false} {
+		t.Run(strconv.Itoa(status), func(t *testing.T) {
+			u := tool(kind{}, where)
+			u.faults = func(w http.ResponseWriter, q *http.Request, _ message) bool {
+				forgotten := q.Method == http.MethodGet && q.Header.Get("Last-Event-Id") != ""
+				if forgotten {
+					w.WriteHeader(status)
+				}
+				return forgotten
+			}
+			bridged(t, u, nil, func(r *rig) {
+				h := r.hear(`{"toolsListChanged":true}`, asking{})
+				h.next()
+				r.say(toolsChanged)
+				h.next()
+				r.mu.Lock()
+				for _, s := range r.sessions {
+					close(s.own.cut)
+				}
+				r.mu.Unlock()
+				time.Sleep(time.Second)
+				if !h.hasEnded() {
+					t.Error("a subscription stands that has missed what was told")
+				}
+				before := r.open()
+				h = r.hear(`{"toolsListChanged":true}`, asking{})
+				if ack := h.next(); strings.Contains(ack, `"toolsListChanged":true`) != again {
+					t.Errorf("agreed to %s", ack)
+				}
+				r.say(toolsChanged)
+				if got := h.next(); (got != "") != again {
+					t.Errorf("heard %q in the session", got)
+				}
+				if after := r.open(); !slices.Equal(before, after) {
+					t.Errorf("the sessions were %v, and are %v", before, after)
+				}
+				h.stop()
+			})
+		})
+	}
 }
 
 // Where a call finds the session lost, the subscription that has it ends as well: what it had

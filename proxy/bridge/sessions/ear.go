@@ -20,6 +20,7 @@ type ear struct {
 	of    *Session
 	stop  context.CancelFunc
 	alone time.Duration // for which the server wants to be left alone before it is read again; of who reads
+	stood bool          // it was read before; of who reads
 
 	// Pool.mu guards these.
 	last   string            // id of the last event
@@ -124,10 +125,16 @@ func (e *ear) run(ctx context.Context) {
 			l.StopListening()
 			return
 		case errors.Is(err, errDenied):
-			l.deafen(l.IsDenied(ctx, e.as()))
-			return
+			isLost := l.IsDenied(ctx, e.as())
+			if ctx.Err() != nil {
+				return
+			}
+			if isLost || !e.forget() {
+				l.deafen(isLost, e.stood)
+				return
+			}
 		case errors.Is(err, errNoStream):
-			l.deafen(false)
+			l.deafen(false, e.stood)
 			return
 		case errors.Is(err, legacy.ErrStands):
 			// The server may have yet to see that it was left.
@@ -170,13 +177,31 @@ func (e *ear) as() *exchange.Request {
 	return e.out
 }
 
-// deafen notes that the session has no GET stream, or that the upstream has lost it.
-func (l *Session) deafen(lost bool) {
+// forget has the stream be read from now on, where the upstream knows the last event no more. It reports false if there was none to go on
+// from.
+func (e *ear) forget() bool {
+	l := e.of
+	l.pool.mu.Lock()
+	defer l.pool.mu.Unlock()
+	if e.last == "" {
+		return false
+	}
+	e.last = ""
+	l.misses()
+	return true
+}
+
+// deafen notes that the session has no GET stream, which stood before or did not, or that the upstream has lost the session.
+func (l *Session) deafen(lost, stood bool) {
 	l.pool.mu.Lock()
 	defer l.pool.mu.Unlock()
 	l.cover()
-	if l.deaf = true; lost {
+	l.deaf = true
+	switch {
+	case lost:
 		l.remove()
+	case stood:
+		l.misses()
 	}
 }
 
@@ -208,6 +233,7 @@ func (e *ear) hearOnce(ctx context.Context) error {
 		return nil
 	}
 	e.settle()
+	e.stood = true
 	events := sse.NewReader(response.Body, legacy.MaxAnswer)
 	for {
 		next, err := events.Next()

@@ -141,11 +141,7 @@ func (l *Session) remove() {
 	l.cover()
 	if s := l.shelf; slices.Contains(s.loans, l) {
 		l.pool.open--
-		for li, own := range l.pool.listeners[s.whose] {
-			if own == l {
-				li.Lose() // what it has subscribed to is lost
-			}
-		}
+		l.misses() // what was subscribed to in it is lost
 		s.loans = slices.DeleteFunc(s.loans, func(other *Session) bool { return other == l })
 		s.settle()
 	}
