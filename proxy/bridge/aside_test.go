@@ -215,6 +215,34 @@ func TestLogsKeepNoAnswerBack(t *testing.T) {
 	}
 }
 
+// A server that does not answer to what it is to log is waited for once, and not by one call after the other.
+func TestALevelThatIsNotSetHoldsNobodyUpForLong(t *testing.T) {
+	u := tool(kind{}, where)
+	u.faults = func(w http.ResponseWriter, r *http.Request, m message) bool {
+		if m.Method == "logging/setLevel" {
+			<-r.Context().Done()
+		}
+		return m.Method == "logging/setLevel"
+	}
+	bridged(t, u, nil, func(r *rig) {
+		began := time.Now()
+		done := make(chan got, 5)
+		for range cap(done) {
+			go func() {
+				done <- r.do(asking{name: "asks", declares: declaresNone, meta: `,"io.modelcontextprotocol/logLevel":"info"`})
+			}()
+		}
+		for range cap(done) {
+			if g := <-done; g.status != 200 {
+				t.Errorf("got %s", g.text)
+			}
+		}
+		if took := time.Since(began); took > 15*time.Second {
+			t.Errorf("it took %v", took)
+		}
+	})
+}
+
 // A server that logs while its question waits leaves room for the next one.
 func TestLogsLeaveRoomForQuestions(t *testing.T) {
 	u := tool(kind{plain: true}, func(k *running) {

@@ -45,7 +45,10 @@ func (r *reading) asked(ctx context.Context, it flow.Item) (step, error) {
 			}
 		}
 		if it.Message == nil {
-			return r.take(ctx, flow.Item{Err: it.Err})
+			s, err := r.take(ctx, flow.Item{Err: it.Err})
+			s.told = told
+			go r.withdraw(context.WithoutCancel(ctx), round) // its client cannot be asked any more, and waits for nothing
+			return s, err
 		}
 		switch a := &it.Answer; {
 		case a.Method == "":

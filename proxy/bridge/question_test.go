@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"berth/proxy/bridge/rounds"
 )
 
 // tool is an upstream with one tool, which is called "asks".
@@ -475,4 +477,26 @@ func TestWhatIsNoAnswerIsRefused(t *testing.T) {
 			})
 		})
 	}
+}
+
+// What a server has asked on a stream that breaks off before the client could be asked is answered for it: no tool waits for what nobody will answer.
+func TestAQuestionIsAnsweredWhoseStreamBreaksOff(t *testing.T) {
+	u := tool(kind{plain: true}, func(k *running) {
+		text, _, answer := k.question("elicitation/create", formAsk)
+		k.say(text)
+		k.progress(1)
+		time.Sleep(rounds.Together / 2)
+		k.breakOff()
+		k.ends(k.wait(answer))
+	})
+	bridged(t, u, nil, func(r *rig) {
+		g := r.do(asking{name: "asks", meta: `,"progressToken":1`})
+		time.Sleep(time.Second)
+		if told := r.sent("answer"); g.Error == nil || len(told) != 1 || !strings.Contains(told[0].body, `"cancel"`) {
+			t.Errorf("got %s, the server was told %v", g.text, told)
+		}
+		if len(g.all) != 2 || !strings.Contains(g.all[0], `"progress":1`) {
+			t.Errorf("the client was told %v", g.all)
+		}
+	})
 }

@@ -54,6 +54,7 @@ func (h *Call) expire() {
 	select {
 	case h.turn <- struct{}{}:
 	default:
+		h.expireSoon()
 		return
 	}
 	ctx := context.Background()
@@ -69,6 +70,16 @@ func (h *Call) expire() {
 	asks := h.asks
 	h.mu.Unlock()
 	h.abandon(ctx, asks, "the client did not come back")
+}
+
+// expireSoon has a call expire that waits for its client, though somebody has its turn: who has begun that wait is about to leave, and who
+// has just come stops it.
+func (h *Call) expireSoon() {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.waits {
+		h.timer.Reset(time.Millisecond)
+	}
 }
 
 // abandon tells the upstream that nobody will answer, and why nobody wants the call any more.

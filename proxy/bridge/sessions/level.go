@@ -2,6 +2,8 @@ package sessions
 
 import (
 	"context"
+	"errors"
+	"time"
 
 	"berth/internal/exchange"
 	"berth/internal/mcp"
@@ -15,12 +17,24 @@ func (l *Session) SetLevel(ctx context.Context, out *exchange.Request, named str
 	if level < 0 || !offer.HasCapability(l.Result, "logging") {
 		return
 	}
-	l.setting.Lock()
-	defer l.setting.Unlock()
-	if l.level >= 0 && l.level <= level {
+	select {
+	case l.setting <- struct{}{}:
+	case <-ctx.Done():
 		return
 	}
-	if _, err := l.Ask(ctx, out, mcp.MethodSetLevel, map[string]any{"level": named}); err == nil {
+	defer func() { <-l.setting }()
+	if l.level >= 0 && l.level <= level || time.Since(l.silent) < setAgain {
+		return
+	}
+	_, err := l.Ask(ctx, out, mcp.MethodSetLevel, map[string]any{"level": named})
+	_, unanswered := errors.AsType[*exchange.SendError](err)
+	switch {
+	case err == nil:
 		l.level = level
+	case unanswered && ctx.Err() == nil:
+		l.silent = time.Now()
 	}
 }
+
+// setAgain is how long a server that has not answered is not asked to set a level: calls wait for that.
+const setAgain = time.Minute

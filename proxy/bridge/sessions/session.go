@@ -3,7 +3,6 @@ package sessions
 import (
 	"context"
 	"slices"
-	"sync"
 	"sync/atomic"
 	"time"
 
@@ -24,7 +23,8 @@ type Session struct {
 
 	level int // the log level that was set, as mcp.Severity counts; -1: none. Of who uses it alone, or setting
 
-	setting sync.Mutex // held while the level is set
+	setting chan struct{} // holds one while the level is set, or found to be so; guards the field below
+	silent  time.Time     // when the server gave no answer to that last
 
 	listed atomic.Bool // its tools were learned
 
