@@ -106,6 +106,32 @@ func TestConcurrentPollsAreOneRequest(t *testing.T) {
 	}
 }
 
+// A body that begins with a byte order mark is one to each of those who share it as well.
+func TestPollsShareAnAnswerAfterAByteOrderMark(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newRig(t, rigOptions{})
+		id := f.newTask(3600)
+		polls, open := f.later(), make(chan struct{})
+		f.servers[0].inject(func(w http.ResponseWriter, r *http.Request, body []byte) bool {
+			if methodIn(body) != "tasks/get" {
+				return false
+			}
+			<-open
+			return say(jsonType, mark+response(body, `"result":`+fmt.Sprintf(`{"resultType":"complete","taskId":%q,"status":"working"}`, id)))(w, r, body)
+		})
+		for _, rpcID := range []string{"1", `"two"`} {
+			polls.do(rpcID, f.pollAs(t.Context(), rpcID, id))
+		}
+		synctest.Wait()
+		close(open)
+		for rpcID, r := range polls.all() {
+			if !strings.Contains(r.body, `"id":`+rpcID+`,`) {
+				t.Errorf("%s: got %q", rpcID, r.body)
+			}
+		}
+	})
+}
+
 // TestPollRidesOnAStreamThatHasBegun: what stands before the response ends nothing.
 func TestPollRidesOnAStreamThatHasBegun(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -27,6 +27,12 @@ func (lastCandidate) Pick(c routing.Choice) *routing.Upstream {
 // newPair is two berths on one Redis in front of one fleet.
 func newPair(t *testing.T) (one, two *rig, redis *redistest.Server) {
 	t.Helper()
+	return newPairWith(t, nil)
+}
+
+// newPairWith is newPair, of which the second berth looks for upstreams by seek.
+func newPairWith(t *testing.T, seek func(*routing.Pool)) (one, two *rig, redis *redistest.Server) {
+	t.Helper()
 	redis = redistest.Start(t)
 	o := reinit(rigOptions{tcp: true, store: openStore(t, redis.URL())})
 	one = newRig(t, o)
@@ -35,7 +41,7 @@ func newPair(t *testing.T) (one, two *rig, redis *redistest.Server) {
 	for _, s := range two.servers {
 		upstreams = append(upstreams, &routing.Upstream{Name: s.Name, URL: &url.URL{Scheme: "http", Host: s.addr, Path: "/mcp"}})
 	}
-	o.store, o.picker = openStore(t, redis.URL()), lastCandidate{}
+	o.store, o.picker, o.seek = openStore(t, redis.URL()), lastCandidate{}, seek
 	two.assemble(o, upstreams)
 	return one, two, redis
 }
@@ -127,6 +133,31 @@ func TestStaleCacheMovesNothing(t *testing.T) {
 				t.Errorf("%d sessions were opened, want 2", n)
 			}
 		})
+	}
+}
+
+// A session that another berth has moved meanwhile, to an instance of which this one has not heard yet, goes on there: it is looked for.
+func TestASessionIsFollowedToAnInstanceThatIsNews(t *testing.T) {
+	var all []*routing.Upstream
+	one, two, _ := newPairWith(t, func(p *routing.Pool) { p.Replace(all) })
+	all = two.pool.Upstreams()
+	two.pool.Replace([]*routing.Upstream{all[0], all[2]})
+	session := one.initialize()
+	two.who(session)
+	one.loseAt(two, one.servers[0])
+	moving, moved := make(chan struct{}), make(chan struct{})
+	one.servers[2].inject(onMethod("initialize", func(http.ResponseWriter, *http.Request, []byte) bool {
+		close(moving)
+		<-moved
+		return false
+	}))
+	answered := make(chan string, 1)
+	go func() { answered <- two.who(session) }()
+	<-moving
+	first := one.who(session)
+	close(moved)
+	if second := <-answered; first != "b" || second != "b" {
+		t.Errorf("answered by %s and %s, want b twice", first, second)
 	}
 }
 

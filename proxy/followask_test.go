@@ -161,3 +161,33 @@ func TestFollowedTaskThatIsNotAnsweredIsGivenUp(t *testing.T) {
 		}
 	})
 }
+
+// An answer that comes too late, or beside a question that has none, says nothing of how the server's task ended; one that the server
+// refuses while it asks on ends the task in its words.
+func TestFollowedTaskWhoseAnswersAreRefused(t *testing.T) {
+	const refusal = `{"code":-32602,"message":"the task takes no answers"}`
+	completed := theirs("completed", `,"result":`+done)
+	for name, c := range map[string]struct{ asks, then, status, outcome string }{
+		"it had ended":        {form("k", "?"), completed, "completed", done},
+		"it ended meanwhile":  {form("k", "?") + "," + form("l", "and?"), completed, "completed", done},
+		"it asks that still":  {form("k", "?"), asksFor(form("k", "?")), "failed", refusal},
+		"it asks another one": {form("k", "?"), asksFor(form("m", "or?")), "input_required", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				f := newUpgraded(t, rigOptions{}, nil)
+				server := theirState{asking: c.asks}
+				f.serves(map[string]faultFunc{"tools/call": sayResult(theirHandle), "tasks/get": server.tell, "tasks/update": sayError(refusal)})
+				id := f.made("Authorization", "Bearer one")
+				f.reaches(id, "input_required", "Authorization", "Bearer one")
+				time.Sleep(time.Hour / 4)
+				server.becomes(c.then)
+				f.answer(id, `{"k":{"action":"accept"}}`, "Authorization", "Bearer one")
+				f.reachesBy(id, c.status, time.Now().Add(11*time.Second))
+				if v := f.look(id, "Authorization", "Bearer one"); string(v.Result)+string(v.Error) != c.outcome {
+					t.Errorf("got %s %s", v.Result, v.Error)
+				}
+			})
+		})
+	}
+}

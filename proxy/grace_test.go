@@ -78,6 +78,7 @@ var judgements = map[string]struct {
 	"invalid request":             {200, jsonType, errorUnder("ID", "-32600"), true},
 	"unknown tool":                {200, jsonType, errorUnder("ID", "-32601"), true},
 	"bad arguments":               {200, jsonType, errorUnder("ID", "-32602"), true},
+	"after a byte order mark":     {200, jsonType, mark + errorUnder("ID", "-32602"), true},
 	"header mismatch":             {200, jsonType, errorUnder("ID", "-32020"), true},
 	"missing capability":          {200, jsonType, errorUnder("ID", "-32021"), true},
 	"unknown version":             {200, jsonType, errorUnder("ID", "-32022"), true},

@@ -83,6 +83,22 @@ func TestOutcomeThatOnlyLooksIllegible(t *testing.T) {
 	}
 }
 
+// mark is the byte order mark that some servers begin their bodies with.
+const mark = "\ufeff"
+
+func TestErrorAfterAByteOrderMarkIsTheTasks(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newUpgraded(t, rigOptions{}, nil)
+		const failure = `{"code":-32050,"message":"broke","data":{"a": 1}}`
+		f.answers(func(w http.ResponseWriter, r *http.Request, body []byte) bool {
+			return say(jsonType, mark+response(body, `"error":`+failure))(w, r, body)
+		})
+		if v := f.reaches(f.made(), "failed"); string(v.Error) != failure {
+			t.Errorf("got %s", v.Error)
+		}
+	})
+}
+
 // What is said on the way is dropped, and the call goes on.
 func TestProgressThatIsNotUTF8IsDropped(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -34,6 +34,7 @@ type rigOptions struct {
 	wrap       func(server.Handler) server.Handler // stands around the proxy
 	store      *storage.Store                      // nil: memory:
 	kept       upgrade.Bounds                      // of what upgraded tasks keep
+	unsaved    int64                               // bytes of their large answers that are in memory at once; 0: many
 	traced     func(upgrade.Round)                 // is told of rounds of upgraded tasks
 	meter      metric.MeterProvider
 	still      bool                             // nothing is written back to the store or refreshed
@@ -41,6 +42,7 @@ type rigOptions struct {
 	probe      bool                             // silent upstreams are probed
 	upstream   func(i int, u *routing.Upstream) // changes an upstream
 	picker     routing.Picker                   // nil: the first candidate
+	seek       func(*routing.Pool)              // has the pool know what others do
 	log        *slog.Logger                     // of the pool; nil: discarded
 }
 
@@ -101,6 +103,9 @@ func (f *rig) assemble(o rigOptions, upstreams []*routing.Upstream) {
 	}
 	if o.probe {
 		pool.Probe = outbound.Probe(client)
+	}
+	if o.seek != nil {
+		pool.Seek = func(context.Context, string) { o.seek(f.pool) }
 	}
 	f.pool = routing.NewPool(pool)
 	f.bindings = sticky.New(store, sticky.Options{Near: 100, Meter: o.meter})

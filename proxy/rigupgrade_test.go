@@ -69,7 +69,7 @@ func newUpgraded(t *testing.T, o rigOptions, change func(*upgrade.Rule)) *upgrad
 func (f *upgraded) makes(o rigOptions, change func(*upgrade.Rule)) rigOptions {
 	inner := o.options
 	o.store, o.options = f.store, func(options *proxy.Options) {
-		made := upgrade.Options{Store: f.store, Keys: seal.NewStoredKeyring(f.store), Kept: o.kept, Traced: o.traced}
+		made := upgrade.Options{Store: f.store, Keys: seal.NewStoredKeyring(f.store), Kept: o.kept, Unsaved: o.unsaved, Traced: o.traced}
 		for _, ep := range options.Endpoints {
 			made.Pools = append(made.Pools, upgrade.Pool{Routing: ep.Router.Pool, Transport: outbound.Transport(ep), OwnCredentials: ep.Authorization != nil})
 		}

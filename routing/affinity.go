@@ -34,11 +34,19 @@ func (r *Router) byAffinity(ctx context.Context, q *Query, d *Decision) {
 	for _, value := range q.Affinity {
 		a := Affinity{Key: r.AffinityKey(q.Principal, value)}
 		source, _ := q.Trail.Look(ctx, r.Bindings, &a.Key, &a.Binding)
-		if owner := r.Pool.Find(a.Binding.Upstream); d.Owner == nil && owner != nil {
+		if owner := r.bound(ctx, q, &a.Binding); d.Owner == nil && owner != nil {
 			d.Owner, d.Source, d.Key, d.Binding = owner, source, a.Key, a.Binding
 		}
 		d.Affinities = append(d.Affinities, a)
 	}
+}
+
+// bound is the owner that a binding names, which may have joined the pool where others look; nil: it names none, or one that is gone.
+func (r *Router) bound(ctx context.Context, q *Query, b *sticky.Binding) *Upstream {
+	if b.Upstream == "" {
+		return nil
+	}
+	return r.owner(ctx, q.Trail, b.Upstream)
 }
 
 // AffinityKey returns the key of a value, which says itself what it is a value of.
@@ -46,7 +54,7 @@ func (r *Router) AffinityKey(principal, value string) sticky.Key {
 	return r.key(sticky.Affinity, principal, value)
 }
 
-// preferred returns the upstream that issued the call's requestState or cursor.
+// preferred returns the name of the upstream that issued the call's requestState or cursor.
 func (r *Router) preferred(ctx context.Context, q *Query) string {
 	c := &q.Calls[0]
 	hint := HintID(c.Method, c.RequestState, c.Cursor)
@@ -56,6 +64,9 @@ func (r *Router) preferred(ctx context.Context, q *Query) string {
 	key := r.key(sticky.Hint, q.Principal, hint)
 	var binding sticky.Binding
 	_, _ = q.Trail.Look(ctx, r.Bindings, &key, &binding) // none is nobody's
+	if c.RequestState != "" {                            // which others may know nothing of
+		_ = r.bound(ctx, q, &binding)
+	}
 	return binding.Upstream
 }
 

@@ -18,9 +18,10 @@ type Drain struct {
 // Set reports whether there is a mark.
 func (d Drain) Set() bool { return !d.Since.IsZero() }
 
-// draining is the mark on an upstream, and who waits for one. The zero value is that of none.
+// draining is the mark on an upstream, what the list says that it stands in, and who waits for either. The zero value is that of none.
 type draining struct {
-	now atomic.Pointer[Drain] // what it points to does not change; nil: none
+	now    atomic.Pointer[Drain] // what it points to does not change; nil: none
+	listed atomic.Bool           // it drains by its list
 
 	mu       sync.Mutex // guards the field below; nobody is told while it is held
 	watchers map[*func(Drain)]bool
@@ -32,13 +33,24 @@ func (d *draining) set(drain Drain) (changed bool) {
 		return false
 	}
 	d.now.Store(&drain)
+	d.tell()
+	return true
+}
+
+// list notes what the list says. Callers take turns.
+func (d *draining) list(drains bool) {
+	if d.listed.Swap(drains) != drains {
+		d.tell()
+	}
+}
+
+func (d *draining) tell() {
 	d.mu.Lock()
 	watchers := slices.Collect(maps.Keys(d.watchers))
 	d.mu.Unlock()
 	for _, told := range watchers {
-		(*told)(drain)
+		(*told)(d.mark())
 	}
-	return true
 }
 
 // mark is the mark that stands.
@@ -49,14 +61,14 @@ func (d *draining) mark() (drain Drain) {
 	return drain
 }
 
-// IsDraining reports whether the upstream gets no new work, by the file or by an operator's mark.
-func (u *Upstream) IsDraining() bool { return u.Draining || u.drain.mark().Set() }
+// IsDraining reports whether the upstream gets no new work, by a list that it stands in or by an operator's mark.
+func (u *Upstream) IsDraining() bool { return u.Draining || u.drain.listed.Load() || u.drain.mark().Set() }
 
 // Drain returns the operator's mark on the upstream.
 func (u *Upstream) Drain() Drain { return u.drain.mark() }
 
-// OnDrain has told hear of the mark on the upstream that stands, if one does, and of each other one
-// from now on, until stop is called; once more, perhaps, while it is. told must not wait.
+// OnDrain has told hear of the mark on the upstream, if it drains, and whenever it begins or ceases to drain or has another mark
+// from now on, until stop is called; once more, perhaps, while it is. What drains by its list may have none. told must not wait.
 func (u *Upstream) OnDrain(told func(Drain)) (stop func()) {
 	d := &u.drain
 	d.mu.Lock()
@@ -65,8 +77,8 @@ func (u *Upstream) OnDrain(told func(Drain)) (stop func()) {
 	}
 	d.watchers[&told] = true
 	d.mu.Unlock()
-	if mark := d.mark(); mark.Set() {
-		told(mark)
+	if u.IsDraining() {
+		told(d.mark())
 	}
 	return func() {
 		d.mu.Lock()
@@ -98,6 +110,7 @@ func (p *Pool) SetDrains(marks map[string]Drain) {
 		if mark := marks[name]; mark.Set() {
 			p.log.Info("upstream drains", "pool", p.name, "upstream", name, "since", mark.Since, "move_sessions", mark.MoveSessions)
 		} else {
+			p.selection.freshen(l, time.Now())
 			p.log.Info("upstream drains no more", "pool", p.name, "upstream", name)
 		}
 	}

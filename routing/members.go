@@ -13,10 +13,12 @@ type members struct {
 
 	even    bool // they have equal weights
 	bounded bool // one has a bound of its own on what it has under way
+
+	replaced chan struct{} // closed once others are in their place
 }
 
 func newMembers(all []*Upstream) *members {
-	m := &members{all: all, byName: make(map[string]*Upstream, len(all)), even: true}
+	m := &members{all: all, byName: make(map[string]*Upstream, len(all)), even: true, replaced: make(chan struct{})}
 	for _, u := range all {
 		m.byName[u.Name] = u
 		m.even = m.even && max(u.Weight, 1) == 1
@@ -39,6 +41,12 @@ func (m *members) find(name string) *Upstream {
 		}
 	}
 	return nil
+}
+
+// drained reports whether the list has the member of that name drain.
+func (m *members) drained(name string) bool {
+	u := m.byName[name]
+	return u != nil && u.Draining
 }
 
 // Replace makes these the pool's upstreams, for all who choose one or look for one from now
@@ -67,12 +75,17 @@ func (p *Pool) Replace(upstreams []*Upstream) {
 // become makes these the members, under p.changing, and returns the names of those that nothing is known of any more. later says that
 // the pool has had others.
 func (p *Pool) become(upstreams []*Upstream, later bool) (gone []string) {
-	all := make([]*Upstream, len(upstreams))
+	all, before := make([]*Upstream, len(upstreams)), p.members.Load()
 	for i, u := range upstreams {
 		all[i] = p.adopt(u, later)
+		if later && !u.Draining && before.drained(u.Name) {
+			p.selection.freshen(all[i].live, time.Now())
+		}
 	}
 	next := newMembers(all)
-	p.members.Store(next)
+	if before := p.members.Swap(next); before != nil {
+		close(before.replaced)
+	}
 	for name, l := range p.known {
 		if next.byName[name] == nil && l.inflight.Load() == 0 {
 			delete(p.known, name)
@@ -100,6 +113,7 @@ func (p *Pool) adopt(u *Upstream, later bool) *Upstream {
 		u.health.EndHosting()
 	}
 	p.known[u.Name] = u.live
+	u.drain.list(u.Draining)
 	u.drain.set(p.drains[u.Name])
 	return u
 }

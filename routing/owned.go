@@ -18,6 +18,9 @@ type UnderWay struct {
 	Left    int // of Held, those that this process has left to another, which need not count them yet
 }
 
+// Sum is all of it.
+func (w UnderWay) Sum() int { return w.Requests + w.Streams + w.Held }
+
 // LeftFor is how long a call counts that was left to another process: that one has counted it, and told others, by then.
 const LeftFor = 30 * time.Second
 

@@ -99,6 +99,12 @@ func (p *Pool) Name() string { return p.name }
 // Upstreams returns those of the pool now. The slice must not be changed.
 func (p *Pool) Upstreams() []*Upstream { return p.members.Load().all }
 
+// Watched is Upstreams for who goes by them for longer: replaced is closed once others are in their place.
+func (p *Pool) Watched() (all []*Upstream, replaced <-chan struct{}) {
+	m := p.members.Load()
+	return m.all, m.replaced
+}
+
 // Names are those of the pool's upstreams.
 func (p *Pool) Names() (names []string) {
 	for _, u := range p.Upstreams() {

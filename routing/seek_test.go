@@ -6,6 +6,7 @@ import (
 	"testing"
 	"testing/synctest"
 
+	"berth/internal/mcp"
 	"berth/routing"
 	"berth/sticky"
 )
@@ -56,6 +57,39 @@ func TestWhatIsBoundToASoughtOwnerGoesThere(t *testing.T) {
 	err := router.Decide(t.Context(), new(f.query(modern("tasks/get", "t1"))), &d)
 	if err != nil || d.Owner == nil || d.Owner.Name != "late" {
 		t.Errorf("got %+v, %v, want the owner that joined", d, err)
+	}
+}
+
+// So do calls that carry a value which is bound to such a one, and the next round of a call that it has asked about.
+func TestCallsGoToASoughtOwnerOfAValueOrState(t *testing.T) {
+	f := newFleet(t, "memory:")
+	f.bind(t, f.AffinityKey("", "handle"), "late")
+	f.Bindings.Prefer(t.Context(), f.HintKey("", routing.HintID("tools/call", "round2", "")), "late")
+	for _, c := range []struct {
+		query routing.Query
+		owner string
+	}{
+		{routing.Query{Calls: []mcp.Call{{Method: "tools/call"}}, Affinity: []string{"new", "handle"}}, "late"},
+		{routing.Query{Calls: []mcp.Call{{Method: "tools/call", RequestState: "round2"}}}, ""},
+		{routing.Query{Calls: []mcp.Call{{Method: "tools/call"}}, Affinity: []string{"new"}}, ""},
+	} {
+		sought := 0
+		var p *routing.Pool
+		p = routing.NewPool(routing.PoolOptions{Name: f.Pool.Name(), Upstreams: upstreams("a"), Seek: func(context.Context, string) {
+			sought++
+			p.Replace(upstreams("a", "late"))
+		}})
+		router := *f.Router
+		router.Pool = p
+		var d routing.Decision
+		err := router.Decide(t.Context(), &c.query, &d)
+		is, names := "", c.owner != "" || c.query.Calls[0].RequestState != ""
+		if d.Owner != nil {
+			is = d.Owner.Name
+		}
+		if err != nil || is != c.owner || (p.Find("late") != nil) != names || sought > 1 {
+			t.Errorf("%+v: got %q, %v, after %d searches, want %q", c.query, is, err, sought, c.owner)
+		}
 	}
 }
 

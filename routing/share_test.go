@@ -172,7 +172,17 @@ func TestLiveTasksCountAsLoad(t *testing.T) {
 // One that joined, or came back, begins with a tenth and has its share after slow_start.
 func TestSlowStart(t *testing.T) {
 	for what, come := range map[string]func(p *routing.Pool){
-		"joined":  func(p *routing.Pool) { p.Replace(upstreams("a", "new")) },
+		"joined": func(p *routing.Pool) { p.Replace(upstreams("a", "new")) },
+		"ready": func(p *routing.Pool) { // as a pod, of which Kubernetes tells before it takes work
+			p.Replace([]*routing.Upstream{{Name: "a"}, {Name: "new", Draining: true}})
+			time.Sleep(time.Hour)
+			p.Replace(upstreams("a", "new"))
+		},
+		"undrained": func(p *routing.Pool) {
+			p.SetDrains(map[string]routing.Drain{"new": {Since: time.Now()}})
+			time.Sleep(time.Hour)
+			p.SetDrains(nil)
+		},
 		"ejected": func(p *routing.Pool) { comeBack(p) },
 		"silent": func(p *routing.Pool) {
 			p.FellSilent(p.Find("new"), errBroken)
@@ -184,7 +194,7 @@ func TestSlowStart(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				picker, _ := routing.NewPicker(name)
 				list := upstreams("a")
-				if what != "joined" {
+				if what != "joined" && what != "ready" {
 					list = upstreams("a", "new")
 				}
 				p := routing.NewPool(routing.PoolOptions{Upstreams: list, Probe: mute, Settings: routing.Settings{Picker: picker, SlowStart: 100 * time.Second}})

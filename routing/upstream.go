@@ -41,7 +41,7 @@ type live struct {
 	opening  atomic.Bool // a check opens a session
 	health   health.Health
 	profile  profile.Record
-	fresh    atomic.Int64         // when it joined or came back last, in Unix nanoseconds; 0: it was there from the first
+	fresh    atomic.Int64         // when it joined, came back or drained no more last, in Unix nanoseconds; 0: it was there from the first
 	room     atomic.Pointer[room] // where work waits for it
 }
 

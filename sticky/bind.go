@@ -95,6 +95,9 @@ func (b *binder) make(ctx context.Context, m *making, handshake string) (err err
 		outcome, err = b.settle(ctx, &making[i], &writes[i], away)
 		b.metrics.bound(making[i].key.Kind, outcome)
 	}
+	if handshake != "" && away == nil && err == nil && !writes[len(making)].Done {
+		b.handshakes.over(ctx, making[0].key, handshake)
+	}
 	return err
 }
 

@@ -127,27 +127,46 @@ func New(store *storage.Store, options Options) *Bindings {
 // are shared within two seconds of its recovery.
 const writeBackEvery = 500 * time.Millisecond
 
-// Run writes updates and write-backs until ctx ends; then it offers what is still
-// pending to the store once more and returns.
+// Run writes updates and write-backs until ctx ends; then it offers what still waits
+// to the store once more and returns.
 func (b *Bindings) Run(ctx context.Context) error {
 	tick := time.NewTicker(writeBackEvery)
 	defer tick.Stop()
+	begun := context.WithoutCancel(ctx) // what was begun is not told again
 	for {
 		select {
 		case e := <-b.refresher.updates:
-			if err := b.refresher.apply(ctx, e); err != nil {
-				b.log.Debug("a binding could not be refreshed", "kind", string(e.key.Kind), "error", err)
-			}
+			b.refreshed(begun, e)
 		case <-tick.C:
 			b.writeBack.all(ctx)
 			b.refresher.payBack(ctx)
 		case <-b.wake:
 			b.writeBack.all(ctx)
 		case <-ctx.Done():
-			last, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
-			defer cancel()
-			b.writeBack.all(last)
+			b.writeLast(ctx)
 			return nil
+		}
+	}
+}
+
+func (b *Bindings) refreshed(ctx context.Context, e entry) {
+	if err := b.refresher.apply(ctx, e); err != nil {
+		b.log.Debug("a binding could not be refreshed", "kind", string(e.key.Kind), "error", err)
+	}
+}
+
+// writeLast writes all that waits, within a second.
+func (b *Bindings) writeLast(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
+	defer cancel()
+	b.writeBack.all(ctx)
+	for ctx.Err() == nil {
+		select {
+		case e := <-b.refresher.updates:
+			b.refreshed(ctx, e)
+		default:
+			b.refresher.payBack(ctx)
+			return
 		}
 	}
 }

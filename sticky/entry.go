@@ -40,6 +40,8 @@ func (e entry) over(standing Binding) (Binding, error) {
 	switch {
 	case !agrees && !standing.YieldsTo(e.binding), yields && !(agrees && e.binding.Asked):
 		return Binding{}, ErrOwned
+	case !yields && e.binding.Made != 0 && (entry{key: e.key, binding: standing}).isAfter(e.binding): // it tells of what had the id before
+		return Binding{}, ErrOwned
 	case e.key.Kind == Task && standing.EndedCounting() && !e.binding.EndedCounting():
 		standing.Expires = e.binding.Expires
 		return standing, nil
@@ -62,8 +64,27 @@ func countsNot(standing storage.Record) bool {
 // displaces reports whether e takes the place of what stands in the store.
 func (e entry) displaces(standing storage.Record) bool {
 	stands, err := binding.Decode(standing.Value)
-	return err == nil && stands.YieldsTo(e.binding)
+	return err == nil && e.replaces(stands)
 }
+
+// replaces reports whether e takes the place of what stands: that yields, or is of what had the id before.
+func (e entry) replaces(stands Binding) bool { return stands.YieldsTo(e.binding) || e.succeeds(stands) }
+
+// succeeds reports whether an answer has given e's id out again, to another task or session of the same owner: one that was restarted may
+// count its ids anew. A task that has ended, and is told of as made in the session that made it, is the same: its stream is told again.
+func (e entry) succeeds(stands Binding) bool {
+	switch {
+	case !e.key.Kind.Counted(), e.binding.Asked, e.binding.ClientMade(), !e.isAfter(stands):
+		return false
+	case e.key.Kind == Session:
+		return true
+	}
+	ended := stands.EndedCounting() || HasEnded(&stands)
+	return !ended || !HasEnded(&e.binding) && (stands.Session == "" || stands.Session != e.binding.Session)
+}
+
+// isAfter reports whether e was bound after what stands of the same owner.
+func (e entry) isAfter(stands Binding) bool { return e.agrees(stands) && e.binding.Made > stands.Made }
 
 // since is e as it takes the place of what stands: a task that has ended since it was bound counts no more.
 func (e entry) since(standing Binding) entry {

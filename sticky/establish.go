@@ -14,7 +14,7 @@ func (e *entry) write(now time.Time, room []byte) storage.Write {
 	return storage.Write{Key: e.key.Digest(), Value: e.binding.EncodeInto(room), TTL: e.binding.Expires.Sub(now)}
 }
 
-// establish writes e where nothing stands, or what yields to it, without its place in a list: then displaced is who
+// establish writes e where nothing stands, or what it replaces, without its place in a list: then displaced is who
 // owned it, and e is as it was written. It returns the record that stands otherwise.
 func (r *records) establish(ctx context.Context, e *entry) (standing storage.Record, written bool, displaced string, err error) {
 	w := e.write(time.Now(), nil)
@@ -26,7 +26,7 @@ func (r *records) establish(ctx context.Context, e *entry) (standing storage.Rec
 	return r.displace(ctx, e, &w)
 }
 
-// displace writes e over what w met, as long as that yields to it. e is as it was written then.
+// displace writes e over what w met, as long as e replaces that. e is as it was written then.
 func (r *records) displace(ctx context.Context, e *entry, w *storage.Write) (standing storage.Record, written bool, displaced string, err error) {
 	standing = w.Standing
 	for range maxRevisions {

@@ -15,6 +15,14 @@ type handshakes struct {
 	log     *slog.Logger
 }
 
+// over writes a handshake over that of a session which had the id before.
+func (h handshakes) over(ctx context.Context, session Key, handshake string) {
+	w := h.write(session, handshake)
+	if err := h.records.store.Put(ctx, w.Key, w.Value, w.TTL); err != nil {
+		h.log.Debug("a handshake could not be written", "error", err)
+	}
+}
+
 // write is what keeps a handshake with its session. What is kept under the session's id already stays.
 func (h handshakes) write(session Key, handshake string) storage.Write {
 	return storage.Write{Key: session.Handshake().Digest(), Value: []byte(handshake), TTL: h.terms.handshake()}

@@ -27,7 +27,7 @@ func (f *finder) latest(ctx context.Context, key *Key, into *Binding) error {
 
 // saysMore reports whether this process has seen the end of a task that the store has not been told of yet.
 func saysMore(near, stored *Binding) bool {
-	return near.Upstream == stored.Upstream && HasEnded(near) && !HasEnded(stored)
+	return near.Upstream == stored.Upstream && near.Made >= stored.Made && HasEnded(near) && !HasEnded(stored)
 }
 
 // HasEnded reports whether b is of a task whose end was seen.

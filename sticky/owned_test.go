@@ -201,7 +201,9 @@ func TestWhatIsWrittenBackCountsAsItsRecordSays(t *testing.T) {
 	})
 	server.Stop()
 	for _, id := range []string{"given", "running"} {
-		one.mustBind(t, task(id), "a", time.Hour)
+		if err := one.Bind(t.Context(), task(id), asked("a"), time.Hour); err != nil {
+			t.Fatal(err)
+		}
 	}
 	server.Cont()
 	realtest.Eventually(t, "nothing is pending or owed", one.isEven)

@@ -36,12 +36,12 @@ func (p *pending) find(key *Key, into *Binding) bool {
 	return ok
 }
 
-// add keeps e unless another upstream owns its key already, by a binding that does not
-// yield, and reports whether that is not so.
+// add keeps e unless its key is bound already, by a binding that it does not replace, and reports whether that
+// is not to another upstream.
 func (p *pending) add(e entry) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if have, ok := p.entries[e.key]; ok && !have.binding.YieldsTo(e.binding) {
+	if have, ok := p.entries[e.key]; ok && !e.replaces(have.binding) {
 		return have.binding.Upstream == e.binding.Upstream
 	}
 	if p.entries == nil {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/url"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -82,6 +83,32 @@ func TestLeavingBerthHandsOverWhatCanBeResumed(t *testing.T) {
 		berths[1].mustState(t, id, Completed)
 		if told := old.told(); len(told) != 0 || old.executions() != 1 {
 			t.Errorf("told %v, ran %d times", told, old.executions())
+		}
+	})
+}
+
+// A berth that does not know the upstream of a call, which has left its source or file, looks for it where berths write theirs down.
+func TestCallGoesOnAtABerthThatLooksForItsUpstream(t *testing.T) {
+	oldWorld(t, func(_ *testing.T, s *settings) { s.shared = true }, func(t *testing.T, berths []*berth, old *oldServer) {
+		there := berths[1].runner.Pools.Get(poolName)
+		left := []*routing.Upstream{{Name: "other", URL: &url.URL{}}}
+		pool := &there.Routing
+		for _, u := range there.Routing.Upstreams() {
+			left = append(left, &routing.Upstream{Name: u.Name, URL: u.URL, Draining: true})
+		}
+		*pool = routing.NewPool(routing.PoolOptions{Name: poolName, Upstreams: left[:1], Seek: func(context.Context, string) { (*pool).Replace(left) }})
+		id := berths[0].handCore(t, rule(nil), 0)
+		soon()
+		berths[0].leave(t)
+		soon()
+		if berths[1].Held() != 1 {
+			t.Fatal("the other one does not hold it")
+		}
+		old.call(t, 0).answer(`{}`)
+		soon()
+		berths[1].mustState(t, id, Completed)
+		if old.executions() != 1 {
+			t.Errorf("ran %d times", old.executions())
 		}
 	})
 }

@@ -351,14 +351,21 @@ func TestRoundGivesItsRoomBack(t *testing.T) {
 			b.hand(t, rule(nil), "call "+does)
 			synctest.Wait()
 		}
-		var room task.Room
-		room.Open(b.runner.Unsaved, "another", time.Now().Add(time.Hour))
-		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
-		defer cancel()
-		if err := room.Take(ctx, task.MaxUnsaved); err != nil {
-			t.Errorf("something is still counted: %v", err)
-		}
+		b.mustHaveRoom(t)
 	})
+}
+
+// mustHaveRoom fails the test while an answer is counted as one in memory.
+func (b *berth) mustHaveRoom(t *testing.T) {
+	t.Helper()
+	var room task.Room
+	room.Open(b.runner.Unsaved, "another", time.Now().Add(time.Hour))
+	ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+	defer cancel()
+	if err := room.Take(ctx, task.MaxUnsaved); err != nil {
+		t.Errorf("something is still counted: %v", err)
+	}
+	room.Give()
 }
 
 // A call that its upstream holds while its client is asked is given up there with its task, in the name of who cancels that; nobody's name

@@ -15,6 +15,7 @@ import (
 
 	"berth/routing"
 	"berth/upgrade/runner"
+	"berth/upgrade/task"
 )
 
 // oldServer is an upstream of the legacy era. A call's stream is a log that its test
@@ -33,6 +34,7 @@ type oldServer struct {
 	hears    func(posted []byte)  // is told what is posted; nil: nobody is
 	replays  bool
 	mute     bool // resumed streams bring only what was there
+	large    bool // they bring more than is read without room
 	hums     bool // and comments
 	brief    bool // and then end
 	nameless bool // events have no ids
@@ -193,6 +195,11 @@ func (s *oldServer) reopen(ctx context.Context, b *berth, c *Call, event string)
 		return nil, ErrStands
 	case found == nil:
 		return nil, ErrNoReplay
+	}
+	if s.large {
+		if err := c.Room.Take(ctx, task.MaxUnsaved); err != nil {
+			return nil, err
+		}
 	}
 	return found, s.keepWaiting(ctx, found)
 }

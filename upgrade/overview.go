@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 
+	"berth/internal/jsonobject"
 	"berth/internal/storage"
 	"berth/upgrade/ledger"
 	"berth/upgrade/runner"
@@ -60,11 +61,7 @@ func (o *Overview) Payloads(ctx context.Context, of *task.Task) (p Payloads, err
 	case errors.Is(lost, storage.ErrUnavailable):
 		return p, lost
 	case lost == nil:
-		var body struct {
-			Params struct{ Arguments json.RawMessage }
-		}
-		_ = json.Unmarshal(c.Body, &body) // it was read when it came
-		p.Arguments = body.Params.Arguments
+		p.Arguments = json.RawMessage(jsonobject.At(c.Body, "params", "arguments"))
 	} // else it has been dropped with the task's end
 	if of.Outcome != "" {
 		p.Outcome, err = o.ledger.Records.Outcome(ctx, of.ID, of.Outcome)

@@ -181,6 +181,29 @@ func TestCallGoesOnWhenItsHolderDies(t *testing.T) {
 	}
 }
 
+// What was read of a stream that was resumed does not stay counted once its call is cancelled.
+func TestResumedRoundGivesItsRoomBack(t *testing.T) {
+	oldWorld(t, nil, func(t *testing.T, berths []*berth, old *oldServer) {
+		old.large = true
+		id := berths[0].handCore(t, rule(nil), 0)
+		soon()
+		call := old.call(t, 0)
+		call.progress(1)
+		soon()
+		berths[0].kill()
+		call.hangUp()
+		call.ask("1")
+		time.Sleep(graceful)
+		synctest.Wait()
+		berths[1].statusOf(t, id, "input_required")
+		if err := cancelled(berths[1], id, somebody); err != nil {
+			t.Fatal(err)
+		}
+		soon()
+		berths[1].mustHaveRoom(t)
+	})
+}
+
 // Without a replay the call of a dead holder is lost, or sent again where that may be.
 func TestCallOfADeadHolderWithoutReplay(t *testing.T) {
 	for _, rerun := range []bool{false, true} {

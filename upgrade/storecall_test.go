@@ -34,3 +34,21 @@ func TestCallIsStoredForWhoeverGoesOn(t *testing.T) {
 		})
 	}
 }
+
+// Operators are told the arguments that the server was given, though a member that differs in case alone stands behind them.
+func TestOperatorsAreToldTheArgumentsThatCount(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := startBerths(t, 1, settings{}, newTool())[0]
+		c := creation(rule(nil), "hang")
+		c.Call.Body = append(bytes.TrimSuffix(c.Call.Body, []byte("}}")), `,"Arguments":{"c":3}}}`...)
+		h, err := b.Maker.Create(t.Context(), c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		h.Start(nil)
+		v := b.see(t, handle(h))
+		if told, err := b.Overview.Payloads(t.Context(), &v.Task); err != nil || string(told.Arguments) != `{"do":"hang"}` {
+			t.Errorf("told %s (%v) of %s", told.Arguments, err, c.Call.Body)
+		}
+	})
+}

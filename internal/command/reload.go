@@ -26,6 +26,13 @@ var (
 type reading struct {
 	file string // "": there is none, and the flags are all that is said
 	load func() (config.Config, *config.Source, error)
+
+	first string // digest of the file before it was read at the start: what it says since may not be in use
+}
+
+// newReading returns a reading of a file whose first is to follow.
+func newReading(file string, load func() (config.Config, *config.Source, error)) reading {
+	return reading{file, load, fileDigest(file)}
 }
 
 // faultsBy are the errors that err joins, as faults of the file's.
@@ -73,7 +80,7 @@ type attempt struct {
 // newReloader returns a reloader; keys are those that were read at the start.
 func newReloader(r reading, keys []config.Key, s *site.Site, meters metric.MeterProvider) *reloader {
 	now := time.Now()
-	l := &reloader{reading: r, site: s, log: s.Log, seen: fileDigest(r.file)}
+	l := &reloader{reading: r, site: s, log: s.Log, seen: r.first}
 	l.last.Store(&attempt{at: now, success: now})
 	l.keys.Store(&keys)
 	meter := series.Meter(meters, "berth/config")

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"path/filepath"
 	"testing"
 	"testing/synctest"
@@ -37,6 +38,36 @@ func TestAReadingThatHangsIsNotWaitedFor(t *testing.T) {
 			t.Errorf("the reading: %v, want %v", err, errDraining)
 		}
 	})
+}
+
+// A start may take long, as one that waits for the berth before to let go of a file. What a watched file says since is taken over.
+func TestAFileThatChangesDuringTheStartIsTakenOver(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "config.toml")
+	write := func(limit string) {
+		t.Helper()
+		text := "watch = true\n[store]\nurl = \"memory:\"\n[limits]\nbatch = " + limit + "\n[[pools]]\n[[pools.upstreams]]\nurl = \"http://127.0.0.1:9/mcp\"\n"
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write("7")
+	r := newReading(file, func() (config.Config, *config.Source, error) { return config.Read(file) })
+	cfg, source, err := r.load()
+	if err != nil {
+		t.Fatal(err)
+	}
+	write("8")
+	s := serving(t, cfg)
+	l := newReloader(r, source.Tell(cfg.Keys()), s, nil)
+	l.look(t.Context(), l.look(t.Context(), ""))
+	if got := s.Config().Limits.Batch; got != 8 {
+		t.Errorf("limits.batch is %d in use, want what the file says", got)
+	}
+	reread := l.last.Load()
+	l.look(t.Context(), l.look(t.Context(), ""))
+	if l.last.Load() != reread {
+		t.Error("a file that is in use is read anew")
+	}
 }
 
 // Keys that cannot be fetched from another place than before leave all as it was.

@@ -33,7 +33,7 @@ func serveCommand() *cli.Command {
 		Usage: "stand in front of a fleet",
 		Flags: serveFlags(),
 		Action: func(c *cli.Context) error {
-			r := reading{c.String("config"), func() (config.Config, *config.Source, error) { return configure(c) }}
+			r := newReading(c.String("config"), func() (config.Config, *config.Source, error) { return configure(c) })
 			cfg, source, err := r.load()
 			if err != nil {
 				return err

@@ -31,6 +31,8 @@ func (v *validator) process(key string, u Upstream) {
 	v.faultIf(u.URL != "", key+".url", "must not be set together with command")
 	v.faultIf(u.Name == "", key+".name", "is missing: command needs one")
 	v.faultIf(u.Command[0] == "", key+".command", "must begin with a program")
+	v.faultIf(u.Replicas == 0, key+".replicas", "must be at least 1: it is as many instances")
+	v.faultIf(u.MaxProcesses == 0, key+".max_processes", "must be at least 1: nothing could be run")
 	if u.Isolation != "" {
 		v.oneOf(key+".isolation", u.Isolation, "all", "principal", "session", "call")
 	}

@@ -214,6 +214,8 @@ func TestValidateRefuses(t *testing.T) {
 		{"same default upstream name", "pools[0].upstreams[1].name", func(c *Config) {
 			c.Pools[0].Upstreams = []Upstream{{URL: "http://h/1", Weight: 1}, {URL: "http://h:80/2", Weight: 1}}
 		}},
+		{"no replicas", "pools[0].upstreams[0].replicas", func(c *Config) { c.Pools[0].Upstreams[0] = run(func(u *Upstream) { u.Replicas = 0 }) }},
+		{"no processes", "pools[0].upstreams[0].max_processes", func(c *Config) { c.Pools[0].Upstreams[0] = run(func(u *Upstream) { u.MaxProcesses = 0 }) }},
 		{"same upstream URL", "pools[0].upstreams[1].url", func(c *Config) { c.Pools[0].Upstreams[1].URL = c.Pools[0].Upstreams[0].URL }},
 		{"same upstream URL, spelt otherwise", "pools[0].upstreams[1].url", func(c *Config) {
 			c.Pools[0].Upstreams = []Upstream{{Name: "a", URL: "http://h/mcp", Weight: 1}, {Name: "b", URL: "HTTP://H:80/mcp", Weight: 1}}
@@ -229,6 +231,14 @@ func TestValidateRefuses(t *testing.T) {
 			}
 		})
 	}
+}
+
+// run is an upstream that berth runs.
+func run(change func(*Upstream)) Upstream {
+	u := DefaultUpstream()
+	u.Name, u.Command = "run", []string{"server"}
+	change(&u)
+	return u
 }
 
 // byTokens tells callers apart by access tokens, and returns c.
@@ -288,7 +298,7 @@ func TestValidateAccepts(t *testing.T) {
 		{"root", func(c *Config) { c.Pools[0].Path = "/" }},
 		{"two servers that berth runs", func(c *Config) {
 			c.Pools[0].Upstreams = []Upstream{
-				{Name: "a", Command: []string{"server"}, Weight: 1}, {Name: "b", Command: []string{"server"}, Weight: 1},
+				{Name: "a", Command: []string{"server"}, Weight: 1, Replicas: 1, MaxProcesses: 1}, {Name: "b", Command: []string{"server"}, Weight: 1, Replicas: 1, MaxProcesses: 1},
 			}
 		}},
 		{"path with a slash behind", func(c *Config) { c.Pools[0].Path = "/mcp/" }},

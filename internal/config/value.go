@@ -127,6 +127,9 @@ func (p *Prefix) UnmarshalText(text []byte) error {
 	if parsed != parsed.Masked() {
 		return fmt.Errorf("has bits set beyond its length, did you mean %q?", parsed.Masked())
 	}
+	if parsed.Addr().Is4In6() && parsed.Bits() >= 96 { // addresses are compared as what they stand for
+		parsed = netip.PrefixFrom(parsed.Addr().Unmap(), parsed.Bits()-96)
+	}
 	p.Prefix = parsed
 	return nil
 }

@@ -78,6 +78,7 @@ func TestRateRefuses(t *testing.T) {
 func TestPrefixReadsAddressesAndCIDRs(t *testing.T) {
 	for text, want := range map[string]string{
 		"10.0.0.0/8": "10.0.0.0/8", "10.1.2.3": "10.1.2.3/32", "::1": "::1/128", "fd00::/8": "fd00::/8", "::ffff:10.0.0.1": "10.0.0.1/32",
+		"::ffff:10.0.0.0/104": "10.0.0.0/8",
 	} {
 		var got Prefix
 		if err := got.UnmarshalText([]byte(text)); err != nil || got.String() != want {

@@ -1,11 +1,14 @@
 package discover
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
+	"net"
 	"net/netip"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -57,13 +60,34 @@ func checkURL(u *url.URL) error {
 	switch {
 	case u.Scheme != "http" && u.Scheme != "https":
 		return errors.New("the URL must be http or https")
-	case u.Hostname() == "" || strings.HasSuffix(u.Host, ":") || u.Port() == "0":
+	case u.Hostname() == "" || !hasPort(u):
 		return errors.New("the URL must have a host, and a port from 1 to 65535 if any")
 	case u.User != nil || u.RawQuery != "" || u.ForceQuery || u.Fragment != "":
 		return errors.New("the URL must not contain a user, a query or a fragment")
 	}
 	return nil
 }
+
+// hasPort reports whether the port of u is one, or is left out.
+func hasPort(u *url.URL) bool {
+	parsed, err := url.Parse(u.String()) // what is joined to a URL was not read as one
+	if err != nil || parsed.Host != u.Host {
+		return false
+	}
+	n, err := strconv.ParseUint(parsed.Port(), 10, 16)
+	return err == nil && n > 0 || parsed.Port() == "" && !strings.HasSuffix(u.Host, ":")
+}
+
+// Spot is where u leads, in one spelling: of addresses, of case, and of a port that is the scheme's own.
+func Spot(u *url.URL) string {
+	host, port := strings.ToLower(u.Hostname()), cmp.Or(u.Port(), ownPorts[u.Scheme])
+	if address, err := netip.ParseAddr(host); err == nil {
+		host = address.String()
+	}
+	return u.Scheme + "://" + net.JoinHostPort(host, port) + cmp.Or(u.Path, "/")
+}
+
+var ownPorts = map[string]string{"http": "80", "https": "443"}
 
 // lesser orders addresses, those of IPv4 first, for a choice that is the same everywhere.
 func lesser(a, b netip.Addr) int { return a.Unmap().Compare(b.Unmap()) }

@@ -2,6 +2,7 @@ package discover
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -52,10 +53,10 @@ func Parse(content []byte, place Place) ([]Instance, error) {
 		if first, ok := names[instance.Name]; ok {
 			return nil, fmt.Errorf("[%d]: %q is the name of [%d] already", i, instance.Name, first)
 		}
-		if first, ok := urls[instance.URL.String()]; ok {
+		if first, ok := urls[Spot(instance.URL)]; ok {
 			return nil, fmt.Errorf("[%d]: the URL is that of [%d] already: one instance has one name", i, first)
 		}
-		names[instance.Name], urls[instance.URL.String()] = i, i
+		names[instance.Name], urls[Spot(instance.URL)] = i, i
 		list[i] = instance
 	}
 	slices.SortFunc(list, byName)
@@ -119,9 +120,5 @@ func (e listed) endpoint(place Place) (*url.URL, error) {
 
 // hostPort is the host and port of u, the port written out even where u leaves it out.
 func hostPort(u *url.URL) string {
-	port := u.Port()
-	if port == "" {
-		port = map[string]string{"http": "80", "https": "443"}[u.Scheme]
-	}
-	return net.JoinHostPort(u.Hostname(), port)
+	return net.JoinHostPort(u.Hostname(), cmp.Or(u.Port(), ownPorts[u.Scheme]))
 }

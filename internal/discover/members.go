@@ -41,6 +41,7 @@ type Members struct {
 	counts   atomic.Pointer[metrics] // nil: there has been no source
 
 	mu     sync.Mutex // guards the fields below, and is held while Changed is called
+	begun  bool       // a plan has counted
 	plan   Plan
 	key    string // of the plan's source
 	roster *roster
@@ -61,6 +62,7 @@ type Plan struct {
 type Status struct {
 	Source   string    // what is asked; "": nothing
 	Answered bool      // it has answered since it is followed
+	Stands   bool      // it has not, and what the source before told, or the configuration named, counts until then
 	Last     time.Time // of the last answer; zero: none
 	Failure  error     // why there was none since; nil: there was
 	Since    time.Time // of the failure
@@ -72,8 +74,8 @@ func New(o Options) *Members {
 	return &Members{o: o, roster: newRoster(Rules{}), follow: make(chan struct{}, 1)}
 }
 
-// Follow has a plan count from now on. Instances that the source before told of stay until the new
-// one has answered; those that the plan before named, and this one does not, drain.
+// Follow has a plan count from now on. Instances that the source before told of, or that the plan before named, stay until a source
+// that has not answered so far has; without such a source those that are named no more drain.
 func (m *Members) Follow(p Plan) {
 	if p.Source != nil {
 		m.counting.Do(func() { m.counts.Store(newMetrics(m.o.Meter, m.o.Pool, m)) })
@@ -83,17 +85,19 @@ func (m *Members) Follow(p Plan) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	now := time.Now()
-	m.roster.rules = p.Rules
-	left := m.roster.name(p.Named, now)
+	begun := m.begun
+	m.begun, m.roster.rules = true, p.Rules
+	left := m.roster.name(p.Named, p.Source != nil && (p.Key != m.key || !m.status.Answered), now)
 	m.plan = p
 	m.settle(left)
 	m.o.Directory.hurry(false)
 	if p.Key == m.key {
 		return
 	}
+	stands := m.status.Answered || m.status.Stands || begun && m.key == ""
 	m.key, m.status, m.roster.emptySince = p.Key, Status{}, time.Time{}
 	if p.Source != nil {
-		m.status.Source = p.Source.String()
+		m.status.Source, m.status.Stands = p.Source.String(), stands
 	} else {
 		m.settle(m.roster.part(now))
 	}
@@ -186,7 +190,7 @@ func (m *Members) told(ctx context.Context, key string, list []Instance, err err
 	if m.status.Failure != nil {
 		m.o.Logger.Info("instances are discovered again", "pool", m.o.Pool, "source", m.status.Source)
 	}
-	m.status.Answered, m.status.Last, m.status.Failure, m.status.Since = true, now, nil, time.Time{}
+	m.status = Status{Source: m.status.Source, Answered: true, Last: now}
 	m.settle(m.roster.take(list, now))
 }
 

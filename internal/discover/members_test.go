@@ -137,6 +137,28 @@ func TestMembersChangeTheirSource(t *testing.T) {
 	})
 }
 
+// Who is named no more stays until a source that takes its place has answered: else nobody would take new work meanwhile.
+func TestWhoIsNamedNoMoreStaysUntilTheSourceAnswers(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r, s := newRig(t), make(told)
+		r.Follow(discover.Plan{Named: at("a b c"), Rules: rules})
+		r.Follow(discover.Plan{Named: at("c"), Source: s, Key: "1", Rules: rules})
+		r.expect(t, "a, b", false)
+		s <- answer{err: errors.New("not yet")}
+		time.Sleep(time.Hour)
+		r.expect(t, "a, b", false)
+		if st := r.Status(); st.Answered || !st.Stands {
+			t.Errorf("got %+v, want it to be told that they stay", st)
+		}
+		r.Follow(discover.Plan{Named: at("b c"), Source: s, Key: "1", Rules: rules})
+		r.expect(t, "a", false)
+		s <- answer{names: "x"}
+		r.expect(t, "a drains, x", true)
+		r.Follow(discover.Plan{Named: at("c"), Source: s, Key: "1", Rules: rules})
+		r.expect(t, "a drains, b drains, x", true)
+	})
+}
+
 // What is waited for before anything is served is asked once, and followed then.
 func TestTheFirstAnswerCanBeWaitedFor(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -49,6 +49,7 @@ type entry struct {
 	left  time.Time // zero: the source tells of it
 	empty time.Time // when nothing was held there, counted first; zero: something is, or it was not counted since it left
 	heard bool      // from another berth, and not from the source
+	stays bool      // the configuration named it, and a source that is to say whether it is still there has not answered
 }
 
 func newRoster(rules Rules) *roster { return &roster{rules: rules, known: map[string]*entry{}} }
@@ -107,19 +108,23 @@ func (r *roster) meet(instance Instance, c *Changes) {
 }
 
 // name has these be those that the configuration names: they have not left, and are nobody's to hear of. Those that were named before
-// drain, as those do that leave a source.
-func (r *roster) name(named []Instance, now time.Time) (c Changes) {
+// drain, as those do that leave a source; where a source is awaited that may tell of them, once it has answered.
+func (r *roster) name(named []Instance, awaited bool, now time.Time) (c Changes) {
 	before := r.named
 	r.named = map[string]Instance{}
 	for _, i := range named {
 		r.named[i.Name] = i
-		if e := r.known[i.Name]; e != nil && !e.left.IsZero() {
+		if e := r.known[i.Name]; e != nil && (e.stays || !e.left.IsZero()) {
 			delete(r.known, i.Name)
 		}
 	}
 	for name, i := range before {
-		_, stays := r.named[name]
-		if e := r.known[name]; !stays && (e == nil || !e.left.IsZero()) { // else the source tells of it
+		_, is := r.named[name]
+		switch e := r.known[name]; {
+		case is, e != nil && e.left.IsZero(): // or the source tells of it
+		case awaited:
+			r.known[name] = &entry{Instance: i, stays: true}
+		default:
 			r.known[name] = &entry{Instance: i, left: now}
 			c.Left = append(c.Left, name)
 		}

@@ -406,6 +406,69 @@ func TestIDsAreHidden(t *testing.T) {
 	}
 }
 
+// An instance that takes new work by one of its names may not stop, whichever name is asked for and whichever berth gives it some.
+func TestAnInstanceThatTakesWorkByAnotherNameMayNotStop(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := storagetest.OpenMemory(t)
+		one, two := start(t, store, "one"), start(t, store, "two")
+		former := func(b *berth, drains bool) {
+			a := b.pool.Find("a")
+			b.pool.Replace([]*routing.Upstream{a, b.pool.Find("b"), {Name: "former", URL: a.URL, Draining: drains}})
+		}
+		drained := func(name string) bool {
+			t.Helper()
+			s, err := one.Of(t.Context(), "p", name, 10)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return s.Drained
+		}
+		former(one, true)
+		former(two, true)
+		pass(time.Minute)
+		if drained("former") {
+			t.Error("what takes new work by its newest name may stop by the former one")
+		}
+		one.drain(t, false)
+		pass(time.Minute)
+		if !drained("a") || !drained("former") {
+			t.Error("what is given no work by any name may not stop")
+		}
+		former(two, false)
+		pass(time.Minute)
+		if drained("a") || drained("former") {
+			t.Error("what another berth gives work by the former name may stop")
+		}
+	})
+}
+
+// What goes on at an instance is known at each berth, wherever it does: calls that wait for their client with nothing in flight, too.
+func TestWhatIsUnderWayIsKnownAtEachBerth(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := storagetest.OpenMemory(t)
+		one, two := start(t, store, "one"), start(t, store, "two")
+		pass(10 * time.Second)
+		if n := one.UnderWay("p", "a"); n != 0 {
+			t.Errorf("got %d with nothing under way", n)
+		}
+		waits := two.pool.Find("a")
+		waits.Wait()
+		lease := one.pool.Own(one.pool.Find("a"))
+		pass(10 * time.Second)
+		for _, b := range []*berth{one, two} {
+			if n, other := b.UnderWay("p", "a"), b.UnderWay("p", "b"); n != 2 || other != 0 {
+				t.Errorf("got %d, and %d at another, want 2 and none", n, other)
+			}
+		}
+		waits.WaitOver()
+		lease.Release()
+		pass(10 * time.Second)
+		if n := one.UnderWay("p", "a"); n != 0 {
+			t.Errorf("got %d once it is over", n)
+		}
+	})
+}
+
 // Whoever stops an instance stops it for all the names that it has had: a drain by the newest tells what it owns by the others.
 func TestWhatAnInstanceOwnsByAFormerNameIsLeftThere(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

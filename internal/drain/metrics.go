@@ -58,6 +58,14 @@ func (w *Watch) countOnce(ctx context.Context) {
 	w.summary, w.berths = next, alive(reports)
 }
 
+// UnderWay is how much all berths had under way at an upstream when they were counted last: requests, streams and held calls.
+func (w *Watch) UnderWay(pool, upstream string) int {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	c := w.summary[place{pool, upstream}]
+	return c.Requests + c.Streams + c.Held
+}
+
 // alive is how many of these are of berths that have not ended.
 func alive(reports []report) (n int) {
 	for _, r := range reports {

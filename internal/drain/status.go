@@ -85,9 +85,10 @@ func (s *Status) take(r report, at place, mark routing.Drain) {
 	}
 }
 
-// addOf adds what the same instance owns by another name; at most so many of its items are told.
+// addOf adds what the same instance owns by another name; at most so many of its items are told. It may not stop while it takes new work
+// by that, at this berth or at another one.
 func (s *Status) addOf(other Status, most int) {
-	s.Drained = s.Drained && other.Uncounted == 0 && other.Left.None()
+	s.Drained = s.Drained && other.Drained
 	s.Left = s.Left.plus(other.Left)
 	s.Movable += other.Movable
 	s.Uncounted += other.Uncounted

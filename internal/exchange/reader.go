@@ -181,7 +181,7 @@ func (r *Reader) message() (Piece, error) {
 	if r.rest != nil && (r.rest != io.EOF || len(buffer) == 0) {
 		return Piece{}, r.rest
 	}
-	return Piece{Raw: buffer, Message: buffer, Cut: r.rest == nil}, nil
+	return Piece{Raw: buffer, Message: mcp.Unmarked(buffer), Cut: r.rest == nil}, nil
 }
 
 func (r *Reader) chunk() (Piece, error) {

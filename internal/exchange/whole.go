@@ -35,7 +35,7 @@ func ReadWhole(response *wire.Response, id []byte, limit int, crossed func()) ([
 		crossed()
 		return nil, ErrCrossed
 	}
-	return body, err
+	return mcp.Unmarked(body), err
 }
 
 // IsCrossed reports whether body, which is all of response, is a JSON-RPC response to another

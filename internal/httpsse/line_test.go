@@ -153,6 +153,32 @@ func TestAPostThatIsHeld(t *testing.T) {
 	})
 }
 
+// What bounds the wait for an answer bounds its beginning: a POST that is held may take longer once the call has asked.
+func TestAPostThatIsHeldWhileItsCallAsks(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newServer(t, httpsse.Options{})
+		session := s.open()
+		s.takes = func(_ http.ResponseWriter, r *http.Request, body string) bool {
+			time.Sleep(time.Second)
+			s.last().say <- message(request("0", "elicitation/create"))
+			select {
+			case <-time.After(time.Minute):
+			case <-r.Context().Done():
+			}
+			s.last().say <- message(result(string(mcp.ID([]byte(body))), "x"))
+			return false
+		}
+		response, err := s.Send(t.Context(), wire.MethodPost, request("7", "prompts/get"), 10*time.Second, session...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		began := time.Now()
+		if got := exchangetest.ReadAll(t, response); !strings.HasSuffix(got, "data: "+result("7", "x")+"\n\n") || time.Since(began) < time.Minute {
+			t.Errorf("after %v got %s", time.Since(began), got)
+		}
+	})
+}
+
 // A client that hangs up does not take back what it has said.
 func TestAHangUpTakesNothingBack(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -2,6 +2,7 @@ package legacyface
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"berth/internal/exchange"
@@ -25,9 +26,9 @@ func (s *session) ask(ctx context.Context, request *exchange.Request, c *call, w
 	message := mcp.WithID(request.Body, []byte(c.key))
 	outcome := make(chan said, 1)
 	go func() {
-		answer, err := s.line.Say(context.WithoutCancel(ctx), &own, message, wait)
+		o := s.say(context.WithoutCancel(ctx), &own, c, message, wait)
 		close(c.taken)
-		outcome <- said{answer, err}
+		outcome <- o
 	}()
 	var late <-chan time.Time // once the line has done its part
 	until := time.Now().Add(wait)
@@ -69,6 +70,36 @@ func (s *session) ask(ctx context.Context, request *exchange.Request, c *call, w
 			return nil, &exchange.SendError{Err: context.Cause(ctx), Sent: true}
 		}
 	}
+}
+
+// say has the line take a call, within wait. One that has a stream needs to have begun to be answered by then: some servers take a message as
+// long as they answer it.
+func (s *session) say(ctx context.Context, own *exchange.Request, c *call, message []byte, wait time.Duration) said {
+	if c.stream == nil || wait <= 0 {
+		answer, err := s.line.Say(ctx, own, message, wait)
+		return said{answer, err}
+	}
+	ctx, cancel := context.WithCancelCause(ctx)
+	bound := time.AfterFunc(wait, func() {
+		if !s.hasBegun(c) {
+			cancel(errLate)
+		}
+	})
+	answer, err := s.line.Say(ctx, own, message, 0)
+	bound.Stop()
+	if failed, ok := errors.AsType[*exchange.SendError](err); ok && context.Cause(ctx) == errLate {
+		late := *failed
+		late.TimedOut = true
+		err = &late
+	}
+	return said{answer, err}
+}
+
+// hasBegun reports whether there is something to answer a call with.
+func (s *session) hasBegun(c *call) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return c.begun
 }
 
 // isOver reports whether the session has ended. A message that was refused then was not taken: that says

@@ -97,10 +97,8 @@ func (a *Answer) PeekTo(asked string, data []byte, cut bool) error {
 }
 
 func (a *Answer) peek(data []byte, cut bool, subscribed *Subscribed, asked string) error {
-	// Some servers begin a JSON body with a byte order mark; browsers and fetch drop it.
-	data = bytes.TrimPrefix(data, []byte("\ufeff"))
 	var r answerReader
-	r.Over(data)
+	r.Over(Unmarked(data))
 	r.cut, r.subscribed, r.asked = cut, subscribed, asked
 	if !r.recall(a) {
 		r.readMessage(a)
@@ -113,6 +111,12 @@ func (a *Answer) peek(data []byte, cut bool, subscribed *Subscribed, asked strin
 	}
 	return nil
 }
+
+// Unmarked returns a message, or its beginning, without the byte order mark that some servers begin a JSON body with, and that browsers and
+// fetch drop.
+func Unmarked(message []byte) []byte { return bytes.TrimPrefix(message, byteOrderMark) }
+
+var byteOrderMark = []byte("\ufeff")
 
 // ResultObject returns the raw result of a response of any length, which it aliases; nil if that is
 // no object, or an error stands beside it.
@@ -137,7 +141,7 @@ func ErrorObject(message []byte) []byte {
 // outcome returns result and error of a response, both nil if it is malformed. A null error is
 // none.
 func outcome(message []byte) (result, failure jsontext.Value) {
-	r := answerReader{Scanner: jsonscan.New(message)}
+	r := answerReader{Scanner: jsonscan.New(Unmarked(message))}
 	o := r.open(messageMembers)
 	for r.next(&o) {
 		value := jsontext.Value(r.Value())

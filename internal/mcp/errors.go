@@ -52,7 +52,7 @@ func DemandsTasks(answer []byte) bool {
 			} `json:"data"`
 		} `json:"error"`
 	}
-	if json.Unmarshal(answer, &m) != nil || m.Error.Code != CodeMissingCapability {
+	if json.Unmarshal(Unmarked(answer), &m) != nil || m.Error.Code != CodeMissingCapability {
 		return false
 	}
 	_, names := m.Error.Data.Required.Extensions[TasksExtension]

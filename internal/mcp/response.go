@@ -65,8 +65,8 @@ func ID(message []byte) []byte {
 	return nil
 }
 
-// WithID returns a JSON-RPC response under another id; every other byte stays.
-func WithID(message, id []byte) []byte { return jsonobject.Replace(message, id, "id") }
+// WithID returns a JSON-RPC response under another id; every other byte stays, but for a byte order mark before it.
+func WithID(message, id []byte) []byte { return jsonobject.Replace(Unmarked(message), id, "id") }
 
 // ErrorResponse returns the JSON-RPC response under this raw id with this error object.
 func ErrorResponse(id, object []byte) []byte { return response(id, "error", object) }

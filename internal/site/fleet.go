@@ -21,6 +21,7 @@ import (
 type fleet struct {
 	pool    *routing.Pool
 	members *discover.Members
+	others  func(pool, upstream string) int // how much all berths had under way there a moment ago; nil: nobody can tell
 
 	mu       sync.Mutex // guards the fields below, and is held while the pool changes; the members' own lock comes before it
 	manning  manning
@@ -61,6 +62,9 @@ func both(one, other func(context.Context) error) func(context.Context) error {
 
 func (g *generation) newFleet(name string) *fleet {
 	f := &fleet{}
+	if g.site.drains != nil {
+		f.others = g.site.drains.UnderWay
+	}
 	f.members = discover.New(discover.Options{
 		Pool: name, Holds: f.holds, Owns: owns(g.site.bindings, name), Changed: f.change, Directory: g.newDirectory(name), Logger: g.site.Log, Meter: g.site.Meter,
 	})
@@ -102,9 +106,6 @@ func (f *fleet) become(m manning) {
 	f.pool.Configure(m.settings)
 	f.mu.Lock()
 	f.manning = m
-	if m.plan.Source == nil {
-		f.answered = true
-	}
 	f.mu.Unlock()
 	f.members.Follow(m.plan)
 	f.mu.Lock()
@@ -116,7 +117,11 @@ func (f *fleet) become(m manning) {
 func instancesOf(named []*routing.Upstream) (list []discover.Instance) {
 	for _, u := range named {
 		if !resident.Is(u.URL) {
-			list = append(list, discover.Instance{Name: u.Name, URL: u.URL, Era: eraNamed(u.Era)})
+			i := discover.Instance{Name: u.Name, URL: u.URL, Era: eraNamed(u.Era), Draining: u.Draining, Backup: u.Backup}
+			if u.Weight > 1 {
+				i.Weight = u.Weight
+			}
+			list = append(list, i)
 		}
 	}
 	return list
@@ -136,10 +141,10 @@ func (f *fleet) compose() {
 	all := append([]*routing.Upstream(nil), f.manning.named...)
 	taken := map[string]bool{}
 	for _, u := range f.manning.named {
-		taken[u.Name], taken[u.URL.String()] = true, true
+		taken[u.Name], taken[discover.Spot(u.URL)] = true, true
 	}
 	for _, i := range f.found {
-		if taken[i.Name] || taken[i.URL.String()] && !i.Left {
+		if taken[i.Name] || taken[discover.Spot(i.URL)] && !i.Left {
 			continue
 		}
 		all = append(all, &routing.Upstream{
@@ -150,13 +155,17 @@ func (f *fleet) compose() {
 	f.pool.Replace(all)
 }
 
-// holds tells what berth knows of an upstream that left its source.
+// holds tells what is known of an upstream that left its source. What is under way there counts at whichever berth it is: another one
+// may be the one that is to go on with it.
 func (f *fleet) holds(name string) discover.Hold {
 	u := f.pool.Find(name)
 	if u == nil {
 		return discover.Hold{Counted: time.Now()}
 	}
-	hold := discover.Hold{Owned: u.InFlight(), Counted: time.Now(), Silent: u.DownFor()}
+	hold := discover.Hold{Owned: u.UnderWay().Sum(), Counted: time.Now(), Silent: u.DownFor()}
+	if hold.Owned == 0 && f.others != nil {
+		hold.Owned = f.others(f.pool.Name(), name)
+	}
 	if hold.Owned == 0 {
 		hold.Owned, hold.Counted = ownedBy(u)
 	}
@@ -195,16 +204,23 @@ func (f *fleet) look(ctx context.Context) {
 	looking.Wait()
 }
 
+func unanswered(status discover.Status) string {
+	if status.Failure == nil {
+		return status.Source + " has not answered yet"
+	}
+	return fmt.Sprintf("%s has not answered yet: %v", status.Source, status.Failure)
+}
+
 // ready says whether the pool is fit to serve, as far as its source goes.
 func (f *fleet) ready() (bool, string) {
 	status := f.members.Status()
 	switch {
 	case status.Source == "":
 		return true, ""
-	case !status.Answered && status.Failure != nil:
-		return false, fmt.Sprintf("%s has not answered yet: %v", status.Source, status.Failure)
+	case !status.Answered && status.Stands && f.pool.TakesWork():
+		return true, "those that are known already count: " + unanswered(status)
 	case !status.Answered:
-		return false, status.Source + " has not answered yet"
+		return false, unanswered(status)
 	case !f.pool.TakesWork() && status.Failure != nil:
 		return false, fmt.Sprintf("%s does not answer since %s, and has told of no instance for new work: %v", status.Source, status.Since.UTC().Format("15:04:05Z"), status.Failure)
 	case !f.pool.TakesWork():

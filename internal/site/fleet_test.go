@@ -1,6 +1,8 @@
 package site
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -11,6 +13,8 @@ import (
 	"berth/internal/config"
 	"berth/internal/discover/discovertest"
 	"berth/internal/realtest"
+	"berth/routing"
+	"berth/sticky"
 )
 
 // discovering is a pool with a source, and a fleet that follows it.
@@ -61,17 +65,17 @@ func TestAPoolHasWhoIsNamedAndWhoIsDiscovered(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "upstreams.json")
 	_, f := discovering(t, func(p *config.Pool) {
 		p.Discover.File = path
-		p.Upstreams = []config.Upstream{{Name: "named", URL: "http://127.0.0.1:9/mcp"}}
+		p.Upstreams = []config.Upstream{{Name: "named", URL: "http://127.0.0.1:9/mcp"}, {Name: "usual", URL: "http://HOST/mcp"}}
 	})
 	realtest.Eventually(t, "the failure is told", func() bool {
 		ok, detail := f.ready()
 		return !ok && strings.Contains(detail, "has not answered yet: reading "+path)
 	})
-	if got := members(f); got != "named" {
+	if got := members(f); got != "named usual" {
 		t.Errorf("before an answer: got %q", got)
 	}
-	put(t, path, `[{"name":"named","address":"127.0.0.1:10"},{"name":"same","url":"http://127.0.0.1:9/mcp"},{"name":"x","address":"127.0.0.1:11"},{"name":"y","address":"127.0.0.1:12","drain":true}]`)
-	realtest.Eventually(t, "who is discovered", func() bool { return members(f) == "named x y-" })
+	put(t, path, `[{"name":"named","address":"127.0.0.1:10"},{"name":"same","url":"http://127.0.0.1:9/mcp"},{"name":"also","address":"host:80"},{"name":"x","address":"127.0.0.1:11"},{"name":"y","address":"127.0.0.1:12","drain":true}]`)
+	realtest.Eventually(t, "who is discovered", func() bool { return members(f) == "named usual x y-" })
 	if ok, detail := f.ready(); !ok || detail != "" {
 		t.Errorf("got %t, %q", ok, detail)
 	}
@@ -80,7 +84,7 @@ func TestAPoolHasWhoIsNamedAndWhoIsDiscovered(t *testing.T) {
 		ok, detail := f.ready()
 		return ok && strings.Contains(detail, "what it told last counts")
 	})
-	if got := members(f); got != "named x y-" {
+	if got := members(f); got != "named usual x y-" {
 		t.Errorf("after a faulty file: got %q", got)
 	}
 }
@@ -127,6 +131,30 @@ func TestAnUpstreamThatTheFileRenamesDrainsByItsFormerName(t *testing.T) {
 	}
 }
 
+// An instance that has left is held by what waits for its client there, with nothing in flight, and by what is under way at other berths.
+func TestAnInstanceThatLeftIsHeldByAllThatGoesOnThere(t *testing.T) {
+	_, f := discovering(t, func(p *config.Pool) { p.Upstreams = named("a") })
+	u := f.pool.Find("a")
+	u.Learn(sticky.Owned{Counted: time.Now()})
+	if got := f.holds("a"); got.Owned != 0 {
+		t.Errorf("with nothing there: got %+v", got)
+	}
+	u.Wait()
+	if got := f.holds("a"); got.Owned != 1 {
+		t.Errorf("with a call that waits for its client: got %+v", got)
+	}
+	u.WaitOver()
+	lease := f.pool.Own(u)
+	if got := f.holds("a"); got.Owned != 1 {
+		t.Errorf("with a request: got %+v", got)
+	}
+	lease.Release()
+	f.others = func(pool, upstream string) int { return len(pool + upstream) }
+	if got := f.holds("a"); got.Owned != len("defaulta") {
+		t.Errorf("with what others have there: got %+v", got)
+	}
+}
+
 func named(names ...string) (list []config.Upstream) {
 	for i, name := range names {
 		u := config.DefaultUpstream()
@@ -156,6 +184,20 @@ func TestTheSourceChangesWithTheConfiguration(t *testing.T) {
 	}
 	use()
 	realtest.Eventually(t, "the second source", func() bool { return members(f) == "x- y z" })
+	next.Discover.File = filepath.Join(dir, "nowhere")
+	use()
+	if ok, detail := f.ready(); !ok || !strings.HasPrefix(detail, "those that are known already count: file ") {
+		t.Errorf("with a source that has not answered: got %t, %q, want it to serve by the one before", ok, detail)
+	}
+	next.Discover.File += " either"
+	use()
+	realtest.Eventually(t, "the failure is told", func() bool {
+		ok, detail := f.ready()
+		return ok && strings.Contains(detail, "has not answered yet: reading ")
+	})
+	if got := members(f); got != "x- y z" {
+		t.Errorf("with a source that does not answer: got %q", got)
+	}
 	next.Discover.File = ""
 	next.Upstreams = []config.Upstream{{Name: "z", URL: "http://127.0.0.1:13/mcp"}}
 	use()
@@ -164,6 +206,64 @@ func TestTheSourceChangesWithTheConfiguration(t *testing.T) {
 	}
 	if ok, detail := f.ready(); !ok || detail != "" {
 		t.Errorf("without a source: got %t, %q", ok, detail)
+	}
+}
+
+// Before a source that a reload brings has answered, nobody's denial is final: those that it tells of may know.
+func TestASourceThatAReloadBringsIsAwaitedBeforeIDsAreDenied(t *testing.T) {
+	_, f := discovering(t, func(p *config.Pool) { p.Upstreams = named("a") })
+	asker := routing.NewAsker(f.pool)
+	deny := func(key string) error {
+		_, err := asker.Ask(t.Context(), routing.Question{Key: key, Ask: func(context.Context, *routing.Upstream) routing.Verdict { return routing.Denies }})
+		return err
+	}
+	if err := deny("1"); !errors.Is(err, routing.ErrDenied) {
+		t.Errorf("without a source: got %v", err)
+	}
+	next := config.DefaultPool()
+	next.Upstreams, next.Discover.File = named("a"), filepath.Join(t.TempDir(), "upstreams.json")
+	m, err := newManning(next)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f.become(m)
+	if err := deny("2"); !errors.Is(err, routing.ErrUnclear) {
+		t.Errorf("before it has answered: got %v, want that part of the fleet did not say", err)
+	}
+	if ok, detail := f.ready(); !ok {
+		t.Errorf("before it has answered, with who took work before: not ready, %q", detail)
+	}
+	put(t, next.Discover.File, `[]`)
+	realtest.Eventually(t, "its answer", func() bool { _, detail := f.ready(); return detail == "" })
+	if err := deny("3"); !errors.Is(err, routing.ErrDenied) {
+		t.Errorf("once it has answered: got %v", err)
+	}
+}
+
+// A reload that has a source in place of the file's upstreams leaves no moment in which nobody takes new work.
+func TestUpstreamsTakeWorkUntilTheSourceInTheirPlaceAnswers(t *testing.T) {
+	_, f := discovering(t, func(p *config.Pool) {
+		p.Upstreams = named("a", "b", "c")
+		p.Upstreams[1].Weight, p.Upstreams[2].Backup = 3, true
+	})
+	before := f.pool.Find("a")
+	next := config.DefaultPool()
+	next.Discover.File = filepath.Join(t.TempDir(), "upstreams.json")
+	m, err := newManning(next)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f.become(m)
+	if got := members(f); got != "a b c" || f.pool.Find("b").Weight != 3 || !f.pool.Find("c").Backup {
+		t.Errorf("before it answers: got %q, %+v, %+v", got, f.pool.Find("b"), f.pool.Find("c"))
+	}
+	if ok, detail := f.ready(); !ok || !strings.HasPrefix(detail, "those that are known already count: ") {
+		t.Errorf("before it answers: got %t, %q", ok, detail)
+	}
+	put(t, next.Discover.File, `[{"name":"a","address":"127.0.0.1:1"},{"name":"x","address":"127.0.0.1:11"}]`)
+	realtest.Eventually(t, "who is discovered", func() bool { return members(f) == "a b- c- x" })
+	if !f.pool.Find("a").Is(before) {
+		t.Error("who is named and discovered by one name is another upstream")
 	}
 }
 

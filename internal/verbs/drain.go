@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 
@@ -103,5 +104,23 @@ func orderAbout(c *cli.Context) (*operator, string, error) {
 		return nil, "", Misused("%s: name one upstream, as POOL/NAME", c.Command.HelpName)
 	}
 	o, err := newOperator(c)
+	if err == nil && strings.Contains(name, "/") {
+		pool, name, err = o.tellApart(c.Context, pool, name)
+	}
 	return o, api.UpstreamsPath + "/" + url.PathEscape(pool) + "/" + url.PathEscape(name), err
+}
+
+// tellApart parts POOL/NAME where there are several slashes: either may have one, and berth knows which upstream there is. The first one
+// parts what there is none of.
+func (o *operator) tellApart(ctx context.Context, pool, name string) (string, string, error) {
+	var all api.Upstreams
+	if err := o.call(ctx, "GET", api.UpstreamsPath, nil, &all); err != nil {
+		return pool, name, err
+	}
+	is := func(u api.Upstream) bool { return u.Pool == pool && u.Name == name }
+	sounds := func(u api.Upstream) bool { return u.Pool+"/"+u.Name == pool+"/"+name }
+	if at := slices.IndexFunc(all.Upstreams, sounds); at >= 0 && !slices.ContainsFunc(all.Upstreams, is) {
+		return all.Upstreams[at].Pool, all.Upstreams[at].Name, nil
+	}
+	return pool, name, nil
 }

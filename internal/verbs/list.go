@@ -2,10 +2,14 @@ package verbs
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"io"
 	"net/url"
 	"strconv"
 	"time"
+
+	"berth/internal/admin"
 
 	"github.com/urfave/cli/v2"
 )
@@ -66,7 +70,8 @@ func watchFlags(more ...cli.Flag) []cli.Flag {
 	)...)
 }
 
-// repeat does what a verb does once, or again and again.
+// repeat does what a verb does once, or again and again. A berth that has answered, and does not for a while, is waited for, and told of
+// as such.
 func (o *operator) repeat(c *cli.Context, once func(ctx context.Context) error) error {
 	if !c.IsSet("watch") {
 		return once(c.Context)
@@ -75,9 +80,18 @@ func (o *operator) repeat(c *cli.Context, once func(ctx context.Context) error) 
 	defer cancel()
 	tick := time.NewTicker(max(c.Duration("watch"), 100*time.Millisecond))
 	defer tick.Stop()
+	var answered, told bool
 	for {
-		if err := once(ctx); err != nil && ctx.Err() == nil && !isPassing(err) {
+		err := once(ctx)
+		switch {
+		case err == nil:
+			answered, told = true, false
+		case ctx.Err() != nil:
+		case !isPassing(err), !answered && errors.Is(err, admin.ErrNoBerth):
 			return err
+		case !told:
+			told = true
+			fmt.Fprintln(c.App.ErrWriter, err)
 		}
 		select {
 		case <-ctx.Done():

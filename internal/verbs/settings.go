@@ -40,6 +40,9 @@ func configCommand() *cli.Command {
 		Name: "config", Usage: "tell the configuration in force, without secrets, and where each key is from; of keys that begin so",
 		ArgsUsage: "[PREFIX]", Flags: operatorFlags(&cli.BoolFlag{Name: "set", Usage: "leave out what is the default"}),
 		Action: func(c *cli.Context) error {
+			if c.NArg() > 1 {
+				return Misused("%s: one PREFIX at most", c.Command.HelpName)
+			}
 			prefix, set := c.Args().First(), c.Bool("set")
 			return asks(at("/v1/config"), func(w io.Writer, told api.Config) error { return tellConfig(w, told, prefix, set) })(c)
 		},
@@ -81,6 +84,9 @@ func logLevelCommand() *cli.Command {
 		Flags:        operatorFlags(&cli.DurationFlag{Name: "for", Value: 5 * time.Minute, Usage: "for so long, an hour at most; then the configuration's is back"}),
 		BashComplete: func(c *cli.Context) { complete(c, "debug", "info", "warn", "error") },
 		Action: func(c *cli.Context) error {
+			if c.NArg() > 1 {
+				return Misused("%s: one level at most", c.Command.HelpName)
+			}
 			o, err := newOperator(c)
 			if err != nil {
 				return err

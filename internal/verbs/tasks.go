@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"berth/internal/admin"
 	"berth/internal/api"
 
 	"github.com/urfave/cli/v2"
@@ -172,16 +173,17 @@ func watchTask(c *cli.Context) error {
 	defer cancel()
 	tick := time.NewTicker(askEvery)
 	defer tick.Stop()
-	told := ""
+	told, answered := "", false
 	for {
 		var t api.TaskDetail
 		err := o.call(ctx, "GET", path, nil, &t)
+		away := errors.Is(err, admin.ErrNoBerth)
 		switch {
 		case ctx.Err() != nil && c.Context.Err() == nil:
 			return cli.Exit(errors.New("the time to wait is over"), codeDeadline)
 		case ctx.Err() != nil:
 			return cli.Exit(errors.New("the wait was interrupted"), codeFailed)
-		case err != nil && !isPassing(err):
+		case err != nil && !isPassing(err), away && !answered:
 			return err
 		case err == nil && t.State+t.Upstream+t.Message != told:
 			told = t.State + t.Upstream + t.Message
@@ -189,6 +191,7 @@ func watchTask(c *cli.Context) error {
 				return err
 			}
 		}
+		answered = answered || !away
 		switch {
 		case err == nil && t.State == "completed":
 			return nil

@@ -132,6 +132,8 @@ func TestVerbsAskAndTell(t *testing.T) {
 		"profile --type x -o -":         {2, "no profile", ""},
 		"profile":                       {2, "name a file with -o FILE", ""},
 		"troubles x":                    {2, "there are orphans, holder_lost", ""},
+		"config listen tls":             {2, "one PREFIX at most", ""},
+		"log-level debug info":          {2, "one level at most", ""},
 		"config nosuch":                 {2, `no key begins with "nosuch"`, ""},
 		"tasks --limit 0":               {2, "--limit 0", ""},
 		"sessions --limit -5":           {2, "--limit -5", ""},
@@ -196,5 +198,58 @@ func TestDrainIsBoundedFromItsOrderOn(t *testing.T) {
 	err := app.RunContext(t.Context(), []string{"berth", "drain", "--admin", berth.URL, "--wait", "--timeout", "10ms", "p/a"})
 	if coded, ok := err.(cli.ExitCoder); !ok || coded.ExitCode() != codeDeadline {
 		t.Errorf("got %v", err)
+	}
+}
+
+// Who watches is told that nobody answers: at once where nobody has so far, and once where a berth is away that has answered.
+func TestAWatchTellsThatNobodyAnswers(t *testing.T) {
+	nobody := httptest.NewServer(http.NotFoundHandler())
+	nobody.Close()
+	asked := 0
+	leaves := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		if asked++; asked > 1 {
+			panic(http.ErrAbortHandler)
+		}
+		_, _ = w.Write([]byte(`{"berths":[]}`))
+	}))
+	defer leaves.Close()
+	for line, want := range map[string]struct {
+		at   string
+		code int
+	}{
+		"status --watch 100ms":             {nobody.URL, codeUnreachable},
+		"tasks watch t-1":                  {nobody.URL, codeUnreachable},
+		"berths --watch 100ms --for 750ms": {leaves.URL, 0},
+	} {
+		t.Setenv("BERTH_ADMIN", want.at)
+		var text bytes.Buffer
+		app := &cli.App{Writer: &text, ErrWriter: &text, ExitErrHandler: func(*cli.Context, error) {}, Commands: Commands()}
+		err := app.RunContext(t.Context(), append([]string{"berth"}, strings.Fields(line)...))
+		coded, _ := err.(cli.ExitCoder)
+		if err != nil {
+			text.WriteString(err.Error())
+		}
+		if code := 0; coded != nil && coded.ExitCode() != want.code || coded == nil && want.code != code || strings.Count(text.String(), "no berth answers") != 1 {
+			t.Errorf("%s: got %v, %s", line, err, text.String())
+		}
+	}
+}
+
+// The name of a pool may have slashes, as that of an upstream may: POOL/NAME means the one that there is.
+func TestPoolsAndUpstreamsMayHaveSlashes(t *testing.T) {
+	for arg, heard := range map[string]string{
+		"team/x/a":   "POST /v1/upstreams/team%2Fx/a/undrain {}",
+		"team/x/b/1": "POST /v1/upstreams/team/x%2Fb%2F1/undrain {}",
+		"p/gone/1":   "POST /v1/upstreams/p/gone%2F1/undrain {}",
+	} {
+		d := &double{answers: map[string]any{
+			"GET /v1/upstreams": api.Upstreams{Upstreams: []api.Upstream{
+				{MayStop: api.MayStop{Pool: "team/x", Name: "a"}}, {MayStop: api.MayStop{Pool: "team/x", Name: "b/1"}}, {MayStop: api.MayStop{Pool: "team", Name: "x/b/1"}},
+			}},
+		}}
+		d.runs(t, "", "undrain", arg)
+		if got := d.heard[len(d.heard)-1]; got != heard {
+			t.Errorf("%s: asked for %q, want %q", arg, got, heard)
+		}
 	}
 }

@@ -28,10 +28,14 @@ func (c *call) follow(ctx context.Context, l *sessions.Session, s *sent) (*wire.
 	}
 	response, isOfTheWrongForm, err := c.followWhole(ctx, l, s)
 	s.close(l)
-	if isOfTheWrongForm {
+	switch {
+	case isOfTheWrongForm:
 		return c.sendAnew(ctx, l)
+	case err != nil:
+		c.letGo(ctx, l, s.id, err)
+	default:
+		l.GiveBack(false)
 	}
-	l.GiveBack(false)
 	return response, err
 }
 

@@ -187,6 +187,34 @@ func TestLogsAreFilteredByLevel(t *testing.T) {
 	})
 }
 
+// A server of another transport that never stops logging keeps no answer back: what it logs goes on after the call has ended.
+func TestLogsKeepNoAnswerBack(t *testing.T) {
+	u := tool(kind{}, func(k *running) {
+		go func() {
+			for range 10_000 {
+				time.Sleep(5 * time.Millisecond)
+				k.aside(logs("info"))
+			}
+		}()
+		time.Sleep(time.Second)
+	})
+	for _, level := range []string{"info", "error"} { // it is told, or not
+		bridged(t, u, nil, func(r *rig) {
+			r.process(r.b)
+			ctx, cancel := context.WithTimeout(r.t.Context(), 5*time.Second)
+			defer cancel()
+			response, err := r.send(ctx, asking{name: "asks", meta: `,"io.modelcontextprotocol/logLevel":"` + level + `"`})
+			if err != nil {
+				r.t.Fatalf("%s: %v", level, err)
+			}
+			defer response.Body.Close()
+			if g := r.read(response); !strings.Contains(g.text, `"result"`) {
+				r.t.Errorf("%s: got %s", level, g.text)
+			}
+		})
+	}
+}
+
 // A server that logs while its question waits leaves room for the next one.
 func TestLogsLeaveRoomForQuestions(t *testing.T) {
 	u := tool(kind{plain: true}, func(k *running) {

@@ -126,6 +126,7 @@ func (r *reading) pause(ctx context.Context, round []rounds.Question, told [][]b
 		Upstream: r.c.f.u.Name, Session: r.l.ID, Version: r.l.Version, Request: r.id, Event: event,
 		Asks: round, Seen: r.seen, Call: rounds.Digest(r.c.who.Out.Body, false), Means: rounds.Digest(r.c.who.Out.Body, true),
 		Nonce: rand.Text(), By: r.c.f.b.name, Unsent: r.unsent, Tasked: r.c.tasked,
+		Tasks: r.l.TasksLive().Milliseconds(),
 	}
 	switch {
 	case event == "":

@@ -138,6 +138,36 @@ func TestAnotherBerthGoesOn(t *testing.T) {
 	})
 }
 
+// A berth that has not heard of the upstream of a call looks for it where berths write theirs down, before it denies the round.
+func TestABerthLooksForTheUpstreamOfARound(t *testing.T) {
+	u := tool(kind{}, func(k *running) { k.ends(k.ask()) })
+	bridged(t, u, nil, func(r *rig) {
+		f, a, _, _ := r.join(time.Minute)
+		first := r.do(asking{name: "asks", by: a})
+		other := &routing.Upstream{Name: "z", URL: &url.URL{Scheme: "http", Host: "b:80", Path: "/mcp"}}
+		var sought []string
+		late := r.another(func(o *Options) {
+			o.Store, o.Relay, o.Question = f, post{f, "late"}, time.Minute
+			known := o.Endpoint.Router.Pool.Find("a")
+			var pool *routing.Pool
+			pool = routing.NewPool(routing.PoolOptions{Name: "p", Upstreams: []*routing.Upstream{other}, Seek: func(_ context.Context, name string) {
+				sought = append(sought, name)
+				pool.Replace([]*routing.Upstream{other, {Name: "a", URL: known.URL, Draining: true}})
+			}})
+			o.Endpoint.Router = &routing.Router{Pool: pool}
+		})
+		f.berths["late"] = late
+		response, err := late.To(other).Send(r.t.Context(), asking{name: "asks", params: first.answers(accepted)}.request(other.URL), 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer response.Body.Close()
+		if g := r.read(response); len(g.Result.Got) != 1 || r.ran() != 1 || len(sought) != 1 {
+			t.Errorf("got %s, %d runs, looked for %v", g.text, r.ran(), sought)
+		}
+	})
+}
+
 // A client that is gone as another berth takes its round leaves no call behind there.
 func TestARoundOfAClientThatIsGoneEnds(t *testing.T) {
 	u := tool(kind{}, func(k *running) { k.ends(k.ask()) })

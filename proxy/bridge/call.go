@@ -98,12 +98,12 @@ func (c *call) begin(ctx context.Context) (*wire.Response, error) {
 				return early, nil
 			}
 		}
-		var response *sent
-		if err == nil {
-			response, err = c.send(ctx, l)
-		}
 		if err != nil {
 			l.GiveBack(false)
+			return nil, err
+		}
+		response, err := c.send(ctx, l)
+		if err != nil {
 			return nil, err
 		}
 		if again && response.ask == nil && outbound.DeniesSession(response.Status) && l.IsDenied(ctx, c.who.Out) {

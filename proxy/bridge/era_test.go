@@ -146,6 +146,39 @@ func TestTheEraIsAskedOnce(t *testing.T) {
 	})
 }
 
+// While an upstream is silent about its era, requests that come at the same time wait for that once, and not one after the other.
+func TestASilentUpstreamHoldsNobodyUpForLong(t *testing.T) {
+	u := tool(kind{}, where)
+	u.faults = func(w http.ResponseWriter, r *http.Request, m message) bool {
+		if m.Method == "server/discover" {
+			<-r.Context().Done()
+		}
+		return m.Method == "server/discover"
+	}
+	bridged(t, u, nil, func(r *rig) {
+		began := time.Now()
+		done := make(chan bool, 10)
+		for range cap(done) {
+			go func() {
+				r.do(asking{name: "asks"})
+				done <- true
+			}()
+		}
+		for range cap(done) {
+			<-done
+		}
+		if took := time.Since(began); took > 15*time.Second {
+			t.Errorf("it took %v", took)
+		}
+		time.Sleep(time.Minute)
+		asked := len(r.sent("server/discover"))
+		r.do(asking{name: "asks"})
+		if n := len(r.sent("server/discover")); n != asked+1 {
+			t.Errorf("later it was asked %d times", n-asked)
+		}
+	})
+}
+
 // Where the question of berth's own was not answered, the answer to the client's tells.
 func TestTheEraIsToldByTheClientsDiscover(t *testing.T) {
 	for name, answer := range map[string]struct {

@@ -19,11 +19,12 @@ const modernVersion = "2026-07-28"
 
 // face is one upstream of the legacy era as a modern server. It implements exchange.Sender.
 type face struct {
-	b       *Bridge
-	u       *legacy.Upstream
-	probing chan struct{} // holds one: who finds out what the upstream speaks
-	doubted atomic.Int64  // when the upstream was last asked whether it is modern still, and when that was over; in Unix nanoseconds
-	tasks   *coretasks.Server
+	b        *Bridge
+	u        *legacy.Upstream
+	probing  chan struct{} // holds one: who finds out what the upstream speaks
+	silences atomic.Int64  // how often the upstream was silent about what it speaks
+	doubted  atomic.Int64  // when the upstream was last asked whether it is modern still, and when that was over; in Unix nanoseconds
+	tasks    *coretasks.Server
 	*stock
 }
 

@@ -132,6 +132,24 @@ func TestACallThatWasNotSentBeginsAnew(t *testing.T) {
 	})
 }
 
+// Nor has anything run where the server has lost the session before the call was sent there.
+func TestACallThatWasNotSentOutlivesItsSession(t *testing.T) {
+	bridged(t, tool(kind{asks: "roots/list"}, where), nil, func(r *rig) {
+		first := r.do(asking{name: "asks"})
+		r.forget()
+		anew := r.do(asking{name: "asks", params: first.answers(rooted)})
+		if len(anew.Result.Requests) != 1 || r.ran() != 0 {
+			t.Fatalf("got %s, the tool ran %d times", anew.text, r.ran())
+		}
+		if last := r.do(asking{name: "asks", params: anew.answers(rooted)}); last.Result.Type != "complete" || r.ran() != 1 {
+			t.Errorf("got %s, the tool ran %d times", last.text, r.ran())
+		}
+		if g := r.do(asking{name: "asks", params: first.answers(rooted)}); g.Error == nil || !strings.Contains(g.text, "given_up") || r.ran() != 1 {
+			t.Errorf("once more got %s, the tool ran %d times", g.text, r.ran())
+		}
+	})
+}
+
 // Where the berth may have taken that answer, before it was lost, it may have sent the call as well: this does not begin anew.
 func TestACallThatMayHaveBeenSentDoesNotBeginAnew(t *testing.T) {
 	u := tool(kind{asks: "roots/list"}, func(k *running) {

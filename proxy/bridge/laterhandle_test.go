@@ -16,7 +16,7 @@ func asksThenTasks(support, greets string) *upstream {
 		lists: `{"tools":[{"name":"asks","inputSchema":{"type":"object"},"execution":{"taskSupport":"` + support + `"}}]}`,
 	}, func(k *running) {
 		k.ask()
-		k.result = `"result":{"task":{"taskId":"core-1","status":"working","createdAt":"2026-01-01T00:00:00Z","lastUpdatedAt":"2026-01-01T00:00:00Z","ttl":60000}}`
+		k.result = `"result":{"task":{"taskId":"core-1","status":"working","createdAt":"2026-01-01T00:00:00Z","lastUpdatedAt":"2026-01-01T00:00:00Z","ttl":90000}}`
 	})
 	return u
 }

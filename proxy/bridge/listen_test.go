@@ -2,6 +2,7 @@ package bridge
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"net/http"
 	"strings"
@@ -106,6 +107,34 @@ func TestASubscriptionHearsWhatItAskedFor(t *testing.T) {
 			t.Errorf("%d subscriptions that the server does not offer", n)
 		}
 		h.stop()
+	})
+}
+
+// Of what a client that has left wished to hear the server is told no more than that it hears nothing any more of what was subscribed to.
+func TestAClientThatLeavesBeforeAllIsSubscribedTo(t *testing.T) {
+	u := &upstream{}
+	u.faults = func(_ http.ResponseWriter, _ *http.Request, m message) bool {
+		if m.Method == "resources/subscribe" {
+			time.Sleep(time.Second)
+		}
+		return false
+	}
+	bridged(t, u, nil, func(r *rig) {
+		ctx, leave := context.WithTimeout(r.t.Context(), 2500*time.Millisecond)
+		defer leave()
+		uris := strings.Repeat(`"file:x",`, 2) + strings.Repeat(`"file:y",`, 2)
+		for n := range 100 {
+			uris += fmt.Sprintf(`"file:%d",`, n)
+		}
+		response, err := r.send(ctx, asking{method: "subscriptions/listen", params: `"notifications":{"resourceSubscriptions":[` + strings.TrimSuffix(uris, ",") + `]},`})
+		if err == nil {
+			response.Body.Close()
+		}
+		time.Sleep(time.Hour / 2)
+		asked, undone := len(r.sent("resources/subscribe")), len(r.sent("resources/unsubscribe"))
+		if asked > 3 || undone != asked {
+			t.Errorf("%d were subscribed to, and %d no more", asked, undone)
+		}
 	})
 }
 

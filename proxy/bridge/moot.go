@@ -27,7 +27,7 @@ func (c *call) answerMoot(ctx context.Context) (*wire.Response, error) {
 	case st.IsLate(c.f.b.clock.now(ctx)):
 		return moot, nil
 	}
-	u := c.f.u.Pool().Find(st.Upstream)
+	u := c.f.u.Pool().Owner(ctx, st.Upstream)
 	if u == nil {
 		return waits, nil
 	}

@@ -100,16 +100,23 @@ func (f *face) isLegacyBy(ctx context.Context, out *exchange.Request, response *
 	return legacy
 }
 
-// find has ask find out what the upstream speaks, for one request at a time, while nobody knows it.
+// find has ask find out what the upstream speaks, for one request at a time, while nobody knows it. A silence is an answer to all who wait.
 func (f *face) find(ctx context.Context, ask func(ctx context.Context) (needs, unclear bool)) (needs, unclear bool) {
 	if speaks, known := f.u.SpeaksModern(); known {
 		return !speaks, false
 	}
+	before := f.silences.Load()
 	return f.alone(ctx, func(ctx context.Context) (needs, unclear bool) {
-		if speaks, known := f.u.SpeaksModern(); known { // meanwhile
+		switch speaks, known := f.u.SpeaksModern(); {
+		case known: // meanwhile
 			return !speaks, false
+		case f.silences.Load() != before:
+			return false, true
 		}
-		return ask(ctx)
+		if needs, unclear = ask(ctx); ctx.Err() != nil {
+			f.silences.Add(1)
+		}
+		return needs, unclear
 	})
 }
 

@@ -23,8 +23,10 @@ type reading struct {
 	seen []string // keys of what was asked in rounds before
 	over sync.Once
 	asks bool // it ended with a question: flow and session are the held call's
+	cut  bool // its answer has no end: the call may go on at the upstream
 
-	last *step // the answer's end, which waits for what was told before it on another stream; nil: none
+	last *step            // the answer's end, which waits for what was told before it on another stream; nil: none
+	late <-chan time.Time // tells when it has waited long enough; nil: it does not wait yet
 
 	unsent bool // the call is to be sent when its client has answered
 
@@ -114,10 +116,10 @@ func (r *reading) take(ctx context.Context, it flow.Item) (step, error) {
 const straggle = 10 * time.Millisecond
 
 func (r *reading) stragglers() <-chan time.Time {
-	if r.last == nil {
-		return nil
+	if r.last != nil && r.late == nil {
+		r.late = time.After(straggle)
 	}
-	return time.After(straggle)
+	return r.late
 }
 
 // end is the step that the reading ends with.
@@ -134,6 +136,7 @@ func (r *reading) broken(err error) step {
 	if !ok {
 		worded = errReset
 	}
+	r.cut = true
 	return r.end(worded.Status, worded.Body(r.c.id))
 }
 
@@ -144,7 +147,10 @@ func (r *reading) finish() {
 		case r.asks:
 			return
 		case r.h != nil:
+			r.h.Cut = r.cut
 			r.h.Finish()
+		case r.cut:
+			r.l.GiveBackUnended()
 		default:
 			r.l.GiveBack(false)
 		}
@@ -166,7 +172,7 @@ func (r *reading) abandon(why error) {
 		go func() {
 			_ = r.l.Tell(context.Background(), r.c.who.Out, mcp.Cancelled(r.id, mcp.WhyCancelled(why)))
 			r.l.Leave(r.flow)
-			r.l.GiveBack(r.c.who.Among == sessions.ForAll && r.c.mayBeAsked()) // it may yet ask, and not the next caller
+			r.l.GiveBackUnended()
 		}()
 	})
 }

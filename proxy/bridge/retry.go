@@ -56,6 +56,11 @@ func (c *call) retry(ctx context.Context) (*wire.Response, error) {
 	case moot:
 	case errors.Is(err, flow.ErrSessionLost):
 		h.Session.Lose()
+		if st.Unsent && !h.Sent {
+			r.finish()
+			c.lacks = nil
+			return c.begin(ctx) // nothing has run
+		}
 		lost := r.broken(err)
 		r.finish()
 		return wire.Whole(lost.status, lost.body), nil
@@ -83,7 +88,7 @@ func (c *call) retry(ctx context.Context) (*wire.Response, error) {
 // holds it. A call that can be resumed goes on here where that berth is lost. It fails with rounds.ErrState where the
 // upstream has left the pool.
 func (c *call) takeOn(ctx context.Context, st *rounds.State) (h *held.Call, elsewhere *wire.Response, err error) {
-	u := c.f.u.Pool().Find(st.Upstream)
+	u := c.f.u.Pool().Owner(ctx, st.Upstream)
 	if u == nil {
 		return nil, nil, rounds.ErrState
 	}

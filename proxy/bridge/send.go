@@ -2,6 +2,7 @@ package bridge
 
 import (
 	"context"
+	"errors"
 
 	"berth/internal/exchange"
 	"berth/internal/mcp"
@@ -89,28 +90,42 @@ func (c *call) isOfTheWrongForm(ctx context.Context, l *sessions.Session) bool {
 func (c *call) sendAnew(ctx context.Context, l *sessions.Session) (*wire.Response, error) {
 	s, err := c.send(ctx, l)
 	if err != nil {
-		l.GiveBack(false)
 		return nil, err
 	}
 	return c.follow(ctx, l, s)
 }
 
-// send sends the call in a session.
+// send sends the call in a session, which it gives back where it fails.
 func (c *call) send(ctx context.Context, l *sessions.Session) (*sent, error) {
 	s := &sent{id: legacy.NewID()}
 	body, err := c.legacyForm(l, s.id)
 	if err != nil {
+		l.GiveBack(false)
 		return nil, err
 	}
 	s.flow = l.Answer(c.who.Out, s.id, asks(c.Method))
 	if err := c.post(ctx, l, s, body); err != nil {
 		l.Leave(s.flow)
-		if ctx.Err() != nil {
-			go l.Tell(ctx, c.who.Out, mcp.Cancelled(s.id, mcp.WhyCancelled(context.Cause(ctx))))
-		}
+		c.letGo(ctx, l, s.id, err)
 		return nil, err
 	}
 	return s, nil
+}
+
+// letGo gives a session back in which a call, which id names there, has failed without an answer. The upstream is told if its client has left.
+func (c *call) letGo(ctx context.Context, l *sessions.Session, id []byte, err error) {
+	if failed, ok := errors.AsType[*exchange.SendError](err); ok && !failed.Sent {
+		l.GiveBack(false)
+		return
+	}
+	if ctx.Err() == nil {
+		l.GiveBackUnended()
+		return
+	}
+	go func() {
+		_ = l.Tell(context.Background(), c.who.Out, mcp.Cancelled(id, mcp.WhyCancelled(context.Cause(ctx))))
+		l.GiveBackUnended()
+	}()
 }
 
 // post sends the body, and waits for the answer's headers, or for what the upstream asks on the

@@ -8,6 +8,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"berth/internal/mcp"
 	"berth/proxy/bridge/tools"
 )
 
@@ -51,6 +52,24 @@ func TestAnswersAreTranslated(t *testing.T) {
 			if g := r.do(asking{method: method}); g.Result.Type != "complete" || strings.Contains(g.text, `"ttlMs":0,"cacheScope":"private"`) != cached {
 				t.Errorf("%s: got %s", method, g.text)
 			}
+		}
+	})
+}
+
+// A byte order mark, which some servers begin their bodies with, is none of the answer.
+func TestBodiesBeginWithAByteOrderMark(t *testing.T) {
+	u := tool(kind{mark: "\ufeff", lists: `{"tools":[{"name":"asks","inputSchema":{"type":"object"}}],"nextCursor":"2"}`}, where)
+	bridged(t, u, nil, func(r *rig) {
+		if g := r.do(asking{name: "none"}); g.status != 404 || g.text != `{"jsonrpc":"2.0","id":1,"error":{"code":-32601,"message":"Method not found"}}` {
+			t.Errorf("an error: got %d %s", g.status, g.text)
+		}
+		g := r.do(asking{method: "tools/list"})
+		if !strings.HasPrefix(g.text, `{"jsonrpc":"2.0","id":1,"result":{"resultType":"complete"`) {
+			t.Errorf("a list: got %d %s", g.status, g.text)
+		}
+		r.do(asking{method: "tools/list", params: `"cursor":"` + mcp.CursorIn(mcp.ResultObject([]byte(g.text))) + `",`})
+		if asked := r.sent("tools/list"); !strings.Contains(asked[len(asked)-1].body, `"cursor":"2"`) {
+			t.Errorf("its second page was asked for with %s", asked[len(asked)-1].body)
 		}
 	})
 }

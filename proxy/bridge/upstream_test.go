@@ -15,6 +15,7 @@ import (
 // kind is what an upstream is like. The zero value gives the events of its streams ids.
 type kind struct {
 	plain bool   // events have no ids
+	mark  string // what begins the bodies in JSON
 	bare  bool   // no event comes before the first message
 	whole bool   // calls are answered in JSON, with headers only then
 	late  bool   // streams of calls begin a moment after what is asked
@@ -136,7 +137,7 @@ func (u *upstream) initialize(w http.ResponseWriter, m message) {
 	u.sessions[s.id] = s
 	u.mu.Unlock()
 	w.Header().Set("Mcp-Session-Id", s.id)
-	respond(w, 200, fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"result":{"protocolVersion":"2025-11-25","capabilities":%s,"serverInfo":{"name":"old","version":"1"}}}`, m.ID, u.capabilities()))
+	respond(w, 200, u.mark+fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"result":{"protocolVersion":"2025-11-25","capabilities":%s,"serverInfo":{"name":"old","version":"1"}}}`, m.ID, u.capabilities()))
 }
 
 func (u *upstream) capabilities() string {
@@ -222,9 +223,9 @@ func (u *upstream) answer(w http.ResponseWriter, r *http.Request, s *served, m m
 	tool := u.tools[m.Params.Name+m.Params.URI]
 	switch {
 	case result != "":
-		respond(w, 200, fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"result":%s}`, m.ID, result))
+		respond(w, 200, u.mark+fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"result":%s}`, m.ID, result))
 	case tool == nil:
-		respond(w, 200, fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"error":{"code":-32601,"message":"Method not found"}}`, m.ID))
+		respond(w, 200, u.mark+fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"error":{"code":-32601,"message":"Method not found"}}`, m.ID))
 	default:
 		u.run(w, r, s, m, tool)
 	}

@@ -33,7 +33,7 @@ func refuse(err error) Verdict { return Verdict{Step: Refuse, Err: err} }
 
 // follow sends the request of c to where its session is now.
 func follow(c Case, binding sticky.Binding) Verdict {
-	to := c.Pool().Find(binding.Upstream)
+	to := c.Pool().Owner(c.HTTP.Context(), binding.Upstream)
 	if to == nil {
 		return refuse(routing.ErrUnknownSession) // only another berth's configuration knows it
 	}

@@ -12,14 +12,10 @@ import (
 	"berth/proxy/fault"
 )
 
-// byteOrderMark begins a JSON body of some servers. Readers drop it there, and not from
-// an event.
-var byteOrderMark = []byte("\ufeff")
-
 // EndEarly makes an answer that is no event stream, and whose first piece is here, the
 // stream's last event. id is the request's.
 func (w *Writer) EndEarly(id []byte, response *wire.Response, reader *exchange.Reader, piece exchange.Piece) error {
-	piece.Raw, piece.Message = bytes.TrimPrefix(piece.Raw, byteOrderMark), bytes.TrimPrefix(piece.Message, byteOrderMark)
+	piece.Raw = mcp.Unmarked(piece.Raw) // in an event it would stay
 	a, err := mcp.PeekAnswer(piece.Message, piece.Cut)
 	switch {
 	case err != nil || exchange.ShapeOf(response) != exchange.JSON:

@@ -74,7 +74,7 @@ func (l *Subscription) unanswered() error {
 // awaits reports whether some leg may still be acknowledged soon.
 func (l *Subscription) awaits() bool {
 	return slices.ContainsFunc(l.legs, func(g *leg) bool {
-		return g.state == legJoining && (g.upstream == nil || !g.upstream.Silent() && !(g.shared && g.upstream.Drain().Set()))
+		return g.state == legJoining && (g.upstream == nil || !g.upstream.Silent() && !(g.shared && g.upstream.IsDraining()))
 	})
 }
 

@@ -18,7 +18,7 @@ import (
 func (g *leg) join(ctx context.Context) (*feed, *routing.Lease, error) {
 	pool := g.l.Pool()
 	if g.upstream != nil {
-		lease := pool.Own(g.upstream)
+		lease := pool.Own(present(pool, g.upstream))
 		lease.Stand()
 		f, err := g.joinLeased(ctx, lease)
 		return f, lease, err

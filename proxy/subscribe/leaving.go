@@ -8,19 +8,19 @@ import (
 )
 
 var (
-	// errLeaves ends a stream at an upstream that an operator drains: nothing there needs it.
+	// errLeaves ends a stream at an upstream that drains: nothing there needs it.
 	errLeaves = errors.New("proxy: the upstream drains")
 	// errTasksOver is errLeaves of a leg that was for tasks alone, or for these first: there is nobody
 	// to join again.
 	errTasksOver = errors.New("proxy: the upstream drains, and the tasks have ended")
 )
 
-// whileItWorks returns a context that ends, with errLeaves, once an operator drains u and may says
+// whileItWorks returns a context that ends, with errLeaves, once u drains and may says
 // that nothing there needs the stream. stop must be called.
 func whileItWorks(ctx context.Context, u *routing.Upstream, may func() bool) (working context.Context, stop func()) {
 	working, end := context.WithCancelCause(ctx)
-	forget := u.OnDrain(func(mark routing.Drain) {
-		if mark.Set() && may() {
+	forget := u.OnDrain(func(routing.Drain) {
+		if u.IsDraining() && may() {
 			end(errLeaves)
 		}
 	})
@@ -38,8 +38,22 @@ func left(ctx context.Context, err error) error {
 	return err
 }
 
-// awaitWork waits until no operator drains u.
-func awaitWork(ctx context.Context, u *routing.Upstream) error {
+// awaitWork waits until u does not drain, and returns it as pool has it by then.
+func awaitWork(ctx context.Context, pool *routing.Pool, u *routing.Upstream) (*routing.Upstream, error) {
+	for {
+		_, replaced := pool.Watched()
+		now := present(pool, u)
+		if !now.IsDraining() {
+			return now, nil
+		}
+		if err := awaitUse(ctx, now, replaced); err != nil {
+			return nil, err
+		}
+	}
+}
+
+// awaitUse waits until u does not drain, or its pool has others.
+func awaitUse(ctx context.Context, u *routing.Upstream, replaced <-chan struct{}) error {
 	changed := make(chan struct{}, 1)
 	defer u.OnDrain(func(routing.Drain) {
 		select {
@@ -47,9 +61,11 @@ func awaitWork(ctx context.Context, u *routing.Upstream) error {
 		default:
 		}
 	})()
-	for u.Drain().Set() {
+	for u.IsDraining() {
 		select {
 		case <-changed:
+		case <-replaced:
+			return nil
 		case <-ctx.Done():
 			return context.Cause(ctx)
 		}

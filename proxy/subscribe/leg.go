@@ -67,7 +67,7 @@ func (g *leg) isIdle() bool { return g.agreed.Empty() && !g.asked.Empty() }
 
 // run keeps the leg joined until it is ended or refused.
 func (g *leg) run(ctx context.Context) {
-	keepJoined(ctx, g.upstream, func() error { return g.serve(ctx) }, func(err error) {
+	keepJoined(ctx, g.l.Pool(), g.upstream, func() error { return g.serve(ctx) }, func(err error) {
 		if g.report(ctx, report{lost: err}) != nil {
 			dropRefusal(err)
 		}
@@ -135,7 +135,7 @@ func (g *leg) passAll(ctx context.Context, f *feed) error {
 		if err != nil {
 			return err
 		}
-		if g.told(s.about.Task); g.upstream != nil && g.ended.Load() && f.upstream.Drain().Set() {
+		if g.told(s.about.Task); g.upstream != nil && g.ended.Load() && f.upstream.IsDraining() {
 			return errLeaves
 		}
 	}

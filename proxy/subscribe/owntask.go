@@ -23,9 +23,7 @@ type summary struct {
 	place   int // in the queue, from 1; 0: in none
 	paused  bool
 
-	// Of a task that waits for input: the round that asked, and how much is open. Within
-	// a round that only gets less.
-	round, open int
+	asked string // the step that its client is asked since, or for less; "": it waits for no input
 }
 
 // asMade is what a client knows that was given a task's handle.
@@ -44,7 +42,7 @@ func newOwnTask(record upgrade.Task, expires time.Time) *ownTask {
 func (task *ownTask) summary(v upgrade.View) summary {
 	now := summary{status: v.ExtensionStatus(), message: v.Message, place: v.Place, paused: v.Paused}
 	if v.State == upgrade.InputRequired {
-		now.round, now.open = v.Round, len(v.Outstanding())
+		now.asked = v.Ops[len(v.Ops)-1]
 	}
 	if v.State == upgrade.Queued && v.Place == 0 && task.known.status == now.status {
 		now.message, now.place, now.paused = task.known.message, task.known.place, task.known.paused

@@ -46,6 +46,9 @@ func (l *Subscription) turn(silent <-chan time.Time) error {
 			return nil
 		}
 		return l.Out.WriteThrough(reply.Comment)
+	case <-l.replaced:
+		l.follow()
+		return l.judge()
 	case <-l.grace.C:
 		return fault.ErrNobodyLeft
 	case <-l.all.Draining:

@@ -30,23 +30,13 @@ type sharedStream struct {
 	upstream *routing.Upstream
 	filter   listen.Filter
 	request  *exchange.Request
+	host     string // that the client asked for which came first
 	stop     context.CancelFunc
 	done     chan struct{}
 
 	mu      sync.Mutex // guards the fields below
 	members map[*leg]bool
 	stands  *feed // nil: it does not
-}
-
-// shareAll makes legs that are places at the shared streams of all upstreams.
-func (l *Subscription) shareAll(filter listen.Filter) {
-	l.inbox = newInbox()
-	for _, u := range l.Pool().Upstreams() {
-		g := &leg{l: l, upstream: u, asked: filter, shared: true}
-		l.legs = append(l.legs, g)
-		stream := l.all.join(g)
-		g.end = sync.OnceFunc(func() { l.all.shared.leave(stream, g) })
-	}
 }
 
 // join gives g a place at its stream, which it opens if there is none.
@@ -96,8 +86,8 @@ func (s *Subscriptions) open(g *leg, key sharedKey, header *wire.Header) *shared
 	})
 	f := &sharedStream{
 		all: s, key: key, upstream: g.upstream, filter: g.asked,
-		request: outbound.Outgoing(wire.MethodPost, g.l.URL(g.upstream), key.host, header, body),
-		stop:    stop, done: make(chan struct{}), members: make(map[*leg]bool),
+		request: outbound.Outgoing(wire.MethodPost, g.l.URL(g.upstream), key.host, header, body), host: g.l.HTTP.Host,
+		stop: stop, done: make(chan struct{}), members: make(map[*leg]bool),
 	}
 	go f.run(ctx)
 	return f
@@ -125,7 +115,7 @@ func (f *sharedStream) remove(g *leg) (last bool) {
 // it.
 func (f *sharedStream) run(ctx context.Context) {
 	defer close(f.done)
-	keepJoined(ctx, f.upstream, func() error { return f.serve(ctx) }, f.lost)
+	keepJoined(ctx, f.key.ep.Router.Pool, f.upstream, func() error { return f.serve(ctx) }, f.lost)
 }
 
 // lost reports to the members that the stream is lost. Where the upstream refused it each
@@ -144,14 +134,16 @@ func (f *sharedStream) lost(err error) {
 }
 
 func (f *sharedStream) serve(ctx context.Context) error {
-	if err := awaitWork(ctx, f.upstream); err != nil {
+	pool := f.key.ep.Router.Pool
+	at, err := awaitWork(ctx, pool, f.upstream)
+	if err != nil {
 		return err
 	}
-	ctx, stay := whileItWorks(ctx, f.upstream, func() bool { return true })
+	ctx, stay := whileItWorks(ctx, at, func() bool { return true })
 	defer stay()
-	stream := &feed{all: f.all, ep: f.key.ep, upstream: f.upstream, id: []byte(outbound.OwnID)}
+	stream := &feed{all: f.all, ep: f.key.ep, upstream: at, id: []byte(outbound.OwnID)}
 	out := *f.request
-	out.Header = out.Header.Clone()
+	out.URL, out.Host, out.Header = outbound.WithQuery(at.URL, f.key.query), f.key.ep.HostFor(at, f.host), out.Header.Clone()
 	f.key.ep.Authorize(out.Header) // berth's own may be another one since
 	if err := stream.subscribe(ctx, &out); err != nil {
 		return left(ctx, err)
@@ -159,8 +151,7 @@ func (f *sharedStream) serve(ctx context.Context) error {
 	stream.granted = stream.agreed.Within(f.filter)
 	dropOneCallers(stream.response.Header)
 	defer stream.close()
-	pool := f.key.ep.Router.Pool
-	lease := pool.Own(f.upstream)
+	lease := pool.Own(at)
 	lease.Stand()
 	defer lease.Release()
 	defer f.all.count(pool.Name(), true)()

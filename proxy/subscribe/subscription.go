@@ -10,6 +10,7 @@ import (
 	"berth/internal/mcp/listen"
 	"berth/internal/wire"
 	"berth/proxy/reply"
+	"berth/routing"
 	"berth/sticky"
 )
 
@@ -28,6 +29,10 @@ type Subscription struct {
 	agreed listen.Filter // what the client was told, once acknowledged is closed
 
 	own *ownTasks // nil: no task of berth's own making is asked for
+
+	fleetwide listen.Filter       // what all upstreams are asked for
+	heard     []*routing.Upstream // these
+	replaced  <-chan struct{}     // closed once the pool has others; nil: that does not matter
 
 	reports      chan report   // of the client's own legs
 	inbox        *inbox        // of those at streams that subscribers share; nil: there are none

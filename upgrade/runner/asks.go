@@ -16,7 +16,7 @@ import (
 // What a request is refused with that no client will be asked.
 var (
 	errUnheard   = &mcp.Error{Code: mcp.CodeInternal, Message: "the client does not answer any more"}
-	errIllegible = &mcp.Error{Code: mcp.CodeParse, Message: "the request is not UTF-8"}
+	errIllegible = &mcp.Error{Code: mcp.CodeParse, Message: "the request is not UTF-8, or nested too deeply"}
 	errNoSession = &mcp.Error{Code: mcp.CodeInternal, Message: "no client can answer without a session"}
 )
 

@@ -43,12 +43,13 @@ func lacksOutcome(t taskwire.Followed) bool {
 // death of who followed it before.
 func (rd *round) rejoin() (again bool, err error) {
 	t := rd.record()
-	u := rd.r.Pools.Upstream(t)
+	ctx := rd.bounded()
+	defer ctx.End()
+	u := rd.r.Pools.Owner(ctx, t)
 	if u == nil {
 		return false, task.NoUpstream("the server that has the task is not in the pool any more", mcp.Unknown)
 	}
-	ctx := rd.bounded()
-	defer ctx.End()
+	defer rd.room.Give()
 	f := &follower{rd: rd, u: u, id: t.Follows}
 	defer f.leave(ctx)
 	op := rd.l.Op(task.Dispatch)
@@ -57,15 +58,22 @@ func (rd *round) rejoin() (again bool, err error) {
 	if err := rd.must(ctx, op); err != nil {
 		return false, err
 	}
-	var r *reply
+	var refusal *reply
 	if answers := t.Answers(); t.Answered && len(answers) > 0 {
-		if r, err = f.ask(ctx, mcp.MethodUpdateTask, answers); err != nil || r.IsError {
-			return false, f.refused(r, err)
+		r, err := f.ask(ctx, mcp.MethodUpdateTask, answers)
+		if err != nil {
+			return false, err
+		}
+		if r.IsError {
+			refusal = r
 		}
 	}
 	state, err := f.poll(ctx)
-	if err != nil {
+	switch {
+	case err != nil:
 		return false, err
+	case refusal != nil && f.stands(state):
+		return false, f.refused(refusal, nil)
 	}
 	return f.keep(ctx, state)
 }
@@ -81,12 +89,12 @@ func (r *Runner) Withdraw(ctx context.Context, before *task.Task, with *task.Env
 		r.giveUp(ctx, before, before.RequestState, *with, errCancelled)
 		return
 	}
-	u := r.Pools.Upstream(before)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), withdrawTime)
+	defer cancel()
+	u := r.Pools.Owner(ctx, before)
 	if u == nil {
 		return
 	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), withdrawTime)
-	defer cancel()
 	c := aboutTheirs(before.Follows, "berth-"+task.NewName(9), mcp.MethodCancelTask, before.Version, nil)
 	c.Envelope = *with
 	ex, err := pool.Transport.Send(ctx, u, c, before.Terms.MaxResult)

@@ -88,6 +88,11 @@ func (f *follower) open(asks []inquiry.Input) []inquiry.Input {
 	return slices.DeleteFunc(slices.Clone(asks), func(in inquiry.Input) bool { return hasAnswer(t, in) })
 }
 
+// stands reports whether the upstream asks for what it has refused the answers to. Else these came too late: it has ended its task, or goes on.
+func (f *follower) stands(state taskwire.Followed) bool {
+	return state.Status == "input_required" && len(f.open(state.Asks)) < len(state.Asks)
+}
+
 // cancelled ends the task as the upstream has ended its own, which says why.
 func (f *follower) cancelled(ctx context.Context, why string) error {
 	rd := f.rd
@@ -101,7 +106,9 @@ func (f *follower) cancelled(ctx context.Context, why string) error {
 	return nil
 }
 
+// wait waits until the upstream may be asked again. What it has said is in memory no more.
 func (f *follower) wait(ctx context.Context, interval time.Duration) error {
+	f.rd.room.Give()
 	if interval == 0 {
 		interval = followEvery
 	}

@@ -29,7 +29,7 @@ func (r *Runner) IsMoot(ctx context.Context, t *task.Task, with task.Envelope) b
 // nil where all is as the client was told, and how long the upstream wants to be left alone, 0 if it does not say. with is what authorises the request. It fails as
 // Transport.Ask does, and with task.ErrGarbled.
 func (r *Runner) News(ctx context.Context, t *task.Task, with task.Envelope) (op *task.Op, interval time.Duration, err error) {
-	u := r.Pools.Upstream(t)
+	u := r.Pools.Owner(ctx, t)
 	if u == nil {
 		return nil, 0, task.NoUpstream("the server that has the task is not in the pool any more", mcp.Unknown)
 	}

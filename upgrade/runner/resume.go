@@ -29,14 +29,15 @@ const (
 // that had its effect. Where the upstream has nothing to tell, nobody knows what the tool
 // did.
 func (s *stream) resume(t *task.Task) (again bool, err error) {
-	u := s.r.Pools.Upstream(t)
+	ctx := s.bounded()
+	defer ctx.End()
+	u := s.r.Pools.Owner(ctx, t)
 	if u == nil {
 		return false, task.NoUpstream("the server that runs the call is not in the pool any more", mcp.Unknown)
 	}
+	defer s.room.Give()
 	at := s.slot.standIn(u)
 	defer s.slot.leave(at)
-	ctx := s.bounded()
-	defer ctx.End()
 	line, hangUp := s.line(ctx)
 	defer hangUp()
 	begun := time.Now()

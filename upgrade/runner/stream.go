@@ -171,7 +171,7 @@ func (s *stream) hear(ctx context.Context, m transport.Message) (r *reply, over 
 		return nil, false, task.ErrGarbled
 	case a.Method == "":
 		return s.answered(a, m)
-	case !isText:
+	case !isText, !task.IsKept(m.Data):
 		s.ignore(ctx, a, m)
 		return nil, false, nil
 	}
@@ -179,7 +179,7 @@ func (s *stream) hear(ctx context.Context, m transport.Message) (r *reply, over 
 	return nil, false, err
 }
 
-// ignore drops a request or notification that is not UTF-8: who shows it to a client, or
+// ignore drops a request or notification that is not UTF-8, or nested too deeply: who shows it to a client, or
 // keeps it, could not tell what it says. How far the stream came it tells all the same.
 func (s *stream) ignore(ctx context.Context, a mcp.Answer, m transport.Message) {
 	onFreshStack(func() {

@@ -45,6 +45,12 @@ func decodePlain(data []byte) *Task {
 	return s.Task
 }
 
+// IsKept reports whether a JSON value may be part of a record that is to be read again: it stands in three objects and arrays there.
+func IsKept(value []byte) bool {
+	s := jsonscan.New(value)
+	return s.Into("", 3) && s.Value() != nil
+}
+
 // reader is a record that is read by hand, as long as it is plain.
 type reader struct {
 	jsonscan.Scanner

@@ -85,6 +85,16 @@ func (p *Pools) Upstream(t *task.Task) *routing.Upstream {
 	return pool.Routing.Find(t.Upstream)
 }
 
+// Owner is Upstream for what is to be done there: berths may know of the upstream where others look, as of one that has left this
+// berth's source or file.
+func (p *Pools) Owner(ctx context.Context, t *task.Task) *routing.Upstream {
+	pool := p.Get(t.Pool)
+	if pool == nil {
+		return nil
+	}
+	return pool.Routing.Owner(ctx, t.Upstream)
+}
+
 // Tell posts a notification or a response with all that a task's call c bears beside its
 // body. It reports whether the upstream has taken it.
 func (p *Pools) Tell(ctx context.Context, t *task.Task, c *task.Call, body []byte) bool {

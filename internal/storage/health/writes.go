@@ -14,7 +14,7 @@ import (
 type writes struct {
 	log     *slog.Logger
 	refused refusals
-	last    atomic.Int64 // when it was refused last, in ns of Unix time; 0: never
+	last    atomic.Pointer[time.Time] // when it was refused last, by the monotonic clock too; nil: never
 }
 
 // Note takes in the outcome of an operation at a server.
@@ -26,7 +26,7 @@ func (w *writes) Note(op, part string, err error) {
 		return
 	}
 	if f, failed := errors.AsType[*engine.Fault](err); failed && refusesWrites(op, f) {
-		w.last.Store(time.Now().UnixNano())
+		w.last.Store(new(time.Now()))
 		if !w.refused.standing.Load() {
 			w.refused.begin(w.log, "", part, "store refuses writes", "reason", string(f.Reason), "error", f.Detail)
 		}
@@ -35,8 +35,8 @@ func (w *writes) Note(op, part string, err error) {
 
 // Refused is when a write was refused last; the zero time: never.
 func (w *writes) Refused() time.Time {
-	if at := w.last.Load(); at != 0 {
-		return time.Unix(0, at)
+	if at := w.last.Load(); at != nil {
+		return *at
 	}
 	return time.Time{}
 }

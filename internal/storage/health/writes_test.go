@@ -11,6 +11,23 @@ import (
 	"berth/internal/storage/engine"
 )
 
+// When a write was refused is told by a clock that nobody sets: a step back would have the store be doubted for as long.
+func TestARefusalIsTimedByTheMonotonicClock(t *testing.T) {
+	w := &writes{log: slog.New(slog.DiscardHandler)}
+	if !w.Refused().IsZero() {
+		t.Error("refused before it was")
+	}
+	before := time.Now()
+	w.Note(engine.OpPut, "", &engine.Fault{Op: engine.OpPut, Reason: engine.ReasonOOM})
+	at := w.Refused()
+	if at == at.Round(0) {
+		t.Error("it has no monotonic time")
+	}
+	if at.Before(before) || time.Since(at) > time.Minute {
+		t.Errorf("it was refused at %v, want just now", at)
+	}
+}
+
 // What refuses writes now and then is told of once a minute, by what it said.
 func TestRefusedWritesAreTold(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

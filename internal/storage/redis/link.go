@@ -127,7 +127,11 @@ func (l *link) requests(aboard []*passenger) []byte {
 // astray reports whether the server has answered that it is the wrong one: its name may stand for another one by now.
 func astray(aboard []*passenger) bool {
 	for _, p := range aboard {
-		if why := p.answer.refused(); why != nil && (redis.HasErrorPrefix(why, "READONLY") || redis.HasErrorPrefix(why, "MOVED")) {
+		why := p.answer.refused()
+		if why == nil {
+			continue
+		}
+		if known := lookup(why.Error()); known.code == "READONLY" || known.code == "MOVED" {
 			return true
 		}
 	}

@@ -45,6 +45,25 @@ func TestAServerThatTakesNoWritesIsLeft(t *testing.T) {
 	}
 }
 
+// Servers before 7.0 quote what a script was refused for in an error of their own.
+func TestAServerIsLeftThatSaysSoInAScriptsError(t *testing.T) {
+	for said, want := range map[string]bool{
+		"READONLY You can't write against a read only replica. script: ab12, on @user_script:12.":                                              true,
+		"ERR Error running script (call to f_ab12): @user_script:12: @user_script: 12: -READONLY You can't write against a read only replica.": true,
+		"MOVED 3999 127.0.0.1:6381": true,
+		"ERR Error running script (call to f_ab12): @user_script:12: @user_script: 12: -OOM command not allowed when used memory > 'maxmemory'.": false,
+		"WRONGTYPE Operation against a key holding the wrong kind of value":                                                                      false,
+	} {
+		p := new(passenger)
+		if err := p.answer.read(bufio.NewReader(strings.NewReader("-" + said + "\r\n"))); err != nil {
+			t.Fatal(err)
+		}
+		if got := astray([]*passenger{p}); got != want {
+			t.Errorf("%s: left: %v, want %v", said, got, want)
+		}
+	}
+}
+
 // A connection is trusted for so long only, and not once it was unused for long.
 func TestAConnectionIsUsedAsLongAsItIsTrusted(t *testing.T) {
 	s := tripsTo(t, redistest.Start(t).Addr, time.Minute)

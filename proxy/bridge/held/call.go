@@ -27,6 +27,7 @@ type Call struct {
 	out   *exchange.Request  // in whose name it goes on
 	Flow  *flow.Flow         // its answer, where it is not known that this can be resumed; nil: it can
 	Sent  bool               // the call was, that first had to be answered
+	Cut   bool               // it has no answer, and may go on at the upstream
 	ended map[string]*answer // by the nonce of the round whose answers brought it
 	over  bool
 
@@ -188,6 +189,10 @@ func (h *Call) Finish() {
 	h.here = false
 	h.stop()
 	h.mu.Unlock()
-	h.Session.GiveBack(false)
+	if h.Cut {
+		h.Session.GiveBackUnended()
+	} else {
+		h.Session.GiveBack(false)
+	}
 	time.AfterFunc(Replay, func() { h.among.forget(h) })
 }

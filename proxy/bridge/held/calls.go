@@ -74,7 +74,7 @@ func (hs *Calls) Take(ctx context.Context, st *rounds.State, pool *sessions.Pool
 		if st.By != hs.name {
 			keep = Replay
 		}
-		l := pool.Adopt(legacy.Session{At: at, ID: st.Session, Version: st.Version, Opened: legacy.OwnPost(out, nil)}, keep)
+		l := pool.Adopt(legacy.Session{At: at, ID: st.Session, Version: st.Version, Opened: legacy.OwnPost(out, nil)}, keep, time.Duration(st.Tasks)*time.Millisecond)
 		return hs.newCall(string(st.Request), out, l)
 	})
 	if h == nil {

@@ -73,6 +73,7 @@ func (h *Call) expire() {
 
 // abandon tells the upstream that nobody will answer, and why nobody wants the call any more.
 func (h *Call) abandon(ctx context.Context, asks []rounds.Question, why string) {
+	h.Cut = true
 	h.among.questions.Add(rounds.WasAbandoned, len(asks))
 	for _, q := range asks {
 		_ = h.Session.Tell(ctx, h.out, rounds.Cancelled(q))

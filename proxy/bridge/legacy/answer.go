@@ -4,6 +4,7 @@ import (
 	"io"
 	"time"
 
+	"berth/internal/mcp"
 	"berth/internal/sse"
 	"berth/internal/wire"
 	"berth/proxy/fault"
@@ -28,13 +29,13 @@ func ReadWhole(response *wire.Response) ([]byte, error) {
 	if n := response.ContentLength; n >= 0 && n <= presized {
 		body := make([]byte, n)
 		_, err := io.ReadFull(response.Body, body)
-		return body, err
+		return mcp.Unmarked(body), err
 	}
 	body, err := io.ReadAll(io.LimitReader(response.Body, MaxAnswer+1))
 	if err == nil && len(body) > MaxAnswer {
 		err = fault.AnswerTooLarge
 	}
-	return body, err
+	return mcp.Unmarked(body), err
 }
 
 // LeaveAlone notes for how long a server wants to be left alone, if an event says so (2025-11-25, transports: "The client MUST

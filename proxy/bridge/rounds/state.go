@@ -25,6 +25,7 @@ type State struct {
 	Event    string          `json:"e,omitempty"` // from which on its answer goes on; "": a berth holds it, or nobody
 	Else     string          `json:"y,omitempty"` // likewise, if By is lost, which holds it as long as it stands
 	Heard    string          `json:"g,omitempty"` // the last event of the session's GET stream
+	Tasks    int64           `json:"z,omitempty"` // for how long tasks live in the session, in milliseconds
 	Asks     []Question      `json:"q"`           // what is open
 	Requests []string        `json:"x,omitempty"` // what each of Asks asks, to ask it again
 	Seen     []string        `json:"o,omitempty"` // keys of all that was asked so far

@@ -8,10 +8,18 @@ import (
 )
 
 // Adopt is a session that another berth may have opened, in use by a call that goes on here. It stands on no shelf. If keep is
-// not 0 it is ended that long after its last use, unless that leaves it to others.
-func (p *Pool) Adopt(s legacy.Session, keep time.Duration) *Session {
-	return &Session{Session: s, pool: p, level: -1, users: 1, alone: true, gone: true, adopted: keep}
+// not 0 it is ended that long after its last use, unless that leaves it to others, but not before tasks have ended that were made
+// there and live that long.
+func (p *Pool) Adopt(s legacy.Session, keep, tasks time.Duration) *Session {
+	l := &Session{Session: s, pool: p, level: -1, users: 1, alone: true, gone: true, adopted: keep}
+	if tasks > 0 {
+		l.KeepTask(othersTasks, time.Now().Add(tasks))
+	}
+	return l
 }
+
+// othersTasks stands for the tasks that other berths know of: no server's id is empty.
+const othersTasks = ""
 
 // Of lends the session that a task lives in, whoever has it: what is asked about a task disturbs
 // no call. One that another berth has opened is not this one's to end.

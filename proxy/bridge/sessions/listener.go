@@ -59,6 +59,9 @@ func (l *Session) Subscribe(ctx context.Context, out *exchange.Request, uri stri
 		return false
 	}
 	defer func() { <-l.subscribing }()
+	if ctx.Err() != nil {
+		return false
+	}
 	if l.subscribed[uri] == 0 {
 		if err := l.say(ctx, out, mcp.MethodSubscribe, uri); err != nil {
 			if ctx.Err() != nil { // it may be granted all the same

@@ -30,14 +30,20 @@ func (p *Pool) put(ctx context.Context, at *legacy.Upstream, b *Borrower, pendin
 	defer s.tell()
 	s.opening = s.opening && alone
 	i := slices.Index(s.loans, pending)
-	if err != nil {
+	isLost := err == nil && l.gone // its stream has told: a call finds that out as in any other
+	if err != nil || isLost {
 		p.open--
 		s.loans = slices.Delete(s.loans, i, i+1)
 		s.settle()
+	}
+	if err != nil {
 		return newLoan{nil, err}
 	}
 	l.users, l.alone = 1, alone
 	l.noteUse(b.Out)
+	if isLost {
+		return newLoan{l, nil}
+	}
 	s.loans[i] = l
 	if len(p.listeners[s.whose]) > 0 {
 		go l.Listen(context.WithoutCancel(ctx), b.Out, "")

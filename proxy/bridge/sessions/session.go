@@ -77,8 +77,27 @@ func (l *Session) GiveBack(lost bool) {
 		go l.End(context.Background())
 	case l.adopted > 0:
 		// Whoever answers the same round once more may still read there.
-		time.AfterFunc(l.adopted, func() { l.End(context.Background()) })
+		time.AfterFunc(l.adopted, l.endAdopted)
 	}
+}
+
+// endAdopted ends a session that another berth has opened, once no tasks live in it.
+func (l *Session) endAdopted() {
+	if d := l.TasksLive(); d > 0 {
+		time.AfterFunc(d, l.endAdopted)
+		return
+	}
+	l.End(context.Background())
+}
+
+// GiveBackUnended is GiveBack of a session whose call has no answer, and may go on at the upstream: it may yet ask, and not the next caller. A
+// session that another caller may be lent takes no new call, and ends once nobody uses it and no tasks live in it.
+func (l *Session) GiveBackUnended() {
+	p := l.pool
+	p.mu.Lock()
+	l.leaves = l.leaves || l.alone && p.settings().Isolation == ForAll
+	p.mu.Unlock()
+	l.GiveBack(false)
 }
 
 // Deny ends a use of the session, which the upstream knows no more. It may have been started anew: what else stands on the shelf is as old,
@@ -113,15 +132,15 @@ func (l *Session) LeaveToOthers() {
 	l.adopted = 0
 }
 
-// remove takes the session off its shelf. The caller holds Pool.mu.
+// remove takes the session off its shelf, or keeps it off where it is being opened. The caller holds Pool.mu.
 func (l *Session) remove() {
 	if l.gone {
 		return
 	}
 	l.gone = true
-	l.pool.open--
 	l.cover()
-	if s := l.shelf; s != nil {
+	if s := l.shelf; slices.Contains(s.loans, l) {
+		l.pool.open--
 		for li, own := range l.pool.listeners[s.whose] {
 			if own == l {
 				li.Lose() // what it has subscribed to is lost

@@ -44,6 +44,16 @@ func (l *Session) hasTasks() bool {
 	return false
 }
 
+// TasksLive is for how long tasks of the session live, as far as this berth knows.
+func (l *Session) TasksLive() (d time.Duration) {
+	l.pool.mu.Lock()
+	defer l.pool.mu.Unlock()
+	for _, until := range l.tasks {
+		d = max(d, time.Until(until))
+	}
+	return d
+}
+
 // Listed reports whether the tools were learned that the session has.
 func (l *Session) Listed() bool { return l.listed.Load() }
 
