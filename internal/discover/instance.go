@@ -78,7 +78,7 @@ func hasPort(u *url.URL) bool {
 	return err == nil && n > 0 || parsed.Port() == "" && !strings.HasSuffix(u.Host, ":")
 }
 
-// Spot is where u leads, in one spelling: of addresses, of case, and of a port that is the scheme's own. An escaped slash of the path is none.
+// Spot is where u leads, in one spelling: of addresses, of case, and of a port that is the scheme's own. The path is as it is written.
 func Spot(u *url.URL) string {
 	host, port := strings.ToLower(u.Hostname()), cmp.Or(u.Port(), ownPorts[u.Scheme])
 	if address, err := netip.ParseAddr(host); err == nil {
