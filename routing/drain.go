@@ -62,7 +62,9 @@ func (d *draining) mark() (drain Drain) {
 }
 
 // IsDraining reports whether the upstream gets no new work, by a list that it stands in or by an operator's mark.
-func (u *Upstream) IsDraining() bool { return u.Draining || u.drain.listed.Load() || u.drain.mark().Set() }
+func (u *Upstream) IsDraining() bool {
+	return u.Draining || u.drain.listed.Load() || u.drain.mark().Set()
+}
 
 // Drain returns the operator's mark on the upstream.
 func (u *Upstream) Drain() Drain { return u.drain.mark() }

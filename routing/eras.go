@@ -29,7 +29,8 @@ func (p *Pool) Speaks(u *Upstream, era mcp.Era, refused []*Upstream) {
 // refused as of an era that they do not speak. If that is all of the pool, nobody speaks it
 // for now.
 func (p *Pool) Refused(era mcp.Era, refused []*Upstream) (another bool) {
-	if time.Now().UnixNano() < p.nobody[era].Load() {
+	now := time.Since(p.began)
+	if int64(now) < p.nobody[era].Load() {
 		return false
 	}
 	all := true
@@ -41,7 +42,7 @@ func (p *Pool) Refused(era mcp.Era, refused []*Upstream) (another bool) {
 		another = another || !u.Profile().IsForeign(era)
 	}
 	if all {
-		p.nobody[era].Store(time.Now().Add(eraMemory).UnixNano())
+		p.nobody[era].Store(int64(now + eraMemory))
 	}
 	return another
 }

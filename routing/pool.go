@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"berth/routing/health"
 	"berth/routing/turns"
@@ -58,7 +59,8 @@ type Pool struct {
 	members   atomic.Pointer[members]
 	partial   atomic.Bool // see SetPartial
 
-	nobody [2]atomic.Int64 // by mcp.Era: until when, in Unix nanoseconds, no upstream is taken to speak it
+	began  time.Time       // when the pool was made
+	nobody [2]atomic.Int64 // by mcp.Era: until when, in nanoseconds since then, no upstream is taken to speak it
 
 	ejecting sync.Mutex // held while an ejection is weighed: two must not both be the last that may be
 	changing sync.Mutex // guards the fields below; held while members or settings change, and while the result of a check is noted
@@ -71,6 +73,7 @@ type Pool struct {
 func NewPool(o PoolOptions) *Pool {
 	p := &Pool{
 		name:      o.Name,
+		began:     time.Now(),
 		probe:     o.Probe,
 		seek:      o.Seek,
 		revive:    o.Revive,

@@ -36,7 +36,7 @@ func (r *rebinder) move(ctx context.Context, key Key, from, to Binding) (Binding
 	switch {
 	case err == nil && from.Upstream != to.Upstream:
 		r.rolls.remove(ctx, key, from.Upstream)
-	case err != nil && stands.Upstream != to.Upstream && from.Upstream != to.Upstream:
+	case err != nil && (stands.Upstream != to.Upstream || errors.Is(err, ErrUnknown)) && from.Upstream != to.Upstream:
 		r.rolls.remove(ctx, key, to.Upstream)
 	}
 	if err != nil && !errors.Is(err, ErrMoved) {

@@ -41,7 +41,7 @@ type peer struct {
 	touched  time.Time // when its last session ended; before that when it was ready
 	odd      map[string]bool
 
-	heard  atomic.Int64 // when it last wrote to stdout, in Unix nanoseconds
+	heard  atomic.Int64 // when it last wrote to stdout, in nanoseconds since begun
 	sign   *call        // by which it is asked for a sign of life; nil: it is not
 	silent bool         // it gave none
 }

@@ -32,7 +32,7 @@ func (s *Server) watch() {
 // watchOver asks a process for a sign of life that has said nothing for a while though it has calls in flight; one that gives none is
 // silent until it says something. It reports whether there is more to wait for.
 func (p *peer) watchOver(now time.Time) (again bool) {
-	heard, waits := time.Unix(0, p.heard.Load()), p.calls.waitSince()
+	heard, waits := p.begun.Add(time.Duration(p.heard.Load())), p.calls.waitSince()
 	switch {
 	case p.stopping || !p.isReady():
 	case p.sign == nil && waits.IsZero():

@@ -90,7 +90,7 @@ func tryMove(ctx context.Context, c Case, u *routing.Upstream, alive bool) (stic
 	return rebind(ctx, c, standing, opened)
 }
 
-// rebind makes what was opened the session, unless another berth was first. Where the store does not say who was, what was
+// rebind makes what was opened the session, unless another berth was first, or it has ended. Where the store does not say who was, what was
 // opened is left as it is.
 func rebind(ctx context.Context, c Case, standing sticky.Binding, opened *session.Session) (sticky.Binding, Outcome, error) {
 	next := sticky.Binding{
@@ -109,6 +109,8 @@ func rebind(ctx context.Context, c Case, standing sticky.Binding, opened *sessio
 	case errors.Is(err, sticky.ErrMoved):
 		opened.End(ctx)
 		return now, Overtaken, nil
+	case errors.Is(err, sticky.ErrUnknown): // its client has ended it meanwhile
+		opened.End(ctx)
 	}
 	return now, Unkept, err // what was opened may be the session by now, or be in a moment
 }

@@ -20,13 +20,13 @@ type ear struct {
 	of    *Session
 	stop  context.CancelFunc
 	alone time.Duration // for which the server wants to be left alone before it is read again; of who reads
+	stood bool          // it was read before; of who reads
 
 	// Pool.mu guards these.
 	last   string            // id of the last event
 	out    *exchange.Request // in whose name it is read, as who needs it has last shown
 	stands chan struct{}     // closed when the stream stands, or nobody need wait for that
 	early  bool              // the session is being opened
-	stood  bool              // the stream has stood
 }
 
 const (
@@ -125,12 +125,16 @@ func (e *ear) run(ctx context.Context) {
 			l.StopListening()
 			return
 		case errors.Is(err, errDenied):
-			if lost := l.IsDenied(ctx, e.as()); lost || !e.forgets() {
-				l.deafen(lost)
+			isLost := l.IsDenied(ctx, e.as())
+			if ctx.Err() != nil {
+				return
+			}
+			if isLost || !e.forget() {
+				l.deafen(isLost, e.stood)
 				return
 			}
 		case errors.Is(err, errNoStream):
-			l.deafen(false)
+			l.deafen(false, e.stood)
 			return
 		case errors.Is(err, legacy.ErrStands):
 			// The server may have yet to see that it was left.
@@ -173,26 +177,31 @@ func (e *ear) as() *exchange.Request {
 	return e.out
 }
 
-// forgets has the stream be read from now on, for the server may know the last event no more. It reports false if that was done before.
-func (e *ear) forgets() bool {
-	e.of.pool.mu.Lock()
-	defer e.of.pool.mu.Unlock()
-	had := e.last != ""
-	e.last = ""
-	return had
-}
-
-// deafen notes that the session has no GET stream, or that the upstream has lost it. Who was told that it would hear of the upstream there
-// is told of the end.
-func (l *Session) deafen(lost bool) {
+// forget has the stream be read from now on, where the upstream knows the last event no more. It reports false if there was none to go on
+// from.
+func (e *ear) forget() bool {
+	l := e.of
 	l.pool.mu.Lock()
 	defer l.pool.mu.Unlock()
-	stood := l.ear != nil && l.ear.stood
+	if e.last == "" {
+		return false
+	}
+	e.last = ""
+	l.misses()
+	return true
+}
+
+// deafen notes that the session has no GET stream, which stood before or did not, or that the upstream has lost the session.
+func (l *Session) deafen(lost, stood bool) {
+	l.pool.mu.Lock()
+	defer l.pool.mu.Unlock()
 	l.cover()
-	if l.deaf = true; lost {
+	l.deaf = true
+	switch {
+	case lost:
 		l.remove()
-	} else if stood {
-		l.tellLost()
+	case stood:
+		l.misses()
 	}
 }
 
@@ -224,9 +233,7 @@ func (e *ear) hearOnce(ctx context.Context) error {
 		return nil
 	}
 	e.settle()
-	l.pool.mu.Lock()
 	e.stood = true
-	l.pool.mu.Unlock()
 	events := sse.NewReader(response.Body, legacy.MaxAnswer)
 	for {
 		next, err := events.Next()

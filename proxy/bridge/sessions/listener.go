@@ -10,7 +10,7 @@ import (
 // Listener hears what the upstream tells on the streams of sessions that is of no call. It may not call the pool.
 type Listener interface {
 	Hear(from *Session, message []byte)
-	Lose() // its own session
+	Lose() // its own session, or what is told there
 }
 
 // Subscribe has one hear all sessions of a caller's, and know of the loss of its own. It returns those that are there:
@@ -37,6 +37,18 @@ func (p *Pool) Unsubscribe(whose string, li Listener) {
 	for _, l := range p.sessionsOf(whose) {
 		if l.users == 0 {
 			l.cover()
+		}
+	}
+}
+
+// misses has those who listen by the session end: what is told there is not heard, or was not. The caller holds Pool.mu.
+func (l *Session) misses() {
+	if l.shelf == nil {
+		return
+	}
+	for li, own := range l.pool.listeners[l.shelf.whose] {
+		if own == l {
+			li.Lose()
 		}
 	}
 }

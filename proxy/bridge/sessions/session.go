@@ -141,21 +141,9 @@ func (l *Session) remove() {
 	l.cover()
 	if s := l.shelf; slices.Contains(s.loans, l) {
 		l.pool.open--
-		l.tellLost()
+		l.misses() // what was subscribed to in it is lost
 		s.loans = slices.DeleteFunc(s.loans, func(other *Session) bool { return other == l })
 		s.settle()
-	}
-}
-
-// tellLost has those know whose own session it is that what they have subscribed to there is lost. The caller holds Pool.mu.
-func (l *Session) tellLost() {
-	if l.shelf == nil {
-		return
-	}
-	for li, own := range l.pool.listeners[l.shelf.whose] {
-		if own == l {
-			li.Lose()
-		}
 	}
 }
 
