@@ -34,8 +34,10 @@ func (r *Router) byAffinity(ctx context.Context, q *Query, d *Decision) {
 	for _, value := range q.Affinity {
 		a := Affinity{Key: r.AffinityKey(q.Principal, value)}
 		source, _ := q.Trail.Look(ctx, r.Bindings, &a.Key, &a.Binding)
-		if owner := r.bound(ctx, q, &a.Binding); d.Owner == nil && owner != nil {
-			d.Owner, d.Source, d.Key, d.Binding = owner, source, a.Key, a.Binding
+		if d.Owner == nil {
+			if d.Owner = r.bound(ctx, q, &a.Binding); d.Owner != nil {
+				d.Source, d.Key, d.Binding = source, a.Key, a.Binding
+			}
 		}
 		d.Affinities = append(d.Affinities, a)
 	}

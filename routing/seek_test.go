@@ -64,11 +64,13 @@ func TestWhatIsBoundToASoughtOwnerGoesThere(t *testing.T) {
 func TestCallsGoToASoughtOwnerOfAValueOrState(t *testing.T) {
 	f := newFleet(t, "memory:")
 	f.bind(t, f.AffinityKey("", "handle"), "late")
+	f.bind(t, f.AffinityKey("", "known"), "a")
 	f.Bindings.Prefer(t.Context(), f.HintKey("", routing.HintID("tools/call", "round2", "")), "late")
 	for _, c := range []struct {
 		query routing.Query
 		owner string
 	}{
+		{routing.Query{Calls: []mcp.Call{{Method: "tools/call"}}, Affinity: []string{"known", "handle"}}, "a"},
 		{routing.Query{Calls: []mcp.Call{{Method: "tools/call"}}, Affinity: []string{"new", "handle"}}, "late"},
 		{routing.Query{Calls: []mcp.Call{{Method: "tools/call", RequestState: "round2"}}}, ""},
 		{routing.Query{Calls: []mcp.Call{{Method: "tools/call"}}, Affinity: []string{"new"}}, ""},
@@ -83,7 +85,7 @@ func TestCallsGoToASoughtOwnerOfAValueOrState(t *testing.T) {
 		router.Pool = p
 		var d routing.Decision
 		err := router.Decide(t.Context(), &c.query, &d)
-		is, names := "", c.owner != "" || c.query.Calls[0].RequestState != ""
+		is, names := "", c.owner == "late" || c.query.Calls[0].RequestState != ""
 		if d.Owner != nil {
 			is = d.Owner.Name
 		}

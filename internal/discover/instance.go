@@ -78,13 +78,13 @@ func hasPort(u *url.URL) bool {
 	return err == nil && n > 0 || parsed.Port() == "" && !strings.HasSuffix(u.Host, ":")
 }
 
-// Spot is where u leads, in one spelling: of addresses, of case, and of a port that is the scheme's own.
+// Spot is where u leads, in one spelling: of addresses, of case, and of a port that is the scheme's own. The path is as it is written.
 func Spot(u *url.URL) string {
 	host, port := strings.ToLower(u.Hostname()), cmp.Or(u.Port(), ownPorts[u.Scheme])
 	if address, err := netip.ParseAddr(host); err == nil {
 		host = address.String()
 	}
-	return u.Scheme + "://" + net.JoinHostPort(host, port) + cmp.Or(u.Path, "/")
+	return u.Scheme + "://" + net.JoinHostPort(host, port) + cmp.Or(u.EscapedPath(), "/")
 }
 
 var ownPorts = map[string]string{"http": "80", "https": "443"}

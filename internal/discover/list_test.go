@@ -28,6 +28,9 @@ func TestListsAreReadWhole(t *testing.T) {
 	if got, want := fmt.Sprint(urls), "[http://10.0.0.1:7101/mcplegacy http://10.0.0.2/mcp https://b.example/x/mcp]"; got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
+	if list, err := discover.Parse([]byte(`[{"name":"a","url":"http://h/x/y"},{"name":"b","url":"http://h/x%2Fy"}]`), place); err != nil || len(list) != 2 {
+		t.Errorf("got %v, %v, want two: an escaped slash parts nothing", list, err)
+	}
 	if list, err := discover.Parse([]byte("[]"), place); err != nil || len(list) != 0 {
 		t.Errorf("got %v, %v, want an empty list", list, err)
 	}

@@ -159,6 +159,23 @@ func TestWhoIsNamedNoMoreStaysUntilTheSourceAnswers(t *testing.T) {
 	})
 }
 
+// What has another name by now drains by the former one, by which its tasks are found.
+func TestWhoIsRenamedDrainsByTheFormerNameThoughASourceIsAwaited(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r, s := newRig(t), make(told)
+		renamed := func(name, to string) []discover.Instance {
+			list := at(name)
+			list[0].Name = to
+			return list
+		}
+		r.Follow(discover.Plan{Named: at("a b"), Rules: rules})
+		r.Follow(discover.Plan{Named: renamed("a", "y"), Source: s, Key: "1", Rules: rules})
+		r.expect(t, "a drains, b", false)
+		r.Follow(discover.Plan{Named: renamed("b", "z"), Source: s, Key: "1", Rules: rules})
+		r.expect(t, "a drains, b drains, y@a", false)
+	})
+}
+
 // What is waited for before anything is served is asked once, and followed then.
 func TestTheFirstAnswerCanBeWaitedFor(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

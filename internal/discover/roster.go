@@ -108,12 +108,14 @@ func (r *roster) meet(instance Instance, c *Changes) {
 }
 
 // name has these be those that the configuration names: they have not left, and are nobody's to hear of. Those that were named before
-// drain, as those do that leave a source; where a source is awaited that may tell of them, once it has answered.
+// drain, as those do that leave a source; where a source is awaited that may tell of them, once it has answered. One that has another name
+// now drains by the former one at once.
 func (r *roster) name(named []Instance, awaited bool, now time.Time) (c Changes) {
 	before := r.named
 	r.named = map[string]Instance{}
+	spots := map[string]bool{}
 	for _, i := range named {
-		r.named[i.Name] = i
+		r.named[i.Name], spots[Spot(i.URL)] = i, true
 		if e := r.known[i.Name]; e != nil && (e.stays || !e.left.IsZero()) {
 			delete(r.known, i.Name)
 		}
@@ -126,6 +128,12 @@ func (r *roster) name(named []Instance, awaited bool, now time.Time) (c Changes)
 			r.known[name] = &entry{Instance: i, stays: true}
 		default:
 			r.known[name] = &entry{Instance: i, left: now}
+			c.Left = append(c.Left, name)
+		}
+	}
+	for name, e := range r.known {
+		if e.stays && e.left.IsZero() && spots[Spot(e.URL)] {
+			e.left = now
 			c.Left = append(c.Left, name)
 		}
 	}
