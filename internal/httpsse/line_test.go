@@ -179,6 +179,31 @@ func TestAPostThatIsHeldWhileItsCallAsks(t *testing.T) {
 	})
 }
 
+// A POST that is held longer than its call lasts is not waited for as long as the session lasts.
+func TestAPostThatIsHeldForGoodEndsBehindItsCall(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newServer(t, httpsse.Options{})
+		session := s.open()
+		left := make(chan struct{})
+		s.takes = func(_ http.ResponseWriter, r *http.Request, body string) bool {
+			s.last().say <- message(result(string(mcp.ID([]byte(body))), "x"))
+			<-r.Context().Done()
+			close(left)
+			return true
+		}
+		response, err := s.Send(t.Context(), wire.MethodPost, request("7", "tools/call"), 10*time.Second, session...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		exchangetest.ReadAll(t, response)
+		select {
+		case <-left:
+		case <-time.After(time.Minute):
+			t.Error("the POST outlives its call")
+		}
+	})
+}
+
 // A client that hangs up does not take back what it has said.
 func TestAHangUpTakesNothingBack(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -73,18 +73,24 @@ func (s *session) ask(ctx context.Context, request *exchange.Request, c *call, w
 }
 
 // say has the line take a call, within wait. One that has a stream needs to have begun to be answered by then: some servers take a message as
-// long as they answer it.
+// long as they answer it. Once it has its answer they have wait again, at most.
 func (s *session) say(ctx context.Context, own *exchange.Request, c *call, message []byte, wait time.Duration) said {
 	if c.stream == nil || wait <= 0 {
 		answer, err := s.line.Say(ctx, own, message, wait)
 		return said{answer, err}
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
-	bound := time.AfterFunc(wait, func() {
-		if !s.hasBegun(c) {
+	var look func()
+	look = func() {
+		switch {
+		case c.isTaken():
+		case s.isBeingAnswered(c):
+			time.AfterFunc(wait, look)
+		default:
 			cancel(errLate)
 		}
-	})
+	}
+	bound := time.AfterFunc(wait, look)
 	answer, err := s.line.Say(ctx, own, message, 0)
 	bound.Stop()
 	if failed, ok := errors.AsType[*exchange.SendError](err); ok && context.Cause(ctx) == errLate {
@@ -95,11 +101,11 @@ func (s *session) say(ctx context.Context, own *exchange.Request, c *call, messa
 	return said{answer, err}
 }
 
-// hasBegun reports whether there is something to answer a call with.
-func (s *session) hasBegun(c *call) bool {
+// isBeingAnswered reports whether there is something to answer a call with, but not all.
+func (s *session) isBeingAnswered(c *call) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return c.begun
+	return c.begun && s.calls[c.key] == c
 }
 
 // isOver reports whether the session has ended. A message that was refused then was not taken: that says
