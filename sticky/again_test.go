@@ -61,12 +61,15 @@ func TestAnIDThatIsHandedOutAgainIsOfAnotherSession(t *testing.T) {
 // A refresh that was told of the task which had the id before is written over no other.
 func TestALateRefreshOfTheTaskThatHadTheIDBeforeIsNone(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		b := newBerth(t, "memory:", Options{}, 0) // what waits is written later
+		b := newBerth(t, "memory:", Options{Near: 10}, 0) // what waits is written later
 		b.mustBind(t, task("1"), "a", time.Hour)
 		before := b.owns(t, "a", task("1"), SourceBound)
 		time.Sleep(time.Second)
 		b.mustBind(t, task("1"), "a", time.Hour)
 		b.Observe(task("1"), &before, given())
+		if near, ok := b.local.near.Get(task("1")); !ok || near.Status != "" {
+			t.Errorf("this berth has %+v", near)
+		}
 		b.run(t)
 		pass(time.Second)
 		b.counts(t, "a", 1, 0)

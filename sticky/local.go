@@ -16,9 +16,11 @@ type local struct {
 // add has the cache hold e.
 func (l *local) add(e *entry) { l.near.Put(&e.key, &e.binding, nil) }
 
-// refresh is add, unless another owner stands there by now: a session was moved meanwhile.
+// refresh is add, unless another owner stands there by now, as a session was moved meanwhile, or what was given the id since.
 func (l *local) refresh(e *entry) {
-	l.near.Put(&e.key, &e.binding, func(have Binding) bool { return e.agrees(have) || have.YieldsTo(e.binding) })
+	l.near.Put(&e.key, &e.binding, func(have Binding) bool {
+		return e.agrees(have) && have.Made <= e.binding.Made || have.YieldsTo(e.binding)
+	})
 }
 
 // bind keeps a binding that the store could not take, because of cause, unless another owner is known here.

@@ -21,6 +21,8 @@ type Instance struct {
 	Weight   int      // its share of new work; 0: the source does not say
 	Backup   bool     // it gets new work only while no other can
 	Era      string   // what it speaks, as the configuration writes it; "": the source does not say
+
+	MaxInFlight int // of one that the configuration named: as routing.Upstream has it
 }
 
 func (i Instance) equal(other Instance) bool {

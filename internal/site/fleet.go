@@ -117,7 +117,7 @@ func (f *fleet) become(m manning) {
 func instancesOf(named []*routing.Upstream) (list []discover.Instance) {
 	for _, u := range named {
 		if !resident.Is(u.URL) {
-			i := discover.Instance{Name: u.Name, URL: u.URL, Era: eraNamed(u.Era), Draining: u.Draining, Backup: u.Backup}
+			i := discover.Instance{Name: u.Name, URL: u.URL, Era: eraNamed(u.Era), Draining: u.Draining, Backup: u.Backup, MaxInFlight: u.MaxInFlight}
 			if u.Weight > 1 {
 				i.Weight = u.Weight
 			}
@@ -149,6 +149,7 @@ func (f *fleet) compose() {
 		}
 		all = append(all, &routing.Upstream{
 			Name: i.Name, URL: i.URL, Draining: i.Draining, Era: spoken[cmp.Or(i.Era, f.manning.era)], Weight: i.Weight, Backup: i.Backup,
+			MaxInFlight: i.MaxInFlight,
 		})
 	}
 	f.pool.SetPartial(f.manning.plan.Source != nil && !f.answered)

@@ -244,7 +244,7 @@ func TestASourceThatAReloadBringsIsAwaitedBeforeIDsAreDenied(t *testing.T) {
 func TestUpstreamsTakeWorkUntilTheSourceInTheirPlaceAnswers(t *testing.T) {
 	_, f := discovering(t, func(p *config.Pool) {
 		p.Upstreams = named("a", "b", "c")
-		p.Upstreams[1].Weight, p.Upstreams[2].Backup = 3, true
+		p.Upstreams[0].MaxInFlight, p.Upstreams[1].Weight, p.Upstreams[2].Backup = 2, 3, true
 	})
 	before := f.pool.Find("a")
 	next := config.DefaultPool()
@@ -254,8 +254,8 @@ func TestUpstreamsTakeWorkUntilTheSourceInTheirPlaceAnswers(t *testing.T) {
 		t.Fatal(err)
 	}
 	f.become(m)
-	if got := members(f); got != "a b c" || f.pool.Find("b").Weight != 3 || !f.pool.Find("c").Backup {
-		t.Errorf("before it answers: got %q, %+v, %+v", got, f.pool.Find("b"), f.pool.Find("c"))
+	if got := members(f); got != "a b c" || f.pool.Find("a").MaxInFlight != 2 || f.pool.Find("b").Weight != 3 || !f.pool.Find("c").Backup {
+		t.Errorf("before it answers: got %q, %+v, %+v, %+v", got, f.pool.Find("a"), f.pool.Find("b"), f.pool.Find("c"))
 	}
 	if ok, detail := f.ready(); !ok || !strings.HasPrefix(detail, "those that are known already count: ") {
 		t.Errorf("before it answers: got %t, %q", ok, detail)

@@ -69,12 +69,17 @@ func failed(id []byte, response *wire.Response, message []byte) *wire.Response {
 		r = wire.Whole(response.Status, eras.ModernForm(message, id, false))
 	}
 	r.Unasked = response.Unasked
+	takeRefusal(r.Header, response.Header)
+	return r
+}
+
+// takeRefusal takes over what headers of an HTTP error tell its client: what to bring, and when to come again.
+func takeRefusal(to, from *wire.Header) {
 	for _, name := range []string{"Www-Authenticate", "Retry-After"} {
-		if response.Header.Has(name) {
-			r.Header.Take(name, response.Header)
+		if from.Has(name) {
+			to.Take(name, from)
 		}
 	}
-	return r
 }
 
 // worded is what an HTTP error of the upstream's says that bears no JSON-RPC. A 503 may come of what stands between, and of a call

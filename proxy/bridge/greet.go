@@ -115,7 +115,7 @@ func (c *call) goOnEarly(ctx context.Context, r *reading) (*wire.Response, error
 	case response != nil:
 		return response, nil
 	}
-	r.unsent, r.h.Sent = false, true
+	r.unsent, r.sends, r.h.Sent = false, true, true
 	body, err := c.legacyForm(r.l, r.id)
 	if err != nil {
 		r.finish()

@@ -150,6 +150,58 @@ func TestACallThatWasNotSentOutlivesItsSession(t *testing.T) {
 	})
 }
 
+// What the server answers with in the place of that call, when it is sent, is the client's as of one that was sent at once.
+func TestACallThatIsSentLateIsRefusedAsOneThatIsSentAtOnce(t *testing.T) {
+	for _, status := range []int{401, 403, 429, 500, 503} {
+		u := tool(kind{asks: "roots/list"}, where)
+		u.faults = func(w http.ResponseWriter, _ *http.Request, m message) bool {
+			if m.Method == "tools/call" {
+				w.Header().Set("WWW-Authenticate", "Bearer x")
+				w.Header().Set("Retry-After", "7")
+				w.WriteHeader(status)
+			}
+			return m.Method == "tools/call"
+		}
+		bridged(t, u, nil, func(r *rig) {
+			first := r.do(asking{name: "asks"})
+			g := r.do(asking{name: "asks", params: first.answers(rooted)})
+			if g.status != status || g.header.Get("Www-Authenticate") != "Bearer x" || g.header.Get("Retry-After") != "7" {
+				t.Errorf("%d: got %d %s", status, g.status, g.text)
+			}
+		})
+	}
+}
+
+// A client that brings what the server wants by then, with the same retry, has the call made that was refused.
+func TestACallThatIsRefusedAsItIsSentLateIsSentAgain(t *testing.T) {
+	for _, status := range []int{401, 403, 429} {
+		refused := 0
+		u := tool(kind{asks: "roots/list"}, where)
+		u.faults = func(w http.ResponseWriter, _ *http.Request, m message) bool {
+			if m.Method != "tools/call" || refused == 2 {
+				return false
+			}
+			refused++
+			w.WriteHeader(status)
+			return true
+		}
+		bridged(t, u, nil, func(r *rig) {
+			retry := asking{name: "asks", params: r.do(asking{name: "asks"}).answers(rooted)}
+			for range 2 {
+				if g := r.do(retry); g.status != status {
+					t.Errorf("%d: got %d %s", status, g.status, g.text)
+				}
+				time.Sleep(time.Minute)
+			}
+			for range 2 {
+				if g := r.do(retry); g.Result.Type != "complete" || r.ran() != 3 {
+					t.Errorf("%d: at last got %d %s, sent %d times", status, g.status, g.text, r.ran())
+				}
+			}
+		})
+	}
+}
+
 // Where the berth may have taken that answer, before it was lost, it may have sent the call as well: this does not begin anew.
 func TestACallThatMayHaveBeenSentDoesNotBeginAnew(t *testing.T) {
 	u := tool(kind{asks: "roots/list"}, func(k *running) {

@@ -3,10 +3,12 @@ package bridge
 import (
 	"context"
 	"errors"
+	"io"
 	"sync"
 	"time"
 
 	"berth/internal/mcp"
+	"berth/internal/wire"
 	"berth/proxy/bridge/flow"
 	"berth/proxy/bridge/held"
 	"berth/proxy/bridge/rounds"
@@ -28,7 +30,9 @@ type reading struct {
 	last *step            // the answer's end, which waits for what was told before it on another stream; nil: none
 	late <-chan time.Time // tells when it has waited long enough; nil: it does not wait yet
 
-	unsent bool // the call is to be sent when its client has answered
+	unsent  bool // the call is to be sent when its client has answered
+	sends   bool // it is sent in this round
+	untaken bool // the upstream has not taken it: it is sent when its client comes back
 
 	h     *held.Call // whose turn it has; nil: this is the first round
 	nonce string     // of the round whose answers it is about
@@ -41,6 +45,8 @@ type step struct {
 	body      []byte
 	impatient bool // nothing came for a while
 	noMethod  bool // the upstream has answered -32601
+
+	refusal *wire.Response // what the upstream has answered in an answer's place, but its body; nil: nothing
 }
 
 func (s *step) isNothing() bool { return len(s.told) == 0 && s.body == nil }
@@ -132,6 +138,18 @@ func (r *reading) end(status int, body []byte) step {
 
 // broken is the end of an answer that has none of its own.
 func (r *reading) broken(err error) step {
+	if refused, ok := errors.AsType[*flow.Refused](err); ok {
+		response := failed(r.c.id, refused.Response, refused.Message)
+		body, _ := io.ReadAll(response.Body) // it is in memory
+		s := step{status: response.Status, body: body}
+		if status := refused.Status; r.sends && (wire.RefusesCredentials(status) || status == wire.StatusTooManyRequests) {
+			r.untaken = true
+		} else {
+			s = r.end(response.Status, body)
+		}
+		s.refusal = response
+		return s
+	}
 	worded, ok := errors.AsType[*mcp.Error](err)
 	if !ok {
 		worded = errReset
@@ -145,6 +163,10 @@ func (r *reading) finish() {
 	r.over.Do(func() {
 		switch {
 		case r.asks:
+			return
+		case r.untaken:
+			r.h.Sent = false
+			r.h.Rest(r.flow, nil)
 			return
 		case r.h != nil:
 			r.h.Cut = r.cut

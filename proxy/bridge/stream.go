@@ -34,11 +34,21 @@ func (c *call) show(ctx context.Context, r *reading, first *flow.Item) (*wire.Re
 		return c.sendAnew(ctx, r.l)
 	case s.body != nil && len(s.told) == 0:
 		r.finish()
-		return wire.Whole(s.status, s.body), nil
+		return s.whole(), nil
 	}
 	body := &stream{ctx: ctx, r: r}
 	body.show(s)
 	return wire.Streamed(body), nil
+}
+
+// whole is the response that a step is the whole of.
+func (s *step) whole() *wire.Response {
+	response := wire.Whole(s.status, s.body)
+	if s.refusal != nil {
+		response.Unasked = s.refusal.Unasked
+		takeRefusal(response.Header, s.refusal.Header)
+	}
+	return response
 }
 
 // patience is how long an answer's headers wait for what it will be.

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"sync"
 	"sync/atomic"
@@ -100,11 +101,29 @@ func (fl *Flow) RunWhen(heads <-chan legacy.Begun) {
 		stopped := context.AfterFunc(fl.ctx, func() { response.Body.Close() })
 		defer stopped()
 		message, err := legacy.ReadWhole(response)
-		if err == nil && mcp.MayBeMessage(message) {
+		switch {
+		case err != nil:
+		case refuses(response.Status), response.Status/100 != 2 && !mcp.MayBeMessage(message):
+			err = &Refused{&wire.Response{Status: response.Status, Header: response.Header, Unasked: response.Unasked}, message}
+		case mcp.MayBeMessage(message):
 			fl.put(fl.ctx, itemOf(message, ""))
 		}
 		fl.put(fl.ctx, Item{Err: err}) // what was no answer to the call has none behind it
 	}
+}
+
+// Refused is what an answer has in its place whose upstream does not take its caller's credentials, or anything now, or answers with an
+// HTTP error that bears no message.
+type Refused struct {
+	*wire.Response        // without its body
+	Message        []byte // that
+}
+
+// Error implements error.
+func (r *Refused) Error() string { return fmt.Sprintf("bridge: the upstream answered %d", r.Status) }
+
+func refuses(status int) bool {
+	return wire.RefusesCredentials(status) || status == wire.StatusTooManyRequests || status == wire.StatusServiceUnavailable
 }
 
 // Run reads an answer that is an event stream, or, if response is nil, what came after an event.
