@@ -90,13 +90,7 @@ func TestLeavingBerthHandsOverWhatCanBeResumed(t *testing.T) {
 // A berth that does not know the upstream of a call, which has left its source or file, looks for it where berths write theirs down.
 func TestCallGoesOnAtABerthThatLooksForItsUpstream(t *testing.T) {
 	oldWorld(t, func(_ *testing.T, s *settings) { s.shared = true }, func(t *testing.T, berths []*berth, old *oldServer) {
-		there := berths[1].runner.Pools.Get(poolName)
-		left := []*routing.Upstream{{Name: "other", URL: &url.URL{}}}
-		pool := &there.Routing
-		for _, u := range there.Routing.Upstreams() {
-			left = append(left, &routing.Upstream{Name: u.Name, URL: u.URL, Draining: true})
-		}
-		*pool = routing.NewPool(routing.PoolOptions{Name: poolName, Upstreams: left[:1], Seek: func(context.Context, string) { (*pool).Replace(left) }})
+		berths[1].forgetUpstreams()
 		id := berths[0].handCore(t, rule(nil), 0)
 		soon()
 		berths[0].leave(t)
@@ -111,6 +105,16 @@ func TestCallGoesOnAtABerthThatLooksForItsUpstream(t *testing.T) {
 			t.Errorf("ran %d times", old.executions())
 		}
 	})
+}
+
+// forgetUpstreams has the berth know of its upstreams only once it looks for one, as where they have left its source or file.
+func (b *berth) forgetUpstreams() {
+	pool := &b.runner.Pools.Get(poolName).Routing
+	left := []*routing.Upstream{{Name: "other", URL: &url.URL{}}}
+	for _, u := range (*pool).Upstreams() {
+		left = append(left, &routing.Upstream{Name: u.Name, URL: u.URL, Draining: true})
+	}
+	*pool = routing.NewPool(routing.PoolOptions{Name: poolName, Upstreams: left[:1], Seek: func(context.Context, string) { (*pool).Replace(left) }})
 }
 
 // What runs in a session of this process's would be lost with it: it has its time here.

@@ -413,3 +413,40 @@ func TestCancelGivesUpTheCallThatWaitsForItsClient(t *testing.T) {
 		}
 	})
 }
+
+// So is one whose upstream the berth has to look for, and whether anybody waits for the answers is asked there.
+func TestABerthLooksForTheUpstreamOfACallThatItGivesUp(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var given, asked []string
+		berths := startBerths(t, 3, settings{
+			giveUp: func(_ context.Context, u *routing.Upstream, _ *Call) error {
+				given = append(given, u.Name)
+				return nil
+			},
+			isMoot: func(_ context.Context, u *routing.Upstream, _ *Call) bool {
+				asked = append(asked, u.Name)
+				return false
+			},
+		}, newTool())
+		id := berths[0].hand(t, rule(nil), "call ask:k result")
+		synctest.Wait()
+		for _, b := range berths[1:] {
+			b.forgetUpstreams()
+		}
+		v := berths[1].mustState(t, id, InputRequired)
+		for range 2 { // the first one begins the time after which it is asked
+			berths[1].Steps.Doubt(&v.Task, somebody, func() Envelope { return Envelope{} })
+			time.Sleep(mootEvery)
+		}
+		synctest.Wait()
+		who := somebody
+		who.Envelope = &Envelope{}
+		if _, err := berths[2].Steps.Cancel(t.Context(), id, who); err != nil {
+			t.Fatal(err)
+		}
+		synctest.Wait()
+		if len(asked) != 1 || len(given) != 1 || asked[0] != v.Upstream || given[0] != v.Upstream {
+			t.Errorf("%q was asked, and is told by %q of the call at %s", asked, given, v.Upstream)
+		}
+	})
+}

@@ -35,7 +35,7 @@ const (
 // shutDown takes berth out of service in order: it says that it goes and serves on, takes no more
 // connections, hands over what another berth can go on with, and waits for the rest. A second signal
 // ends each of these times, a third one the process.
-func (p *process) shutDown(ctx context.Context, stopAccepting func()) {
+func (p *process) shutDown(ctx context.Context, stopAccepting func(limit context.Context)) {
 	interrupted, calm := signal.NotifyContext(context.WithoutCancel(ctx), os.Interrupt, syscall.SIGTERM)
 	defer calm()
 	context.AfterFunc(interrupted, calm)
@@ -55,7 +55,7 @@ func (p *process) shutDown(ctx context.Context, stopAccepting func()) {
 	p.site.Proxy().Drain()
 	stop := time.AfterFunc(p.times.drain-goodbye, p.site.Proxy().ReleaseWaiters)
 	defer stop.Stop()
-	stopAccepting()
+	stopAccepting(limit)
 	// Connections of HTTP/2 are told at once that no more is taken (GOAWAY): what is under way on them
 	// goes on, and a request that crosses that word was not served, which its client can tell.
 	second := make(chan error, 1)

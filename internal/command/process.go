@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"net"
 	"net/http"
 	"os"
 
@@ -54,10 +55,7 @@ func (p *process) run(ctx context.Context, in doors.Entrances) error {
 	case err = <-served:
 	case <-groupCtx.Done():
 	case <-ctx.Done():
-		p.shutDown(ctx, func() {
-			_ = in.First.Close() // Serve fails with it, and is over then
-			<-served
-		})
+		p.shutDown(ctx, func(limit context.Context) { stopAccepting(limit, in.First, served) })
 	}
 	p.first.Close()
 	p.second.Close()
@@ -65,6 +63,14 @@ func (p *process) run(ctx context.Context, in doors.Entrances) error {
 	err = errors.Join(ignoreClosed(err), group.Wait(), p.site.Close())
 	p.log.Info("ended")
 	return err
+}
+
+// stopAccepting closes a listener, and waits for what serves it. What was let in, and begins meanwhile, is served, unless ctx ends before.
+func stopAccepting(ctx context.Context, l net.Listener, served <-chan error) {
+	_ = l.Close() // Serve fails with it, and is over then
+	stop := context.AfterFunc(ctx, func() { _ = l.Close() })
+	defer stop()
+	<-served
 }
 
 // serveClients serves until nobody is let in any more.

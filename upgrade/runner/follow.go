@@ -108,13 +108,17 @@ func (r *Runner) Withdraw(ctx context.Context, before *task.Task, with *task.Env
 
 // giveUp tells the upstream of a task's call that it is given up, and why, which that holds, or may hold, from that requestState on.
 func (r *Runner) giveUp(ctx context.Context, t *task.Task, state []byte, with task.Envelope, why error) {
-	tell, u := r.Pools.Get(t.Pool).Transport.GiveUp, r.Pools.Upstream(t)
-	if tell == nil || u == nil {
+	pool := r.Pools.Get(t.Pool)
+	if pool == nil || pool.Transport.GiveUp == nil {
 		return
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), withdrawTime)
 	defer cancel()
-	if err := tell(ctx, u, aboutHeld(t, mcp.MethodCancelled, mcp.CancelledState(state, mcp.WhyCancelled(why)), with)); err != nil {
+	u := r.Pools.Owner(ctx, t)
+	if u == nil {
+		return
+	}
+	if err := pool.Transport.GiveUp(ctx, u, aboutHeld(t, mcp.MethodCancelled, mcp.CancelledState(state, mcp.WhyCancelled(why)), with)); err != nil {
 		r.Log.Debug("a call that an upstream holds could not be given up", "upstream", u.Name, "error", err)
 	}
 }
