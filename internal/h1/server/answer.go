@@ -151,6 +151,9 @@ func (a *answer) finish() (reusable bool) {
 		a.add([]byte(body.LastChunk))
 	}
 	a.send(nil, nil)
+	if a.err == nil {
+		a.conn.unbounded.Store(false) // it is whole: whoever closes the connection now leaves it that
+	}
 	short := a.framing == sized && a.written != a.length
 	return !a.closing && !short && a.err == nil
 }

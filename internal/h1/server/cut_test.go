@@ -61,3 +61,22 @@ func TestAnAnswerUntilTheEndWhoseHandlerPanicsIsNotWhole(t *testing.T) {
 		t.Errorf("it looks whole: %q", b)
 	}
 }
+
+// One that is whole is left whole while its connection lingers, since its client sends still.
+func TestAnAnswerUntilTheEndThatIsWholeIsNotBrokenOff(t *testing.T) {
+	s, addr := listen(t, Options{Handler: serves(func(w wire.Client, _ *wire.Request) bool {
+		w.Write([]byte("all"))
+		w.Flush()
+		return true
+	})})
+	conn := dial(t, addr)
+	io.WriteString(conn, "POST / HTTP/1.0\r\nHost: a\r\nContent-Length: 10\r\n\r\n")
+	if b, err := io.ReadAll(conn); err != nil {
+		t.Fatalf("%q, %v", b, err)
+	}
+	for _, c := range s.all() {
+		if c.unbounded.Load() {
+			t.Error("a server that closes now breaks it off")
+		}
+	}
+}
