@@ -220,6 +220,12 @@ func TestValidateRefuses(t *testing.T) {
 		{"same upstream URL, spelt otherwise", "pools[0].upstreams[1].url", func(c *Config) {
 			c.Pools[0].Upstreams = []Upstream{{Name: "a", URL: "http://h/mcp", Weight: 1}, {Name: "b", URL: "HTTP://H:80/mcp", Weight: 1}}
 		}},
+		{"same upstream address, spelt otherwise", "pools[0].upstreams[1].url", func(c *Config) {
+			c.Pools[0].Upstreams = []Upstream{{Name: "a", URL: "https://[::1]/mcp", Weight: 1}, {Name: "b", URL: "https://[0:0::1]:443/mcp", Weight: 1}}
+		}},
+		{"same upstream of HTTP with SSE, spelt otherwise", "pools[0].upstreams[1].url", func(c *Config) {
+			c.Pools[0].Upstreams = []Upstream{{Name: "a", URL: "sse+http://h/sse", Weight: 1}, {Name: "b", URL: "sse+http://H:80/sse", Weight: 1}}
+		}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -6,6 +6,8 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+
+	"berth/internal/discover"
 )
 
 // maxName bounds names, which are metric labels and parts of keys in the store; in bytes.
@@ -176,7 +178,7 @@ func (v *validator) upstreams(key string, upstreams []Upstream) {
 		}
 		// One instance under two names would be counted, ejected and drained as two.
 		if u.URL != "" {
-			v.unique(urls, sameURL(u.URL), table+".url", "is the URL of %s already: one instance has one name")
+			v.unique(urls, spotOf(u.URL), table+".url", "is the URL of %s already: one instance has one name")
 		}
 	}
 }
@@ -188,15 +190,11 @@ func (v *validator) upstreamURL(key string, u Upstream) {
 	v.faultIf(old && u.Era == EraModern, strings.TrimSuffix(key, "url")+"era", "must be auto or legacy: HTTP with SSE is of the legacy era")
 }
 
-func sameURL(s string) string {
+// spotOf is discover.Spot of a URL that may be none.
+func spotOf(s string) string {
 	u, err := url.Parse(s)
 	if err != nil {
 		return s
 	}
-	u.Scheme, u.Host = strings.ToLower(u.Scheme), strings.ToLower(u.Host)
-	u.Host = strings.TrimSuffix(u.Host, ownPort(u))
-	if u.Path == "" {
-		u.Path = "/"
-	}
-	return u.String()
+	return discover.Spot(u)
 }

@@ -82,7 +82,7 @@ func hasPort(u *url.URL) bool {
 
 // Spot is where u leads, in one spelling: of addresses, of case, and of a port that is the scheme's own. The path is as it is written.
 func Spot(u *url.URL) string {
-	host, port := strings.ToLower(u.Hostname()), cmp.Or(u.Port(), ownPorts[u.Scheme])
+	host, port := strings.ToLower(u.Hostname()), cmp.Or(u.Port(), ownPorts[strings.TrimPrefix(u.Scheme, "sse+")])
 	if address, err := netip.ParseAddr(host); err == nil {
 		host = address.String()
 	}
