@@ -13,6 +13,23 @@ import (
 	"berth/routing/profile"
 )
 
+// Who is told that an upstream drains by its list, to leave it, finds those that joined with that.
+func TestWhoLeavesFindsTheOthers(t *testing.T) {
+	p := poolOf("a")
+	var found *routing.Upstream
+	defer p.Find("a").OnDrain(func(routing.Drain) { found = p.Find("b") })()
+	_, replaced := p.Watched()
+	p.Replace([]*routing.Upstream{{Name: "a", Draining: true}, {Name: "b"}})
+	select {
+	case <-replaced:
+	default:
+		t.Error("the list counts as the one before")
+	}
+	if found == nil {
+		t.Error("b is not there yet")
+	}
+}
+
 // A mark holds for an upstream that joins under its name, and for what is to go on there it does not.
 func TestAMarkHoldsForWhoeverJoinsUnderItsName(t *testing.T) {
 	p := poolOf("a", "b")

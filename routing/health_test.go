@@ -191,13 +191,16 @@ func TestSilenceIsToldAsItShowedLast(t *testing.T) {
 		log, shows := new(realtest.Journal), make(chan error, 1)
 		p := routing.NewPool(routing.PoolOptions{
 			Upstreams: upstreams("a"), Logger: slog.New(slog.NewTextHandler(log, nil)),
-			Probe: func(context.Context, *routing.Upstream) error {
-				now := <-shows
-				shows <- now
-				return now
+			Probe: func(ctx context.Context, _ *routing.Upstream) error {
+				select {
+				case now := <-shows:
+					shows <- now
+					return now
+				case <-ctx.Done(): // it has yet to show
+					return ctx.Err()
+				}
 			},
 		})
-		shows <- syscall.ECONNREFUSED
 		run(t, p)
 		a, since := p.Find("a"), time.Now()
 		told := func(want error) {
@@ -211,12 +214,14 @@ func TestSilenceIsToldAsItShowedLast(t *testing.T) {
 		}
 		p.FellSilent(a, errBroken)
 		told(errBroken)
+		shows <- syscall.ECONNREFUSED
 		time.Sleep(5 * time.Second)
 		told(syscall.ECONNREFUSED)
 		<-shows
 		shows <- context.DeadlineExceeded
 		time.Sleep(5 * time.Second)
 		told(context.DeadlineExceeded)
+		<-shows
 		p.FellSilent(a, errBroken)
 		told(errBroken)
 		if got := strings.Count(log.String(), "upstream does not answer"); got != 1 {

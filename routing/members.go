@@ -86,6 +86,9 @@ func (p *Pool) become(upstreams []*Upstream, later bool) (gone []string) {
 	if before := p.members.Swap(next); before != nil {
 		close(before.replaced)
 	}
+	for _, u := range all { // who leaves one that drains is to find the others
+		u.drain.list(u.Draining)
+	}
 	for name, l := range p.known {
 		if next.byName[name] == nil && l.inflight.Load() == 0 {
 			delete(p.known, name)
@@ -113,7 +116,6 @@ func (p *Pool) adopt(u *Upstream, later bool) *Upstream {
 		u.health.EndHosting()
 	}
 	p.known[u.Name] = u.live
-	u.drain.list(u.Draining)
 	u.drain.set(p.drains[u.Name])
 	return u
 }

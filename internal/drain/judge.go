@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"berth/internal/discover"
 	"berth/routing"
 	"berth/sticky"
 
@@ -78,9 +79,9 @@ func (w *Watch) Known() []Status {
 }
 
 // target is where requests of a pool go.
-type target struct{ pool, scheme, host, path string }
+type target struct{ pool, spot string }
 
-func (t there) target() target { return target{t.pool, t.URL.Scheme, t.URL.Host, t.URL.Path} }
+func (t there) target() target { return target{t.pool, discover.Spot(t.URL)} }
 
 // named are all upstreams by their targets: an instance may have several names in a pool.
 func (w *Watch) named() map[target][]there {

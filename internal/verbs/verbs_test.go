@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -205,9 +206,9 @@ func TestDrainIsBoundedFromItsOrderOn(t *testing.T) {
 func TestAWatchTellsThatNobodyAnswers(t *testing.T) {
 	nobody := httptest.NewServer(http.NotFoundHandler())
 	nobody.Close()
-	asked := 0
+	var asked atomic.Int32
 	leaves := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		if asked++; asked > 1 {
+		if asked.Add(1) > 1 {
 			panic(http.ErrAbortHandler)
 		}
 		_, _ = w.Write([]byte(`{"berths":[]}`))
