@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -107,6 +108,27 @@ func TestCallGoesOnAtABerthThatLooksForItsUpstream(t *testing.T) {
 	})
 }
 
+// So does one to which a call is handed over that waits for its turn, and is to be made in a session there. It has it once the call before it,
+// whose place the other berth had taken, is over.
+func TestACallIsMadeByABerthThatLooksForItsUpstream(t *testing.T) {
+	oldWorld(t, func(_ *testing.T, s *settings) { s.shared = true }, func(t *testing.T, berths []*berth, old *oldServer) {
+		time.Sleep(2 * testLease) // until places are known
+		bounded := rule(func(r *Rule) { r.Concurrency = 1 })
+		berths[0].handCore(t, bounded, 0)
+		soon()
+		queued := berths[0].handCore(t, bounded, 0)
+		soon()
+		berths[1].forgetUpstreams()
+		berths[0].leave(t)
+		soon()
+		old.call(t, 0).answer(`{}`)
+		time.Sleep(20 * time.Second)
+		old.call(t, 1).answer(`{}`)
+		soon()
+		berths[1].mustState(t, queued, Completed)
+	})
+}
+
 // forgetUpstreams has the berth know of its upstreams only once it looks for one, as where they have left its source or file.
 func (b *berth) forgetUpstreams() {
 	pool := &b.runner.Pools.Get(poolName).Routing
@@ -114,7 +136,10 @@ func (b *berth) forgetUpstreams() {
 	for _, u := range (*pool).Upstreams() {
 		left = append(left, &routing.Upstream{Name: u.Name, URL: u.URL, Draining: true})
 	}
-	*pool = routing.NewPool(routing.PoolOptions{Name: poolName, Upstreams: left[:1], Seek: func(context.Context, string) { (*pool).Replace(left) }})
+	var found sync.Once
+	*pool = routing.NewPool(routing.PoolOptions{Name: poolName, Upstreams: left[:1], Seek: func(context.Context, string) {
+		found.Do(func() { (*pool).Replace(left) })
+	}})
 }
 
 // What runs in a session of this process's would be lost with it: it has its time here.

@@ -88,14 +88,20 @@ func (p *Peers) orphan(ctx context.Context, e ledger.Entry, reason error) error 
 }
 
 // release gives back the places that a holder has taken for a task. Its record tells only
-// where a call was sent, so all upstreams are looked at.
+// where a call was sent, which may not be known here, so all upstreams are looked at besides.
 func (p *Peers) release(ctx context.Context, t *task.Task, holder string) {
 	pool := p.runner.Pools.Get(t.Pool)
 	if t.Terms.Slots == 0 || pool == nil {
 		return
 	}
+	names := []string{t.Upstream}
 	for _, u := range pool.Routing.Upstreams() {
-		list := p.ledger.Lists.SlotsOf(t.Terms.Queue, u.Name)
+		if u.Name != t.Upstream {
+			names = append(names, u.Name)
+		}
+	}
+	for _, name := range names {
+		list := p.ledger.Lists.SlotsOf(t.Terms.Queue, name)
 		taken, _ := p.ledger.Store.Members(ctx, list) // what stays is pruned
 		for _, name := range taken {
 			if strings.HasPrefix(name, ledger.PlacesOf(t.ID, holder)) {

@@ -59,6 +59,9 @@ func (sl *slot) comeBack(u *routing.Upstream) {
 func (sl *slot) take(tried []*routing.Upstream) (place, error) {
 	t := sl.h.record()
 	pool := sl.h.r.Pools.Get(t.Pool).Routing
+	if t.Session != "" || t.Answered { // it is to go on where it was, which other berths may know
+		pool.Owner(sl.h.ctx, t.Upstream)
+	}
 	if t.Terms.Slots == 0 {
 		lease, err := places.Pick(pool, t, tried, sl.anew)
 		if err == nil {
