@@ -124,11 +124,11 @@ func TestAClientThatLeavesBeforeAllIsSubscribedTo(t *testing.T) {
 	bridged(t, u, nil, func(r *rig) {
 		ctx, leave := context.WithTimeout(r.t.Context(), 2500*time.Millisecond)
 		defer leave()
-		uris := strings.Repeat(`"file:x",`, 2) + strings.Repeat(`"file:y",`, 2)
+		uris := []string{`"file:x"`, `"file:x"`, `"file:y"`, `"file:y"`}
 		for n := range 100 {
-			uris += fmt.Sprintf(`"file:%d",`, n)
+			uris = append(uris, fmt.Sprintf(`"file:%d"`, n))
 		}
-		response, err := r.send(ctx, asking{method: "subscriptions/listen", params: `"notifications":{"resourceSubscriptions":[` + strings.TrimSuffix(uris, ",") + `]},`})
+		response, err := r.send(ctx, asking{method: "subscriptions/listen", params: `"notifications":{"resourceSubscriptions":[` + strings.Join(uris, ",") + `]},`})
 		if err == nil {
 			response.Body.Close()
 		}
