@@ -1,7 +1,6 @@
 package client
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -104,10 +103,9 @@ func readJSON(body io.Reader) (*Incoming, error) {
 	return parse(data)
 }
 
-// parse drops a byte order mark, with which some servers begin.
 func parse(data []byte) (*Incoming, error) {
 	message := &Incoming{}
-	if err := json.Unmarshal(bytes.TrimPrefix(data, []byte("\ufeff")), message); err != nil {
+	if err := json.Unmarshal(mcp.Unmarked(data), message); err != nil {
 		return nil, err
 	}
 	return message, nil

@@ -1,12 +1,12 @@
 package config
 
 import (
-	"net"
 	"net/textproto"
 	"net/url"
 	"strconv"
 	"strings"
 
+	"berth/internal/discover"
 	"berth/internal/wire"
 
 	"golang.org/x/net/http/httpguts"
@@ -192,18 +192,12 @@ func (u Upstream) EffectiveName() string {
 	if err != nil || target.Host == "" {
 		return ""
 	}
-	port := target.Port()
-	if port == "" {
-		port = schemePorts[target.Scheme]
-	}
-	return net.JoinHostPort(target.Hostname(), port)
+	return discover.HostPort(target)
 }
-
-var schemePorts = map[string]string{"http": "80", "https": "443", "sse+http": "80", "sse+https": "443"}
 
 // ownPort is ":" and the port of u if that is its scheme's own, else "".
 func ownPort(u *url.URL) string {
-	if port := u.Port(); port != "" && port == schemePorts[u.Scheme] {
+	if port := u.Port(); port != "" && port == discover.OwnPort(u.Scheme) {
 		return ":" + port
 	}
 	return ""

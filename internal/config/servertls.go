@@ -2,9 +2,10 @@ package config
 
 import (
 	"cmp"
-	"net"
 	"net/url"
 	"strings"
+
+	"berth/internal/discover"
 )
 
 // ServerTLS is a tls table for servers that berth connects to: [pools.tls], and tls of an upstream,
@@ -33,7 +34,7 @@ func (u Upstream) TLSAddress() string {
 	if err != nil || target.Scheme != "https" {
 		return ""
 	}
-	return net.JoinHostPort(strings.ToLower(target.Hostname()), cmp.Or(target.Port(), schemePorts["https"]))
+	return strings.ToLower(discover.HostPort(target))
 }
 
 func (v *validator) serverTLS(key string, t ServerTLS) {

@@ -82,14 +82,28 @@ func hasPort(u *url.URL) bool {
 
 // Spot is where u leads, in one spelling: of addresses, of case, and of a port that is the scheme's own. The path is as it is written.
 func Spot(u *url.URL) string {
-	host, port := strings.ToLower(u.Hostname()), cmp.Or(u.Port(), ownPorts[strings.TrimPrefix(u.Scheme, "sse+")])
+	host, port := strings.ToLower(u.Hostname()), cmp.Or(u.Port(), OwnPort(u.Scheme))
 	if address, err := netip.ParseAddr(host); err == nil {
 		host = address.String()
 	}
 	return u.Scheme + "://" + net.JoinHostPort(host, port) + cmp.Or(u.EscapedPath(), "/")
 }
 
-var ownPorts = map[string]string{"http": "80", "https": "443"}
+// HostPort is the host and port of u, the port written out even where u leaves it out.
+func HostPort(u *url.URL) string {
+	return net.JoinHostPort(u.Hostname(), cmp.Or(u.Port(), OwnPort(u.Scheme)))
+}
+
+// OwnPort is the port of a scheme, "" if it has none.
+func OwnPort(scheme string) string {
+	switch strings.TrimPrefix(scheme, "sse+") {
+	case "http":
+		return "80"
+	case "https":
+		return "443"
+	}
+	return ""
+}
 
 // lesser orders addresses, those of IPv4 first, for a choice that is the same everywhere.
 func lesser(a, b netip.Addr) int { return a.Unmap().Compare(b.Unmap()) }

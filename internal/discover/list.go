@@ -2,7 +2,6 @@ package discover
 
 import (
 	"bytes"
-	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -86,7 +85,7 @@ func (e listed) instance(place Place) (Instance, error) {
 		return i, err
 	}
 	if i.Name == "" {
-		i.Name = hostPort(i.URL)
+		i.Name = HostPort(i.URL)
 	}
 	if e.Weight != nil {
 		if i.Weight = *e.Weight; i.Weight < 1 || i.Weight > maxWeight {
@@ -116,9 +115,4 @@ func (e listed) endpoint(place Place) (*url.URL, error) {
 	}
 	u.Host = strings.ToLower(u.Host)
 	return u, checkURL(u)
-}
-
-// hostPort is the host and port of u, the port written out even where u leaves it out.
-func hostPort(u *url.URL) string {
-	return net.JoinHostPort(u.Hostname(), cmp.Or(u.Port(), ownPorts[u.Scheme]))
 }

@@ -8,7 +8,20 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"berth/internal/memnet"
 )
+
+// letIn dials a listener, for as long as the test lasts.
+func letIn(t *testing.T, listener *memnet.Listener) net.Conn {
+	t.Helper()
+	conn, err := listener.Dial(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = conn.Close() })
+	return conn
+}
 
 // What was accepted when a listener is closed is handed on once it has begun: its client was let in.
 func TestWhoBeginsWhenAListenerClosesIsHandedOn(t *testing.T) {
@@ -16,12 +29,7 @@ func TestWhoBeginsWhenAListenerClosesIsHandedOn(t *testing.T) {
 		listener, second, others, _, client := site(t)
 		clients := map[string]net.Conn{}
 		for _, offers := range []string{"h2", "http/1.1"} {
-			raw, err := listener.Dial(t.Context())
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer raw.Close()
-			clients[offers] = raw
+			clients[offers] = letIn(t, listener)
 		}
 		synctest.Wait()
 		if err := others.Close(); err != nil {
@@ -58,11 +66,7 @@ func TestWhoBeginsWhenAListenerClosesIsHandedOn(t *testing.T) {
 func TestWhoNeverBeginsHoldsUpNoEnd(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		listener, second, others, _, _ := site(t)
-		mute, err := listener.Dial(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer mute.Close()
+		letIn(t, listener)
 		synctest.Wait()
 		began := time.Now()
 		_ = others.Close()
@@ -78,11 +82,7 @@ func TestWhoNeverBeginsHoldsUpNoEnd(t *testing.T) {
 func TestClosedTwiceAListenerEndsAtOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		listener, second, others, _, _ := site(t)
-		mute, err := listener.Dial(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer mute.Close()
+		letIn(t, listener)
 		synctest.Wait()
 		began := time.Now()
 		_, _ = others.Close(), others.Close()

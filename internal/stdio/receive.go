@@ -16,7 +16,7 @@ const maxShown = 200
 // receive takes a line of the process's stdout.
 func (p *peer) receive(from *process.Process, line []byte) {
 	p.heard.Store(int64(time.Since(p.begun)))
-	line = bytes.TrimPrefix(bytes.TrimSpace(line), []byte("\ufeff"))
+	line = mcp.Unmarked(bytes.TrimSpace(line))
 	if len(line) == 0 {
 		return
 	}

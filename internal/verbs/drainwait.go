@@ -81,6 +81,11 @@ func isPassing(err error) bool {
 	return errors.Is(err, admin.ErrNoBerth) || answered && fault.Status == http.StatusServiceUnavailable
 }
 
+// endsWatch reports whether an error ends a watch: a berth that has answered is waited for.
+func endsWatch(err error, answered bool) bool {
+	return !isPassing(err) || !answered && errors.Is(err, admin.ErrNoBerth)
+}
+
 // leftOver tells what is left as the wait ends, and why it does.
 func (o *operator) leftOver(status api.MayStop, why string, code int) error {
 	if err := o.print(status, func(w io.Writer) error { return tellStatus(w, status) }); err != nil {

@@ -2,14 +2,11 @@ package verbs
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"net/url"
 	"strconv"
 	"time"
-
-	"berth/internal/admin"
 
 	"github.com/urfave/cli/v2"
 )
@@ -87,7 +84,7 @@ func (o *operator) repeat(c *cli.Context, once func(ctx context.Context) error) 
 		case err == nil:
 			answered, told = true, false
 		case ctx.Err() != nil:
-		case !isPassing(err), !answered && errors.Is(err, admin.ErrNoBerth):
+		case endsWatch(err, answered):
 			return err
 		case !told:
 			told = true

@@ -177,13 +177,12 @@ func watchTask(c *cli.Context) error {
 	for {
 		var t api.TaskDetail
 		err := o.call(ctx, "GET", path, nil, &t)
-		away := errors.Is(err, admin.ErrNoBerth)
 		switch {
 		case ctx.Err() != nil && c.Context.Err() == nil:
 			return cli.Exit(errors.New("the time to wait is over"), codeDeadline)
 		case ctx.Err() != nil:
 			return cli.Exit(errors.New("the wait was interrupted"), codeFailed)
-		case err != nil && !isPassing(err), away && !answered:
+		case err != nil && endsWatch(err, answered):
 			return err
 		case err == nil && t.State+t.Upstream+t.Message != told:
 			told = t.State + t.Upstream + t.Message
@@ -191,7 +190,7 @@ func watchTask(c *cli.Context) error {
 				return err
 			}
 		}
-		answered = answered || !away
+		answered = answered || !errors.Is(err, admin.ErrNoBerth)
 		switch {
 		case err == nil && t.State == "completed":
 			return nil

@@ -218,12 +218,7 @@ func TestLogsKeepNoAnswerBack(t *testing.T) {
 // A server that does not answer to what it is to log is waited for once, and not by one call after the other.
 func TestALevelThatIsNotSetHoldsNobodyUpForLong(t *testing.T) {
 	u := tool(kind{}, where)
-	u.faults = func(w http.ResponseWriter, r *http.Request, m message) bool {
-		if m.Method == "logging/setLevel" {
-			<-r.Context().Done()
-		}
-		return m.Method == "logging/setLevel"
-	}
+	u.faults = silentTo("logging/setLevel")
 	bridged(t, u, nil, func(r *rig) {
 		began := time.Now()
 		done := make(chan got, 5)

@@ -149,12 +149,7 @@ func TestTheEraIsAskedOnce(t *testing.T) {
 // While an upstream is silent about its era, requests that come at the same time wait for that once, and not one after the other.
 func TestASilentUpstreamHoldsNobodyUpForLong(t *testing.T) {
 	u := tool(kind{}, where)
-	u.faults = func(w http.ResponseWriter, r *http.Request, m message) bool {
-		if m.Method == "server/discover" {
-			<-r.Context().Done()
-		}
-		return m.Method == "server/discover"
-	}
+	u.faults = silentTo("server/discover")
 	bridged(t, u, nil, func(r *rig) {
 		began := time.Now()
 		done := make(chan bool, 10)

@@ -120,6 +120,16 @@ func (u *upstream) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
+// silentTo is a fault: requests of that method get no answer.
+func silentTo(method string) func(http.ResponseWriter, *http.Request, message) bool {
+	return func(_ http.ResponseWriter, r *http.Request, m message) bool {
+		if m.Method == method {
+			<-r.Context().Done()
+		}
+		return m.Method == method
+	}
+}
+
 func respond(w http.ResponseWriter, status int, body string) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)

@@ -34,24 +34,25 @@ func (l *Session) ForgetTask(core string) {
 
 // hasTasks reports whether tasks of the session live, as far as this berth knows. The caller holds
 // p.mu.
-func (l *Session) hasTasks() bool {
-	for core, until := range l.tasks {
-		if time.Now().Before(until) {
-			return true
-		}
-		delete(l.tasks, core)
-	}
-	return false
-}
+func (l *Session) hasTasks() bool { return l.tasksLive() > 0 }
 
 // TasksLive is for how long tasks of the session live, as far as this berth knows.
-func (l *Session) TasksLive() (d time.Duration) {
+func (l *Session) TasksLive() time.Duration {
 	l.pool.mu.Lock()
 	defer l.pool.mu.Unlock()
-	for _, until := range l.tasks {
-		d = max(d, time.Until(until))
+	return l.tasksLive()
+}
+
+// tasksLive is TasksLive for a caller that holds p.mu. It forgets those that are over.
+func (l *Session) tasksLive() (longest time.Duration) {
+	for core, until := range l.tasks {
+		left := time.Until(until)
+		if left <= 0 {
+			delete(l.tasks, core)
+		}
+		longest = max(longest, left)
 	}
-	return d
+	return longest
 }
 
 // Listed reports whether the tools were learned that the session has.
