@@ -206,6 +206,9 @@ func (s *stream) take(a *arrival) (done bool, err error) {
 		s.release(reply.Event(instead))
 		return true, nil
 	}
+	if a.piece.Cut {
+		s.x.owed.beginUnnamed(&says.Answer)
+	}
 	if !s.x.owed.isPaid() && s.x.Era() == mcp.EraLegacy && !course.HasLeft(&s.x.Decision) {
 		s.noteEvent(a.piece.EventID())
 	}

@@ -38,6 +38,14 @@ func (d *debt) begin(a *mcp.Answer) {
 	}
 }
 
+// beginUnnamed notes that the beginning of a response is here whose id comes behind what is read of it. Where one alone is owed it is
+// that.
+func (d *debt) beginUnnamed(a *mcp.Answer) {
+	if len(d.open) == 1 && a.Method == "" && a.ID == nil && (a.HasResult || a.IsError) {
+		d.begun, d.open = append(d.begun, d.open...), nil
+	}
+}
+
 // settle notes that what has begun to come is whole.
 func (d *debt) settle() { d.begun = nil }
 
