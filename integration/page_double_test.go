@@ -160,9 +160,12 @@ func (d *apiDouble) task(id string) any {
 	for _, task := range d.tasks {
 		if task.ID == id {
 			detail := api.TaskDetail{Task: task, Timeline: d.timeline, Attempts: 1, Polls: 1234, Polled: api.Polled{At: time.Now().Add(-2 * time.Second)}, Size: 4711}
-			if task.State == "dispatched" {
+			switch {
+			case task.State == "dispatched", task.Kind == "server":
 				detail.May = []string{"cancel"}
-			} else {
+			case task.State == "failed":
+				detail.May = []string{"rerun"}
+			default:
 				detail.MayNot = "it has ended"
 			}
 			return detail
@@ -194,7 +197,17 @@ func (d *apiDouble) order(_ context.Context, r *http.Request) (any, error) {
 		}
 	}
 	for i := range d.tasks {
-		if task := &d.tasks[i]; task.ID == r.PathValue("id") {
+		switch task := &d.tasks[i]; {
+		case task.ID != r.PathValue("id"):
+		case r.PathValue("order") == "rerun":
+			made := *task
+			made.ID, made.State = "made-again", "queued"
+			return api.TaskDetail{Task: made}, nil
+		case task.Kind == "server": // as one is told of that its client has not polled yet
+			told := *task
+			told.Message = "the upstream has taken the cancellation"
+			return api.TaskDetail{Task: told}, nil
+		default:
 			task.State = "cancelled"
 			return d.task(task.ID), nil
 		}
