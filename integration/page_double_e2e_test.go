@@ -82,6 +82,9 @@ func pagePages(t *testing.T, open func(*apiDouble, string, string) *tab) {
 	p.await("#total", "100 of 120")
 	p.run(chromedp.Evaluate[chromedp.Void]("location.hash = '#/queues'; location.hash = '#/tasks'")) // there and back, before anything came
 	p.settle()
+	d.change(func() { d.streams = 4711 })
+	p.show("#/sessions")
+	p.await("main", "The 1 that stands longest, of 4,711.")
 }
 
 // What an operator has focused, selected or begun to type is there after a refresh that adds rows above.

@@ -33,6 +33,7 @@ type apiDouble struct {
 	events    []api.Event
 	decisions []api.Decision
 	fault     *admin.Fault // given to every question but that for the status
+	streams   int          // that stand in all; one is told
 	asked     int          // questions so far
 	orders    []string
 }
@@ -222,7 +223,7 @@ func (d *apiDouble) order(_ context.Context, r *http.Request) (any, error) {
 }
 
 func (d *apiDouble) subscriptions() any {
-	return api.Subscriptions{Page: api.Page{Total: 1}, Subscriptions: []api.Subscription{{Pool: "default", Kind: "listen", Caller: "c0ffee", Since: time.Now().Add(-time.Hour), Tasks: 3, Legs: []string{"a", "b"}, Events: 5120}}}
+	return api.Subscriptions{Page: api.Page{Total: d.streams}, Subscriptions: []api.Subscription{{Pool: "default", Kind: "listen", Caller: "c0ffee", Since: time.Now().Add(-time.Hour), Tasks: 3, Legs: []string{"a", "b"}, Events: 5120}}}
 }
 
 func (d *apiDouble) explanation(id string) any {
@@ -247,7 +248,7 @@ func (d *apiDouble) limits() any {
 // quiet is a fleet in which all is well: n tasks at three instances of two pools, two berths.
 func quiet(n int) *apiDouble {
 	now := time.Now().UTC()
-	d := &apiDouble{}
+	d := &apiDouble{streams: 1}
 	pools := []api.Pool{{Name: "default"}, {Name: "reports"}}
 	for i, at := range [][2]string{{"default", "a"}, {"default", "b"}, {"reports", "r1"}} {
 		seen := []api.SeenBy{{Berth: "calm-heron", State: "ok", Since: now.Add(-26 * time.Hour)}, {Berth: "swift-otter", State: "ok", Since: now.Add(-3 * time.Hour)}}
