@@ -126,7 +126,7 @@ func (p *Pool) passed(u *Upstream, begun time.Time, rise int) {
 	switch back, joined := u.health.Pass(begun, rise); {
 	case !back:
 		return
-	case !joined || u.fresh.Load() != 0:
+	case !joined || u.fresh.Load() != nil:
 		p.selection.freshen(u.live, time.Now())
 	}
 	p.log.Info("upstream passes its checks", "pool", p.name, "upstream", u.Name)
