@@ -127,7 +127,7 @@ func (sl *slot) try(ctx context.Context, pool *routing.Pool, t *task.Task, waits
 	if sl.turn, at, err = lines.Stand(ctx, t, sl.turn, time.Until(sl.h.Expires)); err != nil {
 		return place{}, nil
 	}
-	if at >= t.Terms.Slots*places.Choices(pool, t) {
+	if waits.IsFarBehind(at, t.Terms.Slots*places.Choices(pool, t)) {
 		sl.pruneFront(ctx, t)
 		return place{}, nil
 	}
@@ -152,7 +152,9 @@ func (sl *slot) try(ctx context.Context, pool *routing.Pool, t *task.Task, waits
 			sl.unqueue(ctx, t)
 		}
 	case len(tried) > 0:
-		waits.Pass(t.ID, places.Choices(pool, t))
+		waits.Pass(t.ID, places.Choices(pool, t), false)
+	case places.IsBound(pool, t, sl.anew):
+		waits.Pass(t.ID, places.Choices(pool, t), true)
 	case waits.Found(call) && at == 0:
 		sl.h.r.Places.PruneSlots(ctx, pool, t.Terms.Queue)
 	case at > 0:
