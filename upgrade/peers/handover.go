@@ -27,6 +27,7 @@ func (p *Peers) HandOver(ctx context.Context) {
 	if !p.ledger.Store.Shared() {
 		return
 	}
+	go p.runner.SeekUpstreams(ctx)
 	tick := time.NewTicker(handOverEvery)
 	defer tick.Stop()
 	for untaken := 0; ; {
