@@ -152,13 +152,18 @@ func (w *Waits) Full() (call uint64, full bool) {
 	return w.calls, w.full == w.calls
 }
 
-// Found notes that one of w has found all places taken, in that call, and reports whether it is to
-// look for some that nobody gives back.
-func (w *Waits) Found(call uint64) (prune bool) {
+// Found notes that one of w has found all places taken, in that call.
+func (w *Waits) Found(call uint64) {
 	w.q.mu.Lock()
 	defer w.q.mu.Unlock()
 	w.full = max(w.full, call)
-	prune = time.Since(w.pruned) >= pruneEvery
+}
+
+// IsToPrune reports whether the first in the line, who has found no place, is to look for some that nobody gives back.
+func (w *Waits) IsToPrune() bool {
+	w.q.mu.Lock()
+	defer w.q.mu.Unlock()
+	prune := time.Since(w.pruned) >= pruneEvery
 	if prune {
 		w.pruned = time.Now()
 	}

@@ -151,16 +151,27 @@ func (sl *slot) try(ctx context.Context, pool *routing.Pool, t *task.Task, waits
 		if !sl.h.isLeft() { // who takes it over has its turn
 			sl.unqueue(ctx, t)
 		}
-	case len(tried) > 0:
-		waits.Pass(t.ID, places.Choices(pool, t), false)
-	case places.IsBound(pool, t, sl.anew):
-		waits.Pass(t.ID, places.Choices(pool, t), true)
-	case waits.Found(call) && at == 0:
+	default:
+		sl.foundNone(ctx, pool, t, waits, call, at, len(tried) > 0)
+	}
+	return taken, err
+}
+
+// foundNone leaves it to those behind to look for a place, if they can go where the call cannot for now, and sees to what is in the way of
+// all. call is that of Full.
+func (sl *slot) foundNone(ctx context.Context, pool *routing.Pool, t *task.Task, waits *queues.Waits, call uint64, at int, avoids bool) {
+	switch bound := places.IsBound(pool, t, sl.anew); {
+	case avoids, bound:
+		waits.Pass(t.ID, places.Choices(pool, t), !avoids)
+	default:
+		waits.Found(call)
+	}
+	switch {
+	case at == 0 && waits.IsToPrune():
 		sl.h.r.Places.PruneSlots(ctx, pool, t.Terms.Queue)
 	case at > 0:
 		sl.pruneFront(ctx, t)
 	}
-	return taken, err
 }
 
 // pruneFront looks whether one of those in front is in the line no more.
