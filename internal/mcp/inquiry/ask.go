@@ -70,9 +70,6 @@ func RequiredElicitations(message []byte) (requests [][]byte) {
 	}
 	s := jsonscan.New(list)
 	for s.Open('['); s.Element(); {
-		if s.Kind() != '{' {
-			continue
-		}
 		params, err := (jsonobject.Patch{{Name: "elicitationId"}, {Name: "mode", Value: []byte(`"url"`)}}).Apply(s.Value())
 		request := append(append([]byte(`{"method":"`+methodElicit+`","params":`), params...), '}')
 		if err == nil && IsClear(request) {

@@ -96,3 +96,15 @@ func TestIsElicitation(t *testing.T) {
 		}
 	}
 }
+
+// What is no elicitation among those that are required is passed over, wherever it stands.
+func TestRequiredElicitationsArePicked(t *testing.T) {
+	const clear = `{"mode":"url","elicitationId":"e","url":"https://example.com/","message":"connect"}`
+	for list, want := range map[string]int{
+		`[]`: 0, `[1]`: 0, `[null,` + clear + `]`: 1, `["x",[` + clear + `],{},` + clear + `,2,` + clear + `]`: 2,
+	} {
+		if got := RequiredElicitations([]byte(`{"jsonrpc":"2.0","id":1,"error":{"code":-32042,"message":"m","data":{"elicitations":` + list + `}}}`)); len(got) != want {
+			t.Errorf("%s: got %q", list, got)
+		}
+	}
+}
