@@ -197,6 +197,48 @@ func TestASubscriptionHearsAllSessionsOfItsCaller(t *testing.T) {
 	})
 }
 
+// What a call's stream tells of changes is heard as what a session's own stream does, also beside a question, and what is no UTF-8 on neither.
+func TestWhatACallTellsOfChangesIsHeard(t *testing.T) {
+	const garbled = "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/prompts/list_changed\",\"params\":{\"x\":\"\xff\"}}"
+	tells := func(k *running) {
+		k.say(garbled)
+		k.say(promptsChanged)
+		k.say(updated("file:x"))
+		k.say(updated("file:other"))
+	}
+	for name, does := range map[string]func(k *running){
+		"plain": tells,
+		"asks": func(k *running) {
+			go func() {
+				time.Sleep(time.Millisecond)
+				tells(k)
+			}()
+			k.ends(k.ask())
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			bridged(t, tool(kind{}, does), nil, func(r *rig) {
+				h := r.hear(`{"promptsListChanged":true,"resourceSubscriptions":["file:x"]}`, asking{})
+				other := r.hear(`{"promptsListChanged":true,"resourceSubscriptions":["file:x"]}`, asking{caller: "other"})
+				h.next()
+				other.next()
+				if g := r.do(asking{name: "asks"}); g.Result.Type == "input_required" {
+					r.do(asking{name: "asks", params: g.answers(accepted)})
+				}
+				r.say(garbled)
+				if a, b := h.next(), h.next(); !strings.Contains(a, "prompts/list_changed") || !strings.Contains(b, `"uri":"file:x"`) {
+					t.Errorf("heard %q and %q", a, b)
+				}
+				if more, others := h.next(), other.next(); more != "" || others != "" {
+					t.Errorf("heard %q as well, and another caller %q", more, others)
+				}
+				h.stop()
+				other.stop()
+			})
+		})
+	}
+}
+
 // A session that nobody uses is listened to for as long as somebody subscribes.
 func TestNobodyListensForNobody(t *testing.T) {
 	bridged(t, tool(kind{}, where), nil, func(r *rig) {
