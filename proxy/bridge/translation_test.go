@@ -116,6 +116,38 @@ func TestWhatIsNoUTF8IsNotPassedOn(t *testing.T) {
 	}
 }
 
+// A list of tools that hangs is waited for once, and then by one call a minute: calls are made without it meanwhile.
+func TestAListThatHangsIsWaitedForByOneCallAMinute(t *testing.T) {
+	u := tool(kind{lists: `{"tools":[{"name":"asks","inputSchema":{"properties":{"who":{"type":"string","x-mcp-header":"Who"}}}}]}`}, where)
+	u.faults = silentTo("tools/list")
+	bridged(t, u, nil, func(r *rig) {
+		call := func(want int) time.Duration {
+			t.Helper()
+			began := time.Now()
+			if g := r.do(asking{name: "asks", params: `"arguments":{"who":"Hello"},`}); g.status != want {
+				t.Errorf("got %d %s", g.status, g.text)
+			}
+			return time.Since(began)
+		}
+		if a, b, c := call(200), call(200), call(200); a < 9*time.Second || b > time.Second || c > time.Second {
+			t.Errorf("calls took %v, %v and %v", a, b, c)
+		}
+		time.Sleep(time.Minute)
+		took := make(chan time.Duration, 3)
+		for range cap(took) {
+			go func() { took <- call(200) }()
+		}
+		if a, b, c := <-took, <-took, <-took; a > time.Second || b > time.Second || c < 9*time.Second {
+			t.Errorf("together they took %v, %v and %v", a, b, c)
+		}
+		u.faults = nil
+		time.Sleep(time.Minute)
+		if took := call(400); took > time.Second {
+			t.Errorf("by a list that does not hang: %v", took)
+		}
+	})
+}
+
 // The headers that mirror arguments are judged by the server's own list, read before the first call, and before one is refused if that is a
 // while ago, and corrected by each list that a client gets.
 func TestMirroredArgumentsAreJudged(t *testing.T) {
