@@ -479,6 +479,62 @@ func TestAGetStreamWhoseEventsAreForgotten(t *testing.T) {
 	}
 }
 
+// A GET stream that is not read on from its last event for half a minute, whatever is answered in its place, is read from now on, and the
+// subscription ends. For a moment it may be refused: then nothing is missed.
+func TestAGetStreamThatIsNotReadOn(t *testing.T) {
+	for name, tc := range map[string]struct {
+		status int
+		away   time.Duration // 0: for ever
+	}{"500": {500, 0}, "401": {401, 0}, "a moment": {503, 10 * time.Second}} {
+		t.Run(name, func(t *testing.T) {
+			u := tool(kind{}, where)
+			var isBack atomic.Bool
+			u.faults = func(w http.ResponseWriter, q *http.Request, _ message) bool {
+				resumes := q.Method == http.MethodGet && q.Header.Get("Last-Event-Id") != "" && !isBack.Load()
+				if resumes {
+					w.WriteHeader(tc.status)
+				}
+				return resumes
+			}
+			bridged(t, u, nil, func(r *rig) {
+				h := r.hear(`{"toolsListChanged":true}`, asking{})
+				h.next()
+				r.say(toolsChanged)
+				h.next()
+				r.mu.Lock()
+				for _, s := range r.sessions {
+					close(s.own.cut)
+				}
+				r.mu.Unlock()
+				synctest.Wait()
+				r.say(promptsChanged)
+				r.say(toolsChanged)
+				if tc.away > 0 {
+					time.Sleep(tc.away)
+					isBack.Store(true)
+					time.Sleep(time.Minute)
+					if got := h.next(); !strings.Contains(got, "tools/list_changed") {
+						t.Errorf("heard %q in the end", got)
+					}
+					h.stop()
+					return
+				}
+				time.Sleep(time.Minute)
+				if !h.hasEnded() {
+					t.Error("a subscription stands that hears nothing")
+				}
+				h = r.hear(`{"toolsListChanged":true}`, asking{})
+				h.next()
+				r.say(toolsChanged)
+				if got := h.next(); got == "" {
+					t.Error("nothing is heard of what comes then")
+				}
+				h.stop()
+			})
+		})
+	}
+}
+
 // Where a call finds the session lost, the subscription that has it ends as well: what it had
 // subscribed to is lost with it.
 func TestACallFindsASubscriptionsSessionLost(t *testing.T) {
