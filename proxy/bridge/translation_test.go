@@ -1,6 +1,7 @@
 package bridge
 
 import (
+	"bytes"
 	"fmt"
 	"net/http"
 	"strings"
@@ -54,6 +55,35 @@ func TestAnswersAreTranslated(t *testing.T) {
 			}
 		}
 	})
+}
+
+// Completion was there before its capability was: a server of 2024-11-05 judges itself.
+func TestCompletionByServersThatCannotSaySo(t *testing.T) {
+	for version, want := range map[string]int{"2024-11-05": 200, "2025-03-26": 404, "2025-11-25": 404} {
+		u := &upstream{}
+		u.faults = func(w http.ResponseWriter, _ *http.Request, m message) bool {
+			if m.Method == "initialize" {
+				u.initialize(inVersion{w, version}, m)
+			}
+			return m.Method == "initialize"
+		}
+		bridged(t, u, nil, func(r *rig) {
+			if g := r.do(asking{method: "completion/complete"}); g.status != want {
+				t.Errorf("%s: got %d %s", version, g.status, g.text)
+			}
+		})
+	}
+}
+
+// inVersion has an answer to initialize be of another version.
+type inVersion struct {
+	http.ResponseWriter
+	version string
+}
+
+func (w inVersion) Write(p []byte) (int, error) {
+	_, err := w.ResponseWriter.Write(bytes.ReplaceAll(p, []byte("2025-11-25"), []byte(w.version)))
+	return len(p), err
 }
 
 // A byte order mark, which some servers begin their bodies with, is none of the answer.
