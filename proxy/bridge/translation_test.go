@@ -36,6 +36,8 @@ func TestAnswersAreTranslated(t *testing.T) {
 		"no such resource":  {`"error":{"code":-32002,"message":"m","data":{"uri":"u"}}`, `"error":{"code":-32602,"message":"m","data":{"uri":"u"}}`, 200},
 		"no such method":    {`"error":{"code":-32601,"message":"m"}`, `"error":{"code":-32601,"message":"m"}`, 404},
 		"a code of its own": {`"error":{"code":-32021,"message":"m","data":{"mine":1}}`, `"error":{"code":-32603,"message":"m","data":{"mine":1}}`, 200},
+		"codes as numbers":  {`"error":{"code":-32601.0,"message":"m"}`, `"error":{"code":-32601,"message":"m"}`, 404},
+		"no such, likewise": {`"error":{"code":-3.2002e4,"message":"m"}`, `"error":{"code":-32602,"message":"m"}`, 200},
 		"a big result":      {`"result":` + big, `"result":{"resultType":"complete",` + big[1:], 200},
 	} {
 		for way, of := range map[string]kind{"streamed": {}, "whole": {whole: true}} {
