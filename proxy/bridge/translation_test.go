@@ -88,6 +88,29 @@ func (w inVersion) Write(p []byte) (int, error) {
 	return len(p), err
 }
 
+// A client that takes no event stream, which it may where headers are not insisted on, is given the one message that a call comes to.
+func TestAClientThatTakesNoStream(t *testing.T) {
+	for name, tc := range map[string]struct {
+		accept string
+		all    int
+	}{"json": {"application/json", 1}, "no weight": {"*/*, text/event-stream;q=0", 1}, "any": {"*/*", 3}} {
+		u := tool(kind{}, func(k *running) {
+			k.progress(1)
+			time.Sleep(2 * patience)
+			k.progress(2)
+			k.ends(k.ask())
+		})
+		bridged(t, u, func(o *Options) { o.Endpoint.Lenient = true }, func(r *rig) {
+			call := asking{name: "asks", meta: `,"progressToken":7`, header: []string{"Accept", tc.accept}}
+			first := r.do(call)
+			call.params = first.answers(accepted)
+			if last := r.do(call); len(first.all) != tc.all || first.Result.Type != "input_required" || len(last.Result.Got) != 1 {
+				t.Errorf("%s: got %q, then %q", name, first.all, last.all)
+			}
+		})
+	}
+}
+
 // A byte order mark, which some servers begin their bodies with, is none of the answer.
 func TestBodiesBeginWithAByteOrderMark(t *testing.T) {
 	u := tool(kind{mark: "\ufeff", lists: `{"tools":[{"name":"asks","inputSchema":{"type":"object"}}],"nextCursor":"2"}`}, where)
