@@ -15,10 +15,12 @@ import (
 func IsClear(request []byte) bool {
 	members, _ := jsonobject.Loose(request, "method", "params")
 	method, _ := jsonobject.Text(members[0])
-	if method == MethodListRoots {
+	switch {
+	case !utf8.Valid(request):
+		return false
+	case method == MethodListRoots:
 		return true
-	}
-	if members[1].Kind() != '{' || !utf8.Valid(request) {
+	case members[1].Kind() != '{':
 		return false
 	}
 	params, _ := jsonobject.Loose(members[1], "message", "mode", "requestedSchema", "url", "messages")

@@ -9,7 +9,8 @@ import (
 func TestWhatIsAskedIsClear(t *testing.T) {
 	t.Parallel()
 	for request, want := range map[string]bool{
-		`{"method":"roots/list"}`: true,
+		`{"method":"roots/list"}`:                                                                       true,
+		"{\"method\":\"roots/list\",\"params\":{\"x\":\"\xff\"}}":                                       false,
 		`{"method":"elicitation/create","params":{"message":"m","requestedSchema":{}}}`:                 true,
 		`{"method":"elicitation/create","params":{"mode":"form","message":"m","requestedSchema":{}}}`:   true,
 		`{"method":"elicitation/create","params":{"mode":"url","message":"m","url":"u"}}`:               true,
