@@ -111,6 +111,32 @@ func TestAClientThatTakesNoStream(t *testing.T) {
 	}
 }
 
+// Servers of 2025-03-26 may send in batches what they have to say on a stream.
+func TestBatchesAreTakenApart(t *testing.T) {
+	u := tool(kind{}, func(k *running) {
+		text, _, answer := k.question("elicitation/create", formAsk)
+		k.say(`[{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":` + k.token + `,"progress":1}}, ` + text + `]`)
+		k.ends(k.wait(answer))
+		k.say(`[{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":` + k.token + `,"progress":2}},{"jsonrpc":"2.0","id":` + k.id + `,` + k.result + `}]`)
+		k.result = ""
+	})
+	bridged(t, u, nil, func(r *rig) {
+		h := r.hear(`{"toolsListChanged":true,"promptsListChanged":true}`, asking{})
+		h.next()
+		call := asking{name: "asks", meta: `,"progressToken":7`}
+		first := r.do(call)
+		call.params = first.answers(accepted)
+		if last := r.do(call); len(first.all) != 2 || len(last.all) != 2 || len(last.Result.Got) != 1 || r.ran() != 1 {
+			t.Errorf("got %q, then %q", first.all, last.all)
+		}
+		r.say(`[` + toolsChanged + `,` + promptsChanged + `]`)
+		if a, b := h.next(), h.next(); !strings.Contains(a, "tools/list_changed") || !strings.Contains(b, "prompts/list_changed") {
+			t.Errorf("heard %q and %q", a, b)
+		}
+		h.stop()
+	})
+}
+
 // A byte order mark, which some servers begin their bodies with, is none of the answer.
 func TestBodiesBeginWithAByteOrderMark(t *testing.T) {
 	u := tool(kind{mark: "\ufeff", lists: `{"tools":[{"name":"asks","inputSchema":{"type":"object"}}],"nextCursor":"2"}`}, where)

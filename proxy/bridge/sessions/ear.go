@@ -260,8 +260,13 @@ func (e *ear) hearOnce(ctx context.Context) error {
 			l.pool.mu.Unlock()
 		}
 		legacy.LeaveAlone(&e.alone, &next)
-		if next.Ends && !next.Cut && mcp.MayBeMessage(next.Data) {
-			l.hears(ctx, e.as(), bytes.Clone(next.Data))
+		if !next.Ends || next.Cut || !mcp.MayBeMessage(next.Data) {
+			continue
+		}
+		for message, err := range mcp.Messages(bytes.Clone(next.Data)) {
+			if err == nil {
+				l.hears(ctx, e.as(), message)
+			}
 		}
 	}
 }
