@@ -71,7 +71,16 @@ func (u *Upstream) Wait() { u.waiting.Add(1) }
 func (u *Upstream) WaitOver() { u.waiting.Add(-1) }
 
 // owned is what an upstream owns, as last learned from the store.
-type owned struct{ now atomic.Pointer[sticky.Owned] }
+type owned struct {
+	now  atomic.Pointer[inStore]
+	made atomic.Int64 // tasks that this process has had it own, ever
+}
+
+// inStore is what the store has counted.
+type inStore struct {
+	sticky.Owned
+	made int64 // of owned.made when the store was asked: those are in it
+}
 
 // Owned returns what the upstream owned when the store was last asked; known is false if it never
 // was.
@@ -80,8 +89,28 @@ func (u *Upstream) Owned() (o sticky.Owned, known bool) {
 	if now == nil {
 		return o, false
 	}
-	return *now, true
+	return now.Owned, true
 }
 
-// Learn notes what the upstream owns.
-func (u *Upstream) Learn(o sticky.Owned) { u.owned.now.Store(&o) }
+// Count asks what the upstream owns, and notes it.
+func (u *Upstream) Count(ask func() (sticky.Owned, error)) (sticky.Owned, error) {
+	made := u.owned.made.Load()
+	o, err := ask()
+	if err == nil {
+		u.owned.now.Store(&inStore{o, made})
+	}
+	return o, err
+}
+
+// Made notes that this process has had the upstream own a task.
+func (u *Upstream) Made() { u.owned.made.Add(1) }
+
+// Tasks is how many live tasks the upstream has: those that the store counted last, and those that this process has had it own since.
+func (u *Upstream) Tasks() int {
+	made := u.owned.made.Load()
+	now := u.owned.now.Load()
+	if now == nil {
+		return int(made)
+	}
+	return now.Tasks + int(max(0, made-now.made))
+}

@@ -18,8 +18,8 @@ type Choice struct {
 	Key   string      // of the work: equal ones belong together; "": none
 	Even  bool        // all shares are 1
 
-	slow time.Duration         // a slow start's; 0: there is none
-	more func(u *Upstream) int // load beside requests in flight; nil: none
+	slow  time.Duration // a slow start's; 0: there is none
+	tasks bool          // live tasks are load, as requests in flight are
 }
 
 // Share is how much of the work an upstream is to have, against others: its weight, and less
@@ -34,10 +34,10 @@ func (c Choice) Share(u *Upstream) float64 {
 
 // Load is how much an upstream has to do.
 func (c Choice) Load(u *Upstream) int {
-	if c.more == nil {
+	if !c.tasks {
 		return u.InFlight()
 	}
-	return u.InFlight() + c.more(u)
+	return u.InFlight() + u.Tasks()
 }
 
 // draw returns a candidate but for except, by chance and share.

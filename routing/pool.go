@@ -34,9 +34,7 @@ type PoolOptions struct {
 	Revive func(ctx context.Context, u *Upstream) (remark string, err error)
 	// Seek is called for a binding to an upstream of this name, which the pool does not have, and may
 	// Replace its upstreams; nil: the pool knows all there are.
-	Seek func(ctx context.Context, name string)
-	// Load is how many live tasks an upstream has. It must not block; nil: none are known of.
-	Load   func(u *Upstream) int
+	Seek   func(ctx context.Context, name string)
 	Logger *slog.Logger         // nil: discarded
 	Meter  metric.MeterProvider // nil: nothing is measured
 }
@@ -72,15 +70,14 @@ type Pool struct {
 // NewPool returns a pool of the given upstreams.
 func NewPool(o PoolOptions) *Pool {
 	p := &Pool{
-		name:      o.Name,
-		began:     time.Now(),
-		probe:     o.Probe,
-		seek:      o.Seek,
-		revive:    o.Revive,
-		selection: selection{load: o.Load},
-		log:       cmp.Or(o.Logger, slog.New(slog.DiscardHandler)),
-		silence:   make(chan struct{}, 1),
-		known:     make(map[string]*live),
+		name:    o.Name,
+		began:   time.Now(),
+		probe:   o.Probe,
+		seek:    o.Seek,
+		revive:  o.Revive,
+		log:     cmp.Or(o.Logger, slog.New(slog.DiscardHandler)),
+		silence: make(chan struct{}, 1),
+		known:   make(map[string]*live),
 	}
 	p.room.pool, p.room.line = p, turns.NewLine[*waiter]()
 	p.checker = checker{examine: o.Examine, settings: &p.settings, members: &p.members, changed: make(chan struct{}, 1), ended: p.examined}

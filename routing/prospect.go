@@ -23,10 +23,7 @@ type Prospect struct {
 // changes. goesOn says that it is to go on at the upstream that it prefers.
 func (p *Pool) Prospect(w Work, mayWait, goesOn bool) (o Prospect) {
 	s, m := p.settings.Load(), p.members.Load()
-	choice := Choice{slow: s.SlowStart}
-	if s.CountTasks {
-		choice.more = p.selection.load
-	}
+	choice := Choice{slow: s.SlowStart, tasks: s.CountTasks}
 	for _, u := range m.all {
 		c := Candidate{Upstream: u, Draining: u.IsDraining(), Rank: u.rank(w.Era), Load: choice.Load(u), Share: choice.Share(u), Room: u.hasRoom(s), Foreign: u.Profile().IsForeign(w.Era)}
 		if c.Draining {

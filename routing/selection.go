@@ -7,7 +7,6 @@ import (
 
 // selection is how one of a pool's upstreams is chosen, and what it goes by beside settings and members.
 type selection struct {
-	load     func(u *Upstream) int     // live tasks; nil: none are known of
 	freshest atomic.Pointer[time.Time] // when an upstream joined or came back last, by the monotonic clock too; nil: none has
 }
 
@@ -25,10 +24,7 @@ func (c *selection) pick(s *Settings, w Work, best []*Upstream, even bool) *Upst
 	if len(best) == 0 {
 		return nil
 	}
-	from := Choice{Among: best, Key: w.Key, Even: even}
-	if s.CountTasks {
-		from.more = c.load
-	}
+	from := Choice{Among: best, Key: w.Key, Even: even, tasks: s.CountTasks}
 	if freshest := c.freshest.Load(); s.SlowStart > 0 && freshest != nil && time.Since(*freshest) < s.SlowStart {
 		from.slow, from.Even = s.SlowStart, false
 	}

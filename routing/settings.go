@@ -14,7 +14,7 @@ type Settings struct {
 	Ejection   health.Ejection // when an upstream that fails gets no unbound work
 	Check      health.Check    // how it is found out which upstreams are well; the zero value: by requests alone
 	SlowStart  time.Duration   // how long the share of an upstream that joined or came back grows; 0: it has all of it at once
-	CountTasks bool            // live tasks count as load, as PoolOptions.Load has them
+	CountTasks bool            // live tasks count as load, as Upstream.Tasks has them
 
 	MaxInFlight  int           // most requests under way at an upstream for which more unbound work comes; 0: any number
 	Queue        int           // most calls that wait for room; 0: none waits

@@ -10,6 +10,7 @@ import (
 	"berth/internal/mcp"
 	"berth/routing"
 	"berth/routing/health"
+	"berth/sticky"
 )
 
 // picking is a pool of these upstreams that goes by a picker of that name.
@@ -152,13 +153,12 @@ func TestHomeIsOfKeysOnly(t *testing.T) {
 
 // An instance that has handed out tasks looks idle by requests.
 func TestLiveTasksCountAsLoad(t *testing.T) {
-	tasks := map[string]int{"a": 100}
 	for _, name := range []string{"p2c", "least-load"} {
 		picker, _ := routing.NewPicker(name)
 		p := routing.NewPool(routing.PoolOptions{
 			Upstreams: upstreams("a", "b"), Settings: routing.Settings{Picker: picker},
-			Load: func(u *routing.Upstream) int { return tasks[u.Name] },
 		})
+		own(t, p.Find("a"), func() sticky.Owned { return sticky.Owned{Tasks: 100} })
 		if got := shares(t, p, 200, keyless); got["a"] == 0 {
 			t.Errorf("%s: not asked for, and tasks count: %v", name, got)
 		}
@@ -167,6 +167,40 @@ func TestLiveTasksCountAsLoad(t *testing.T) {
 			t.Errorf("%s: got %v, want none at the one with a hundred tasks", name, got)
 		}
 	}
+}
+
+// own has an upstream own what tasks counts.
+func own(t *testing.T, u *routing.Upstream, tasks func() sticky.Owned) {
+	t.Helper()
+	if _, err := u.Count(func() (sticky.Owned, error) { return tasks(), nil }); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// What is made between two counts counts as well, and once; a count that fails changes nothing.
+func TestTasksMadeSinceTheyWereCounted(t *testing.T) {
+	u := routing.NewPool(routing.PoolOptions{Upstreams: upstreams("a")}).Find("a")
+	want := func(when string, n int) {
+		t.Helper()
+		if got := u.Tasks(); got != n {
+			t.Errorf("%s: %d tasks, want %d", when, got, n)
+		}
+	}
+	u.Made()
+	want("before any count", 1)
+	own(t, u, func() sticky.Owned {
+		u.Made() // while the store counts
+		return sticky.Owned{Tasks: 5}
+	})
+	want("counted", 6)
+	u.Made()
+	want("made since", 7)
+	if _, err := u.Count(func() (sticky.Owned, error) { return sticky.Owned{}, errBroken }); err == nil {
+		t.Error("a count that fails does not say so")
+	}
+	want("a count that failed", 7)
+	own(t, u, func() sticky.Owned { return sticky.Owned{Tasks: 7} })
+	want("counted again", 7)
 }
 
 // One that joined, or came back, begins with a tenth and has its share after slow_start.

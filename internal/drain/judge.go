@@ -116,11 +116,10 @@ func (w *Watch) judge(ctx context.Context, at there, names []there, reports []re
 func (w *Watch) status(ctx context.Context, pool string, u *routing.Upstream, reports []report, most int) (Status, error) {
 	mark := u.Drain()
 	s := said(pool, u, reports)
-	owned, err := w.o.Bindings.Owned(ctx, pool, u.Name)
+	owned, err := w.owned(ctx, pool, u)
 	if err != nil {
 		return Status{}, err
 	}
-	u.Learn(owned)
 	s.Left.Tasks, s.Left.Sessions = owned.Tasks, owned.Sessions
 	moves := s.MoveSessions && w.o.Reinit != nil && w.o.Reinit(pool) && w.isTakenOver(pool, u)
 	if err := w.items(ctx, &s, &owned, most, moves); err != nil {
@@ -137,6 +136,11 @@ func (w *Watch) status(ctx context.Context, pool string, u *routing.Upstream, re
 		s.Drained = stands.Marks[u.Name].Set()
 	}
 	return s, nil
+}
+
+// owned asks the store what an upstream owns.
+func (w *Watch) owned(ctx context.Context, pool string, u *routing.Upstream) (sticky.Owned, error) {
+	return u.Count(func() (sticky.Owned, error) { return w.o.Bindings.Owned(ctx, pool, u.Name) })
 }
 
 // isTakenOver reports whether the pool has another upstream that takes new work, and so sessions of u.

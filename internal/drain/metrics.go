@@ -38,11 +38,10 @@ func (w *Watch) countOnce(ctx context.Context) {
 			for _, r := range reports {
 				s.take(r, at, mark)
 			}
-			owned, err := w.o.Bindings.Owned(ctx, at.pool, at.upstream)
+			owned, err := w.owned(ctx, at.pool, u)
 			if err != nil {
 				return
 			}
-			u.Learn(owned)
 			s.Left.Tasks, s.Left.Sessions = owned.Tasks, owned.Sessions
 			next[at] = s.Left
 		}

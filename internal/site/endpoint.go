@@ -82,7 +82,7 @@ func (g *generation) newPool(cfg config.Pool) (pool, error) {
 	}
 	options := routing.PoolOptions{
 		Name: cfg.Name, Upstreams: m.named, Settings: m.settings, Probe: g.site.prober(cfg.Name), Examine: g.site.examiner(cfg.Name),
-		Revive: g.site.reviver(cfg.Name), Load: tasksAt, Logger: g.site.Log, Meter: g.site.Meter,
+		Revive: g.site.reviver(cfg.Name), Logger: g.site.Log, Meter: g.site.Meter,
 	}
 	made, err := share(g, "pool "+cfg.Name, func() (pool, parts.Life, error) {
 		f := g.newFleet(cfg.Name)

@@ -135,7 +135,9 @@ func TestAnUpstreamThatTheFileRenamesDrainsByItsFormerName(t *testing.T) {
 func TestAnInstanceThatLeftIsHeldByAllThatGoesOnThere(t *testing.T) {
 	_, f := discovering(t, func(p *config.Pool) { p.Upstreams = named("a") })
 	u := f.pool.Find("a")
-	u.Learn(sticky.Owned{Counted: time.Now()})
+	if _, err := u.Count(func() (sticky.Owned, error) { return sticky.Owned{Counted: time.Now()}, nil }); err != nil {
+		t.Fatal(err)
+	}
 	if got := f.holds("a"); got.Owned != 0 {
 		t.Errorf("with nothing there: got %+v", got)
 	}

@@ -44,9 +44,3 @@ func ownedBy(u *routing.Upstream) (n int, counted time.Time) {
 }
 
 func count(owned sticky.Owned) int { return owned.Tasks + owned.Sessions }
-
-// tasksAt is how many live tasks an upstream has, as the store told last.
-func tasksAt(u *routing.Upstream) int {
-	owned, _ := u.Owned()
-	return owned.Tasks
-}

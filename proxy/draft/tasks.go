@@ -46,7 +46,9 @@ func (t *Tasks) Bind(u *routing.Upstream) (owner *routing.Upstream, err error) {
 		if owner != nil && !owner.Is(one) {
 			return nil, routing.ErrSeveralOwners
 		}
-		owner = one
+		if owner = one; from == nil {
+			owner.Made()
+		}
 	}
 	t.keep()
 	return owner, nil

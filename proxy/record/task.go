@@ -35,6 +35,7 @@ func (r *Recorder) Creation(w outbound.Way, u *routing.Upstream, a *mcp.Answer, 
 		w.Withdraw(u, a.Task.ID)
 		return fault.Collision
 	}
+	u.Made()
 	r.Stale.PutNew(r.Call, &key, a)
 	return err
 }
