@@ -111,3 +111,27 @@ func TestWhichOfTwoBindingsOfOneOwnerCounts(t *testing.T) {
 		}
 	}
 }
+
+// A task that has ended, and is told again by the stream that it was made in, counts no more at the berth that serves that.
+func TestAnEndedTaskThatIsToldAgainIsNotListed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := inMemory(t, Options{Near: 10})
+		again := over(b.store, Options{Near: 10})
+		made := Binding{Upstream: "a", Session: "s"}
+		if err := b.Bind(t.Context(), task("1"), made, time.Hour); err != nil {
+			t.Fatal(err)
+		}
+		b.Observe(task("1"), new(b.owns(t, "a", task("1"), SourceBound)), given())
+		pass(time.Second)
+		b.counts(t, "a", 0, 0)
+		for _, berth := range []*berth{b, again} {
+			if err := berth.Bind(t.Context(), task("1"), made, time.Hour); err != nil {
+				t.Fatal(err)
+			}
+			berth.counts(t, "a", 0, 0)
+			if got, err := berth.Latest(t.Context(), task("1")); err != nil || got.Status != "completed" {
+				t.Errorf("got %+v, %v", got, err)
+			}
+		}
+	})
+}

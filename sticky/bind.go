@@ -114,6 +114,10 @@ func (b *binder) settle(ctx context.Context, e *entry, w *storage.Write, away er
 	if !w.Done && e.taken(w.Standing) {
 		return outcomeCollision, ErrOwned
 	}
+	if !w.Done && countsNot(w.Standing) { // it is told again
+		e.binding, _ = binding.Decode(w.Standing.Value)
+		e.counts = countsNoMore
+	}
 	if !w.Listed && e.counts != countsNoMore {
 		b.rolls.add(ctx, *e)
 	}

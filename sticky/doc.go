@@ -5,7 +5,8 @@
 // returned nil for is found by every other berth from then on, or, while the
 // store is away, by this process, and is written back when the store returns. A
 // binding of a task never changes its upstream, so the cache in front of a shared
-// store is never wrong about the owner: it may forget, the store may not. A session
+// store is never wrong about the owner: it may forget, the store may not; but for an id that was unbound elsewhere, and is another
+// upstream's since: who is denied by an owner is to look at Latest. A session
 // may be moved, by compare-and-swap; then a cache elsewhere is wrong until it is told
 // to Reload, or at its next refresh. Nothing read before a move is written over it.
 //

@@ -40,6 +40,7 @@ var (
 	OwnerCut       = MayHaveRun(OwnerSilent)
 	OwnerSilent    = Unavailable(mcp.ReasonOwnerUnavailable, "the server instance that holds this does not answer")
 	EndUntold      = Unavailable(mcp.ReasonOwnerUnavailable, "the task has ended, and the server instance that holds this does not tell of it any more")
+	OwnerElsewhere = Unavailable(mcp.ReasonOwnerUnavailable, "the task is at another server instance by now")
 	LongID         = Refused(wire.StatusBadRequest, "request id too long")
 	Overloaded     = Unavailable(mcp.ReasonOverloaded, "too much is under way")
 	Draining       = Unavailable(mcp.ReasonDraining, "this berth is about to end")

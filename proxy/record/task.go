@@ -1,6 +1,7 @@
 package record
 
 import (
+	"context"
 	"errors"
 	"strings"
 
@@ -105,28 +106,46 @@ func (r *Recorder) Deleted(u *routing.Upstream) {
 // An upstream that was asked because it holds the session need not be the owner, and
 // cannot speak for it. A terminal result that was seen before outlives the binding: it is
 // to be said instead. The binding of a task that has ended stays, for others who were told of that. It fails where another berth may
-// know more of the end.
+// know more of the end, and where the id is another upstream's by now.
 func (r *Recorder) Error(u *routing.Upstream, c *mcp.Call, a *mcp.Answer) (instead []byte, err error) {
 	if c == nil || !c.IsTask() || a.ErrorCode != mcp.CodeInvalidParams {
 		return nil, nil
 	}
-	if c.Method != mcp.MethodGetTask && c.Method != mcp.MethodTaskResult {
-		return nil, nil
-	}
 	ctx, cancel := r.Recording()
 	defer cancel()
-	switch end, untold := r.Stale.IfDenied(ctx, r.Call); {
-	case untold:
-		return nil, fault.EndUntold
-	case end != nil:
-		return end, nil
+	if c.Method == mcp.MethodGetTask || c.Method == mcp.MethodTaskResult {
+		switch end, untold := r.Stale.IfDenied(ctx, r.Call); {
+		case untold:
+			return nil, fault.EndUntold
+		case end != nil:
+			return end, nil
+		}
 	}
 	// A client that made the id may poll before the owner has begun; that one will know it.
 	binding := r.At.TaskBinding()
-	if c.Method == mcp.MethodGetTask && binding.Upstream == u.Name && !binding.Provisional() && !r.asksAside(binding) && polls.EndElsewhere(ctx, r.Call) == "" {
+	switch {
+	case binding.Upstream != u.Name || binding.Provisional() || r.asksAside(binding):
+	case r.isElsewhere(ctx, binding):
+		return nil, fault.OwnerElsewhere
+	case c.Method == mcp.MethodGetTask && polls.EndElsewhere(ctx, r.Call) == "":
 		r.unbindFrom(u)
 	}
 	return nil, nil
+}
+
+// isElsewhere reports whether the id of the call's task, which this process remembers as an upstream's, is another one's by now: its owner
+// has denied it at another berth, and that one gave it out since. Who asks again is led there.
+func (r *Recorder) isElsewhere(ctx context.Context, remembered *sticky.Binding) bool {
+	if remembered.MayYield(sticky.Task) { // it was read
+		return false
+	}
+	bindings := r.Endpoint.Router.Bindings
+	standing, err := bindings.Latest(ctx, r.At.Task)
+	if err != nil || standing.Upstream == remembered.Upstream {
+		return false
+	}
+	_, err = bindings.Reload(ctx, r.At.Task)
+	return err == nil
 }
 
 // asksAside reports whether the call is in another session than the one that made its task: a server may tell of that in its own
