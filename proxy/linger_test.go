@@ -277,3 +277,53 @@ func scopes(all metricdata.ResourceMetrics) (metrics [][]metricdata.Metrics) {
 	}
 	return metrics
 }
+
+// A result that is read on for a client which has left was given to nobody: its instance is waited for once more, until somebody has had
+// the time to ask for it again.
+func TestAResultThatItsClientDidNotWaitForIsNotGiven(t *testing.T) {
+	for what, answer := range map[string]faultFunc{
+		"JSON": func(w http.ResponseWriter, r *http.Request, body []byte) bool {
+			time.Sleep(10 * time.Second)
+			return say(jsonType, withID(resultUnder("ID"), body))(w, r, body)
+		},
+		"a stream": func(w http.ResponseWriter, r *http.Request, body []byte) bool {
+			return streams(func(_ context.Context, write func(string)) {
+				write(progressEvent)
+				time.Sleep(10 * time.Second)
+				write("data: " + withID(resultUnder("ID"), body) + "\n\n")
+			})(w, r, body)
+		},
+	} {
+		t.Run(what, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				f := newRig(t, rigOptions{size: 1})
+				counted := func() int {
+					synctest.Wait()
+					owned, err := f.bindings.Owned(t.Context(), "p", "a")
+					if err != nil {
+						t.Fatal(err)
+					}
+					return owned.Tasks
+				}
+				core := f.newCoreTask("", 3600)
+				f.servers[0].inject(onMethod("tasks/result", answer))
+				ctx, leave := context.WithTimeout(t.Context(), 3*time.Second)
+				defer leave()
+				if resp, err := f.client.Do(f.legacyRequest(ctx, "", "tasks/result", byID(core))); err == nil {
+					_, _ = io.ReadAll(resp.Body)
+					resp.Body.Close()
+				}
+				time.Sleep(20 * time.Second)
+				if n := counted(); n != 1 {
+					t.Errorf("%d tasks count as the instance's, want the one whose result nobody has", n)
+				}
+				if r := f.legacy("", "tasks/result", byID(core)); r.message(t).Result == nil {
+					t.Errorf("got %d %s", r.status, r.body)
+				}
+				if n := counted(); n != 0 {
+					t.Errorf("%d tasks count as the instance's once the result was given", n)
+				}
+			})
+		})
+	}
+}

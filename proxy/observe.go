@@ -151,7 +151,8 @@ func (x *request) recordTask(u *routing.Upstream, c *mcp.Call, a *mcp.Answer) er
 			return err
 		}
 	}
-	if x.recorder.Task(u, c, x.poll, a) {
+	_, lost := x.out.Given()
+	if x.recorder.Task(u, c, x.poll, a, lost || x.reads != nil && x.reads.HasLeft()) {
 		x.rec.Does(audit.Told, "")
 	}
 	switch c.Method {

@@ -53,14 +53,14 @@ func TellsState(c *mcp.Call, a *mcp.Answer) bool {
 }
 
 // Task notes a task's state, or its result, as its owner tells it. The binding has the state
-// only from u's own answer. lead is the call as a poll that others may join; nil: it is none. given says that the answer bears the
-// task's outcome.
-func (r *Recorder) Task(u *routing.Upstream, c *mcp.Call, lead *polls.Poll, a *mcp.Answer) (given bool) {
+// only from u's own answer. lead is the call as a poll that others may join; nil: it is none. left says that the call's client is there no
+// more. given says that the answer bears the task's outcome, and is given to somebody.
+func (r *Recorder) Task(u *routing.Upstream, c *mcp.Call, lead *polls.Poll, a *mcp.Answer, left bool) (given bool) {
 	now := r.Now()
 	if c.Method == mcp.MethodTaskResult {
+		given = !left
 		r.Stale.PutResult(r.Call, &r.At.Task, a, now)
-		r.seen(u, sticky.Seen{At: now, Ended: true, Given: true})
-		given = true
+		r.seen(u, sticky.Seen{At: now, Ended: true, Given: given})
 	}
 	if !TellsState(c, a) {
 		return given
