@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"net/http"
 	"slices"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -196,6 +197,57 @@ func TestAClientTakesItsStreamOver(t *testing.T) {
 					t.Errorf("the server was left at %v, and asked at %v", left, came)
 				}
 			})
+		})
+	}
+}
+
+// A server may take a while to see that a stream's reader has left, and refuses the next one until then: it is asked again, though there is no
+// other berth.
+func TestAClientTakesItsStreamOverFromAServerThatIsSlowToSee(t *testing.T) {
+	for _, tc := range []struct {
+		sees, leaves time.Duration // after the reader has left; before the client goes on
+		status       int
+	}{
+		{300 * time.Millisecond, 2 * time.Second, http.StatusOK},
+		{300 * time.Millisecond, -5 * time.Millisecond, http.StatusOK}, // berth sees that once the server has refused
+		{time.Minute, 2 * time.Second, http.StatusConflict},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			f := newRig(t, rigOptions{size: 1})
+			session := f.initialize()
+			var read atomic.Bool
+			f.servers[0].inject(func(w http.ResponseWriter, r *http.Request, body []byte) bool {
+				switch {
+				case r.Method != http.MethodGet:
+					return streams(func(ctx context.Context, write func(string)) {
+						read.Store(true)
+						write("id: 1\n" + progressEvent)
+						<-ctx.Done()
+						time.Sleep(tc.sees)
+						read.Store(false)
+					})(w, r, body)
+				case read.Load():
+					time.Sleep(10 * time.Millisecond)
+					w.WriteHeader(http.StatusConflict)
+				default:
+					w.Header().Set("Content-Type", eventsType)
+				}
+				return true
+			})
+			ctx, leave := context.WithCancel(t.Context())
+			time.AfterFunc(3*time.Second, leave)
+			go func() {
+				if resp, err := f.client.Do(f.legacyRequest(ctx, session, "tools/call", `"name":"work"`)); err == nil {
+					_, _ = io.ReadAll(resp.Body)
+					resp.Body.Close()
+				}
+			}()
+			time.Sleep(3*time.Second + tc.leaves)
+			resp := f.do(f.request(t.Context(), http.MethodGet, "", append(legacyHeader(session), "Last-Event-Id", "1")...))
+			if resp.status != tc.status {
+				t.Errorf("%+v: got %d", tc, resp.status)
+			}
+			time.Sleep(2 * time.Minute) // in which the server sees it
 		})
 	}
 }

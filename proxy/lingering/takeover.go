@@ -16,21 +16,25 @@ func Resumes(c *inbound.Call) bool {
 }
 
 // TakeOver ends the reading of an answer that is read on where its client goes on with the stream: servers give a stream to one reader
-// at a time, and refuse the next one (409).
-func (l *Exchanges) TakeOver(c *inbound.Call) {
+// at a time, and refuse the next one (409). It reports whether there was such a reading at this berth.
+func (l *Exchanges) TakeOver(c *inbound.Call) bool {
 	if !Resumes(c) {
-		return
+		return false
 	}
 	ctx := c.HTTP.Context()
-	if l.end(ctx, sessionOf(c), c.HTTP.Header.Get(mcp.HeaderLastEvent)) {
-		_ = timed.Sleep(ctx, aMoment)
+	if !l.end(ctx, sessionOf(c), c.HTTP.Header.Get(mcp.HeaderLastEvent)) {
+		return false
 	}
+	_ = timed.Sleep(ctx, aMoment)
+	return true
 }
 
-// TakeOverElsewhere is TakeOver of what another berth reads on, for which the upstream refused the request. That is sent again, until the
-// upstream has seen that the reader left; where nobody does, its refusal stands.
-func (l *Exchanges) TakeOverElsewhere(ctx context.Context, c *inbound.Call, refusal *wire.Response, sendAgain func() (*wire.Response, error)) (*wire.Response, error) {
-	if !l.endElsewhere(ctx, sessionOf(c), c.HTTP.Header.Get(mcp.HeaderLastEvent)) {
+// TakeOverAgain has the upstream asked again that refused the request, until it has seen that the reader left: the one of this berth, if it was
+// taken over, or is by now, its client having left meanwhile; or else one of another berth, which reads on until it hears of it. Where nobody does,
+// the refusal stands.
+func (l *Exchanges) TakeOverAgain(ctx context.Context, c *inbound.Call, taken bool, refusal *wire.Response, sendAgain func() (*wire.Response, error)) (*wire.Response, error) {
+	in, event := sessionOf(c), c.HTTP.Header.Get(mcp.HeaderLastEvent)
+	if !taken && !l.end(ctx, in, event) && !l.endElsewhere(ctx, in, event) {
 		return refusal, nil
 	}
 	response := refusal
@@ -46,7 +50,7 @@ func (l *Exchanges) TakeOverElsewhere(ctx context.Context, c *inbound.Call, refu
 	return response, nil
 }
 
-// What a server may take to see that a reader has left: that of this berth, that of another one for the last time.
+// What a server may take to see that a reader has left: for the first time, and for the last one.
 const (
 	aMoment     = 20 * time.Millisecond
 	manyMoments = 32 * aMoment
