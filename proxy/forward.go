@@ -20,7 +20,7 @@ import (
 // forward routes the request, sends it, and relays the answer.
 func (x *request) forward() error {
 	x.rec.StartSpan()
-	x.takenOver = x.p.lingering.TakeOver(x.Call)
+	x.p.lingering.TakeOver(x.Call)
 	ctx, reads, end := x.p.lingering.Detach(x.Call, x.p.end.cutting)
 	x.Ctx, x.reads = ctx, reads
 	if reads != nil {

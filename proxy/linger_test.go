@@ -252,6 +252,41 @@ func TestAClientTakesItsStreamOverFromAServerThatIsSlowToSee(t *testing.T) {
 	}
 }
 
+// A client whose stream broke goes on with it though berth has just looked whether it can, and the server has not seen yet that berth left.
+func TestAClientGoesOnWithAStreamThatBerthHasLookedAt(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newRig(t, rigOptions{size: 1})
+		session := f.initialize()
+		var read atomic.Bool
+		f.servers[0].inject(func(w http.ResponseWriter, r *http.Request, body []byte) bool {
+			switch {
+			case r.Method != http.MethodGet:
+				return breakAfter("id: 1\n"+progressEvent, false)(w, r, body)
+			case read.Swap(true):
+				w.WriteHeader(http.StatusConflict)
+				return true
+			}
+			return streams(func(ctx context.Context, write func(string)) {
+				write(": hello\n\n")
+				<-ctx.Done()
+				time.Sleep(100 * time.Millisecond)
+				read.Store(false)
+			})(w, r, body)
+		})
+		resp := f.open(f.legacyRequest(t.Context(), session, "tools/call", `"name":"work"`))
+		_, _ = io.ReadAll(resp.Body)
+		resp.Body.Close()
+		ctx, leave := context.WithCancel(t.Context())
+		resp = f.open(f.request(ctx, http.MethodGet, "", append(legacyHeader(session), "Last-Event-Id", "1")...))
+		if resp.StatusCode != http.StatusOK {
+			t.Errorf("got %d", resp.StatusCode)
+		}
+		leave()
+		resp.Body.Close()
+		time.Sleep(time.Second) // in which the server sees it
+	})
+}
+
 // Who leaves before it was given the answer is told as gone, though the answer is read to its end; who has it is not.
 func TestALegacyClientThatLeavesIsToldAsGone(t *testing.T) {
 	result := "data: " + `{"jsonrpc":"2.0","id":7,"result":{"content":[]}}` + "\n\n"

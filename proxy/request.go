@@ -43,10 +43,9 @@ type request struct {
 	rec     audit.Record // what is reported
 	aborted bool         // the answer must not end as if it were whole
 
-	over      func() // is called when the request is
-	room      *room  // nil: its stream stands
-	relayed   bool   // the answer was passed on, whole
-	takenOver bool   // the client goes on with a stream that was read on for it here
+	over    func() // is called when the request is
+	room    *room  // nil: its stream stands
+	relayed bool   // the answer was passed on, whole
 
 	charged  bool // by rules about tools, late
 	answered bool // by berth itself, whole, about a task of its own

@@ -16,26 +16,24 @@ func Resumes(c *inbound.Call) bool {
 }
 
 // TakeOver ends the reading of an answer that is read on where its client goes on with the stream: servers give a stream to one reader
-// at a time, and refuse the next one (409). It reports whether there was such a reading at this berth.
-func (l *Exchanges) TakeOver(c *inbound.Call) bool {
+// at a time, and refuse the next one (409).
+func (l *Exchanges) TakeOver(c *inbound.Call) {
 	if !Resumes(c) {
-		return false
+		return
 	}
 	ctx := c.HTTP.Context()
-	if !l.end(ctx, sessionOf(c), c.HTTP.Header.Get(mcp.HeaderLastEvent)) {
-		return false
+	if l.end(ctx, sessionOf(c), c.HTTP.Header.Get(mcp.HeaderLastEvent)) {
+		_ = timed.Sleep(ctx, aMoment)
 	}
-	_ = timed.Sleep(ctx, aMoment)
-	return true
 }
 
-// TakeOverAgain has the upstream asked again that refused the request, until it has seen that the reader left: the one of this berth, if it was
-// taken over, or is by now, its client having left meanwhile; or else one of another berth, which reads on until it hears of it. Where nobody does,
-// the refusal stands.
-func (l *Exchanges) TakeOverAgain(ctx context.Context, c *inbound.Call, taken bool, refusal *wire.Response, sendAgain func() (*wire.Response, error)) (*wire.Response, error) {
+// TakeOverAgain is TakeOver where the upstream has refused the request: of what is read on at this berth, whose client may have left meanwhile,
+// or at another one. The request is sent again, until the upstream has seen that the reader left, whoever that was: berth may just have looked
+// whether the stream could be gone on with. Where somebody reads on, the refusal stands.
+func (l *Exchanges) TakeOverAgain(ctx context.Context, c *inbound.Call, refusal *wire.Response, sendAgain func() (*wire.Response, error)) (*wire.Response, error) {
 	in, event := sessionOf(c), c.HTTP.Header.Get(mcp.HeaderLastEvent)
-	if !taken && !l.end(ctx, in, event) && !l.endElsewhere(ctx, in, event) {
-		return refusal, nil
+	if !l.end(ctx, in, event) {
+		l.endElsewhere(ctx, in, event)
 	}
 	response := refusal
 	for wait := aMoment; wait <= manyMoments && response.Status == wire.StatusConflict; wait *= 2 {
