@@ -4,6 +4,7 @@ import (
 	"berth/internal/exchange"
 	"berth/internal/mcp"
 	"berth/internal/mcp/offer"
+	"berth/internal/wire"
 	"berth/proxy/audit"
 	"berth/proxy/failover"
 	"berth/proxy/fault"
@@ -69,6 +70,9 @@ func (x *request) observeMessage(u *routing.Upstream, message []byte, says *peek
 	x.made.Heed(u, message)
 	switch {
 	case says.err == nil:
+		if x.HTTP.Method == wire.MethodGet && says.HasResult && !says.CreatesTask() {
+			x.recorder.Resumed(u, message, &says.Answer)
+		}
 		return x.record(u, &says.Answer)
 	case !strict:
 		return nil, nil

@@ -76,6 +76,24 @@ func (r *Recorder) Task(u *routing.Upstream, c *mcp.Call, lead *polls.Poll, a *m
 	return given || ended && a.Task.Status != cancelled && c.Era == mcp.EraModern && c.Method == mcp.MethodGetTask
 }
 
+// Resumed notes the result of a task that u gives on a stream which its client goes on with: it answers a tasks/result whose own stream
+// broke, and says itself of which task it is (2025-11-25, tasks, "Related Task Metadata").
+func (r *Recorder) Resumed(u *routing.Upstream, message []byte, a *mcp.Answer) {
+	id := mcp.RelatedTask(message)
+	if id == "" {
+		return
+	}
+	ctx, cancel := r.Recording()
+	defer cancel()
+	key, now := r.Endpoint.Router.TaskKey(r.Principal, id), r.Now()
+	binding, _, err := r.Endpoint.Router.Bindings.Lookup(ctx, key)
+	if err != nil || binding.Upstream != u.Name || binding.Provisional() {
+		return
+	}
+	r.Stale.PutResult(r.Call, &key, a, now)
+	r.Endpoint.Router.Observe(key, &binding, sticky.Seen{At: now, Ended: true, Given: true})
+}
+
 // cancelled is the end of a task that has no outcome.
 const cancelled = "cancelled"
 
