@@ -1,9 +1,11 @@
 package proxy_test
 
 import (
+	"encoding/json"
 	"io"
 	"log/slog"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -146,6 +148,51 @@ func TestTaskIDOfAnotherOwnerIsWithheldFromAStandingStream(t *testing.T) {
 		r.fails(t, http.StatusOK, -32603, "task_id_collision", false)
 		if n := f.servers[1].Calls("tasks/cancel"); n != 1 {
 			t.Errorf("%d cancellations at the second, want 1", n)
+		}
+	})
+}
+
+// Whoever waits for a response that is withheld is told so under its id, on the stream that it resumed as well, and so are all others to whom the
+// stream owes one: nothing comes after it, and clients wait for ever for what does not come.
+func TestAWithheldEventIsRefusedUnderItsID(t *testing.T) {
+	const handle = `{"jsonrpc":"2.0","id":ID,"result":{"task":{"taskId":"t-1","status":"working"}}}`
+	long := `{"jsonrpc":"2.0","id":7,"result":{"content":[{"type":"text","text":"` + strings.Repeat("x", 300<<10) + `"}]}}`
+	refused := func(r reply) (ids []string) {
+		for _, event := range eventsIn(r.body) {
+			var m rpcMessage
+			if json.Unmarshal([]byte(event), &m) == nil && m.Error != nil {
+				ids = append(ids, string(m.ID))
+			}
+		}
+		return ids
+	}
+	synctest.Test(t, func(t *testing.T) {
+		f := newRig(t, rigOptions{size: 2, picker: new(routing.RoundRobin), options: func(o *proxy.Options) { o.Limits.Answer = 64 << 10 }})
+		f.servers[0].inject(onMethod("tools/call", func(w http.ResponseWriter, r *http.Request, body []byte) bool {
+			return say(jsonType, withID(handle, body))(w, r, body)
+		}))
+		events := []string{strings.ReplaceAll(handle, "ID", "7"), long}
+		f.servers[1].inject(func(w http.ResponseWriter, r *http.Request, body []byte) bool {
+			if methodIn(body) == "initialize" {
+				return false
+			}
+			event := events[0]
+			if r.Method == http.MethodGet {
+				events = events[1:]
+			}
+			return say(eventsType, "id: 3\ndata: "+event+"\n\n")(w, r, body)
+		})
+		f.do(f.call("legacy")) // a's
+		session := f.open(f.request(t.Context(), http.MethodPost, message("initialize", `"protocolVersion":"2025-03-26"`))).Header.Get("Mcp-Session-Id")
+		batch := `[{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"x"}},{"jsonrpc":"2.0","id":"8","method":"tools/call","params":{"name":"x"}}]`
+		if got := refused(f.do(f.request(t.Context(), http.MethodPost, batch, "Mcp-Session-Id", session))); !slices.Equal(got, []string{"7", `"8"`}) {
+			t.Errorf("of the calls in a batch %v are refused", got)
+		}
+		for range 2 {
+			get := f.request(t.Context(), http.MethodGet, "", append(legacyHeader(session), "Last-Event-Id", "2")...)
+			if got := refused(f.do(get)); !slices.Equal(got, []string{"7"}) {
+				t.Errorf("on the stream that goes on %v is refused", got)
+			}
 		}
 	})
 }

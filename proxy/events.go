@@ -194,7 +194,7 @@ func (s *stream) take(a *arrival) (done bool, err error) {
 			s.refuseAll(fault.AnswerTooLarge)
 			return true, nil
 		case s.between:
-			s.refuse(fault.AnswerTooLarge)
+			s.refuse(fault.AnswerTooLarge, says.ID)
 			return true, nil
 		}
 		return true, fault.AnswerTooLarge
@@ -208,7 +208,7 @@ func (s *stream) take(a *arrival) (done bool, err error) {
 		instead, failure = s.x.observe(s.u, &a.piece, &says, whole && s.x.MustBeClear && mcp.MayBeMessage(a.piece.Message))
 	}
 	if failure != nil {
-		s.refuse(failure)
+		s.withhold(failure, says.ID)
 		return true, nil
 	}
 	if instead != nil {
@@ -262,12 +262,24 @@ func (s *stream) noteEvent(id string) {
 	s.x.reads.Tell(id)
 }
 
-// refuse puts an error in the place of an event.
-func (s *stream) refuse(failure error) {
+// withhold ends the stream with an error in the place of an event, which is the response with this id, and of all that is owed.
+func (s *stream) withhold(failure error, id []byte) {
+	if s.x.owed.isPaid() {
+		s.refuse(failure, id)
+	} else {
+		s.refuseAll(failure)
+	}
+}
+
+// refuse puts an error in the place of an event. id is that of the response in it; of a call's own stream the call's counts.
+func (s *stream) refuse(failure error, id []byte) {
+	if s.x.ID != nil {
+		id = s.x.ID
+	}
 	s.x.rec.Err = failure
 	answer := s.x.Word(failure)
 	s.x.rec.Code = answer.Code
-	s.release(reply.Event(answer.Body(s.x.ID)))
+	s.release(reply.Event(answer.Body(id)))
 }
 
 // readsOn reports whether an answer is read to its end although its client does not

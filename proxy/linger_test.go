@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"net/http"
 	"slices"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -200,6 +201,92 @@ func TestAClientTakesItsStreamOver(t *testing.T) {
 	}
 }
 
+// A server may take a while to see that a stream's reader has left, and refuses the next one until then: it is asked again, though there is no
+// other berth.
+func TestAClientTakesItsStreamOverFromAServerThatIsSlowToSee(t *testing.T) {
+	for _, tc := range []struct {
+		sees, leaves time.Duration // after the reader has left; before the client goes on
+		status       int
+	}{
+		{300 * time.Millisecond, 2 * time.Second, http.StatusOK},
+		{300 * time.Millisecond, -5 * time.Millisecond, http.StatusOK}, // berth sees that once the server has refused
+		{time.Minute, 2 * time.Second, http.StatusConflict},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			f := newRig(t, rigOptions{size: 1})
+			session := f.initialize()
+			var read atomic.Bool
+			f.servers[0].inject(func(w http.ResponseWriter, r *http.Request, body []byte) bool {
+				switch {
+				case r.Method != http.MethodGet:
+					return streams(func(ctx context.Context, write func(string)) {
+						read.Store(true)
+						write("id: 1\n" + progressEvent)
+						<-ctx.Done()
+						time.Sleep(tc.sees)
+						read.Store(false)
+					})(w, r, body)
+				case read.Load():
+					time.Sleep(10 * time.Millisecond)
+					w.WriteHeader(http.StatusConflict)
+				default:
+					w.Header().Set("Content-Type", eventsType)
+				}
+				return true
+			})
+			ctx, leave := context.WithCancel(t.Context())
+			time.AfterFunc(3*time.Second, leave)
+			go func() {
+				if resp, err := f.client.Do(f.legacyRequest(ctx, session, "tools/call", `"name":"work"`)); err == nil {
+					_, _ = io.ReadAll(resp.Body)
+					resp.Body.Close()
+				}
+			}()
+			time.Sleep(3*time.Second + tc.leaves)
+			resp := f.do(f.request(t.Context(), http.MethodGet, "", append(legacyHeader(session), "Last-Event-Id", "1")...))
+			if resp.status != tc.status {
+				t.Errorf("%+v: got %d", tc, resp.status)
+			}
+			time.Sleep(2 * time.Minute) // in which the server sees it
+		})
+	}
+}
+
+// A client whose stream broke goes on with it though berth has just looked whether it can, and the server has not seen yet that berth left.
+func TestAClientGoesOnWithAStreamThatBerthHasLookedAt(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newRig(t, rigOptions{size: 1})
+		session := f.initialize()
+		var read atomic.Bool
+		f.servers[0].inject(func(w http.ResponseWriter, r *http.Request, body []byte) bool {
+			switch {
+			case r.Method != http.MethodGet:
+				return breakAfter("id: 1\n"+progressEvent, false)(w, r, body)
+			case read.Swap(true):
+				w.WriteHeader(http.StatusConflict)
+				return true
+			}
+			return streams(func(ctx context.Context, write func(string)) {
+				write(": hello\n\n")
+				<-ctx.Done()
+				time.Sleep(100 * time.Millisecond)
+				read.Store(false)
+			})(w, r, body)
+		})
+		resp := f.open(f.legacyRequest(t.Context(), session, "tools/call", `"name":"work"`))
+		_, _ = io.ReadAll(resp.Body)
+		resp.Body.Close()
+		ctx, leave := context.WithCancel(t.Context())
+		resp = f.open(f.request(ctx, http.MethodGet, "", append(legacyHeader(session), "Last-Event-Id", "1")...))
+		if resp.StatusCode != http.StatusOK {
+			t.Errorf("got %d", resp.StatusCode)
+		}
+		leave()
+		resp.Body.Close()
+		time.Sleep(time.Second) // in which the server sees it
+	})
+}
+
 // Who leaves before it was given the answer is told as gone, though the answer is read to its end; who has it is not.
 func TestALegacyClientThatLeavesIsToldAsGone(t *testing.T) {
 	result := "data: " + `{"jsonrpc":"2.0","id":7,"result":{"content":[]}}` + "\n\n"
@@ -276,4 +363,81 @@ func scopes(all metricdata.ResourceMetrics) (metrics [][]metricdata.Metrics) {
 		metrics = append(metrics, scope.Metrics)
 	}
 	return metrics
+}
+
+// A result that is read on for a client which has left was given to nobody: its instance is waited for once more, until somebody has had
+// the time to ask for it again.
+func TestAResultThatItsClientDidNotWaitForIsNotGiven(t *testing.T) {
+	for what, answer := range map[string]faultFunc{
+		"JSON": func(w http.ResponseWriter, r *http.Request, body []byte) bool {
+			time.Sleep(10 * time.Second)
+			return say(jsonType, withID(resultUnder("ID"), body))(w, r, body)
+		},
+		"a stream": func(w http.ResponseWriter, r *http.Request, body []byte) bool {
+			return streams(func(_ context.Context, write func(string)) {
+				write(progressEvent)
+				time.Sleep(10 * time.Second)
+				write("data: " + withID(resultUnder("ID"), body) + "\n\n")
+			})(w, r, body)
+		},
+	} {
+		t.Run(what, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				f := newRig(t, rigOptions{size: 1})
+				counted := func() int {
+					synctest.Wait()
+					owned, err := f.bindings.Owned(t.Context(), "p", "a")
+					if err != nil {
+						t.Fatal(err)
+					}
+					return owned.Tasks
+				}
+				core := f.newCoreTask("", 3600)
+				f.servers[0].inject(onMethod("tasks/result", answer))
+				ctx, leave := context.WithTimeout(t.Context(), 3*time.Second)
+				defer leave()
+				if resp, err := f.client.Do(f.legacyRequest(ctx, "", "tasks/result", byID(core))); err == nil {
+					_, _ = io.ReadAll(resp.Body)
+					resp.Body.Close()
+				}
+				time.Sleep(20 * time.Second)
+				if n := counted(); n != 1 {
+					t.Errorf("%d tasks count as the instance's, want the one whose result nobody has", n)
+				}
+				if r := f.legacy("", "tasks/result", byID(core)); r.message(t).Result == nil {
+					t.Errorf("got %d %s", r.status, r.body)
+				}
+				if n := counted(); n != 0 {
+					t.Errorf("%d tasks count as the instance's once the result was given", n)
+				}
+			})
+		})
+	}
+}
+
+// The result of a task that comes down the stream with which its client goes on was given, as one that comes down the first.
+func TestAResultOnAStreamThatGoesOnIsGiven(t *testing.T) {
+	for related, want := range map[bool]int{true: 0, false: 1} {
+		synctest.Test(t, func(t *testing.T) {
+			f := newRig(t, rigOptions{size: 1})
+			session := f.initialize()
+			core := f.newCoreTask(session, 3600)
+			meta := "{}"
+			if related {
+				meta = `{"io.modelcontextprotocol/related-task":{"taskId":"` + core + `"}}`
+			}
+			f.servers[0].inject(func(w http.ResponseWriter, r *http.Request, body []byte) bool {
+				if r.Method == http.MethodGet {
+					return say(eventsType, `data: {"jsonrpc":"2.0","id":1,"result":{"content":[],"_meta":`+meta+`}}`+"\n\n")(w, r, body)
+				}
+				return methodIn(body) == "tasks/result" && breakAfter("id: 1\ndata:\n\n", true)(w, r, body)
+			})
+			f.legacy(session, "tasks/result", byID(core))
+			f.do(f.request(t.Context(), http.MethodGet, "", append(legacyHeader(session), "Last-Event-Id", "1")...))
+			synctest.Wait()
+			if owned, err := f.bindings.Owned(t.Context(), "p", "a"); err != nil || owned.Tasks != want {
+				t.Errorf("named by the result: %v; got %+v, %v, want %d tasks", related, owned, err, want)
+			}
+		})
+	}
 }

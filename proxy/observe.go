@@ -4,6 +4,7 @@ import (
 	"berth/internal/exchange"
 	"berth/internal/mcp"
 	"berth/internal/mcp/offer"
+	"berth/internal/wire"
 	"berth/proxy/audit"
 	"berth/proxy/failover"
 	"berth/proxy/fault"
@@ -69,6 +70,9 @@ func (x *request) observeMessage(u *routing.Upstream, message []byte, says *peek
 	x.made.Heed(u, message)
 	switch {
 	case says.err == nil:
+		if x.HTTP.Method == wire.MethodGet && says.HasResult && !says.CreatesTask() {
+			x.recorder.Resumed(u, message, &says.Answer)
+		}
 		return x.record(u, &says.Answer)
 	case !strict:
 		return nil, nil
@@ -151,7 +155,8 @@ func (x *request) recordTask(u *routing.Upstream, c *mcp.Call, a *mcp.Answer) er
 			return err
 		}
 	}
-	if x.recorder.Task(u, c, x.poll, a) {
+	_, lost := x.out.Given()
+	if x.recorder.Task(u, c, x.poll, a, lost || x.reads != nil && x.reads.HasLeft()) {
 		x.rec.Does(audit.Told, "")
 	}
 	switch c.Method {

@@ -58,7 +58,7 @@ func (x *request) forwardOwned(u *routing.Upstream) error {
 	}
 	response, err := x.sendAgain(u, began)
 	if err == nil && response.Status == wire.StatusConflict && lingering.Resumes(x.Call) {
-		response, err = x.p.lingering.TakeOverElsewhere(x.Ctx, x.Call, response, func() (*wire.Response, error) { return x.sendAgain(u, time.Time{}) })
+		response, err = x.p.lingering.TakeOverAgain(x.Ctx, x.Call, response, func() (*wire.Response, error) { return x.sendAgain(u, time.Time{}) })
 	}
 	if err != nil {
 		lease.Release() // the request may go elsewhere

@@ -28,9 +28,11 @@ type word struct{ what, session, id string }
 
 func (w word) String() string { return w.what + " " + w.session + " " + w.id }
 
-// endElsewhere has the other berths end what end ends at this one. It reports whether they were told, and does not wait for them.
-func (l *Exchanges) endElsewhere(ctx context.Context, in Session, event string) bool {
-	return l.notices != nil && l.notices.Notify(ctx, topic, word{resumed, in.digest(), event}.String()) == nil
+// endElsewhere has the other berths end what end ends at this one, and does not wait for them.
+func (l *Exchanges) endElsewhere(ctx context.Context, in Session, event string) {
+	if l.notices != nil {
+		_ = l.notices.Notify(ctx, topic, word{resumed, in.digest(), event}.String()) // else the refusal stands
+	}
 }
 
 // hear heeds what other berths tell, until the store is closed.

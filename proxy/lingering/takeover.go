@@ -27,11 +27,13 @@ func (l *Exchanges) TakeOver(c *inbound.Call) {
 	}
 }
 
-// TakeOverElsewhere is TakeOver of what another berth reads on, for which the upstream refused the request. That is sent again, until the
-// upstream has seen that the reader left; where nobody does, its refusal stands.
-func (l *Exchanges) TakeOverElsewhere(ctx context.Context, c *inbound.Call, refusal *wire.Response, sendAgain func() (*wire.Response, error)) (*wire.Response, error) {
-	if !l.endElsewhere(ctx, sessionOf(c), c.HTTP.Header.Get(mcp.HeaderLastEvent)) {
-		return refusal, nil
+// TakeOverAgain is TakeOver where the upstream has refused the request: of what is read on at this berth, whose client may have left meanwhile,
+// or at another one. The request is sent again, until the upstream has seen that the reader left, whoever that was: berth may just have looked
+// whether the stream could be gone on with. Where somebody reads on, the refusal stands.
+func (l *Exchanges) TakeOverAgain(ctx context.Context, c *inbound.Call, refusal *wire.Response, sendAgain func() (*wire.Response, error)) (*wire.Response, error) {
+	in, event := sessionOf(c), c.HTTP.Header.Get(mcp.HeaderLastEvent)
+	if !l.end(ctx, in, event) {
+		l.endElsewhere(ctx, in, event)
 	}
 	response := refusal
 	for wait := aMoment; wait <= manyMoments && response.Status == wire.StatusConflict; wait *= 2 {
@@ -46,7 +48,7 @@ func (l *Exchanges) TakeOverElsewhere(ctx context.Context, c *inbound.Call, refu
 	return response, nil
 }
 
-// What a server may take to see that a reader has left: that of this berth, that of another one for the last time.
+// What a server may take to see that a reader has left: for the first time, and for the last one.
 const (
 	aMoment     = 20 * time.Millisecond
 	manyMoments = 32 * aMoment

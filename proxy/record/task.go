@@ -55,14 +55,14 @@ func TellsState(c *mcp.Call, a *mcp.Answer) bool {
 }
 
 // Task notes a task's state, or its result, as its owner tells it. The binding has the state
-// only from u's own answer. lead is the call as a poll that others may join; nil: it is none. given says that the answer bears the
-// task's outcome.
-func (r *Recorder) Task(u *routing.Upstream, c *mcp.Call, lead *polls.Poll, a *mcp.Answer) (given bool) {
+// only from u's own answer. lead is the call as a poll that others may join; nil: it is none. left says that the call's client is there no
+// more. given says that the answer bears the task's outcome, and is given to somebody.
+func (r *Recorder) Task(u *routing.Upstream, c *mcp.Call, lead *polls.Poll, a *mcp.Answer, left bool) (given bool) {
 	now := r.Now()
 	if c.Method == mcp.MethodTaskResult {
+		given = !left
 		r.Stale.PutResult(r.Call, &r.At.Task, a, now)
-		r.seen(u, sticky.Seen{At: now, Ended: true, Given: true})
-		given = true
+		r.seen(u, sticky.Seen{At: now, Ended: true, Given: given})
 	}
 	if !TellsState(c, a) {
 		return given
@@ -76,6 +76,24 @@ func (r *Recorder) Task(u *routing.Upstream, c *mcp.Call, lead *polls.Poll, a *m
 		r.Stale.Put(r.Call, lead, &r.At.Task, a, now)
 	}
 	return given || ended && a.Task.Status != cancelled && c.Era == mcp.EraModern && c.Method == mcp.MethodGetTask
+}
+
+// Resumed notes the result of a task that u gives on a stream which its client goes on with: it answers a tasks/result whose own stream
+// broke, and says itself of which task it is (2025-11-25, tasks, "Related Task Metadata").
+func (r *Recorder) Resumed(u *routing.Upstream, message []byte, a *mcp.Answer) {
+	id := mcp.RelatedTask(message)
+	if id == "" {
+		return
+	}
+	ctx, cancel := r.Recording()
+	defer cancel()
+	key, now := r.Endpoint.Router.TaskKey(r.Principal, id), r.Now()
+	binding, _, err := r.Endpoint.Router.Bindings.Lookup(ctx, key)
+	if err != nil || binding.Upstream != u.Name || binding.Provisional() {
+		return
+	}
+	r.Stale.PutResult(r.Call, &key, a, now)
+	r.Endpoint.Router.Observe(key, &binding, sticky.Seen{At: now, Ended: true, Given: true})
 }
 
 // cancelled is the end of a task that has no outcome.
