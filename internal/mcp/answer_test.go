@@ -253,3 +253,20 @@ func validAnswer(data []byte) bool {
 	core, _ := result.get("task").(tree)
 	return !result.repeats(resultNames) && !params.repeats(taskNames) && !failure.repeats(errorNames) && !core.repeats(taskNames)
 }
+
+// The code of an error is a number, however that is written.
+func TestCodesAreNumbers(t *testing.T) {
+	t.Parallel()
+	for written, want := range map[string]int{
+		"-32602": -32602, "-32602.0": -32602, "-3.2602e4": -32602, "0": 0, "-0.0": 0, "7E0": 7,
+		"1.5": 0, "1e300": 0, "-99999999999999999999": 0, `"-32602"`: 0, "null": 0, "{}": 0,
+	} {
+		a, err := PeekAnswer([]byte(`{"jsonrpc":"2.0","id":1,"error":{"code":`+written+`,"message":"m"}}`), false)
+		if err != nil || a.ErrorCode != want {
+			t.Errorf("%s: got %d, %v", written, a.ErrorCode, err)
+		}
+	}
+	if !DemandsTasks([]byte(`{"error":{"code":-32021.0,"data":{"requiredCapabilities":{"extensions":{"` + TasksExtension + `":{}}}}}}`)) {
+		t.Error("a refusal is not read whose code is written as -32021.0")
+	}
+}

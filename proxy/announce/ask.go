@@ -55,7 +55,7 @@ func (a *Announcer) says(ctx context.Context, way outbound.Way, at *routing.Deci
 // ask asks for lists of tools until one of them has told of this one, and learns what all in
 // them say.
 func (a *Announcer) ask(ctx context.Context, way outbound.Way, at *routing.Decision, tool string) error {
-	ctx, cancel := context.WithTimeout(ctx, askTime)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), askTime) // others wait for the same
 	defer cancel()
 	lease, err := leaseHome(way, at)
 	if err != nil {

@@ -64,9 +64,7 @@ func (r *reading) asked(ctx context.Context, it flow.Item) (step, error) {
 		case a.Method == mcp.MethodCancelled:
 			round = r.c.f.b.metrics.questions.Withdrawn(round, mcp.CancelledID(it.Message))
 		default:
-			if message := forClient(r.id, r.c.ProgressToken, r.c.who.Client.LogLevel, a, it.Message); message != nil {
-				told = append(told, message)
-			}
+			told = r.notice(told, &it)
 		}
 		event = it.Event
 		switch len(round) {

@@ -138,6 +138,23 @@ func TestAnotherBerthGoesOn(t *testing.T) {
 	})
 }
 
+// seeking is a berth's bridge that has heard of one upstream, another one, and finds a where it looks for it.
+func (r *rig) seeking(f *fleet, other *routing.Upstream) (late *Bridge, sought *[]string) {
+	sought = new([]string)
+	late = r.another(func(o *Options) {
+		o.Store, o.Relay, o.Question = f, post{f, "late"}, time.Minute
+		known := o.Endpoint.Router.Pool.Find("a")
+		var pool *routing.Pool
+		pool = routing.NewPool(routing.PoolOptions{Name: "p", Upstreams: []*routing.Upstream{other}, Seek: func(_ context.Context, name string) {
+			*sought = append(*sought, name)
+			pool.Replace([]*routing.Upstream{other, {Name: "a", URL: known.URL, Draining: true}})
+		}})
+		o.Endpoint.Router = &routing.Router{Pool: pool}
+	})
+	f.berths["late"] = late
+	return late, sought
+}
+
 // A berth that has not heard of the upstream of a call looks for it where berths write theirs down, before it denies the round.
 func TestABerthLooksForTheUpstreamOfARound(t *testing.T) {
 	u := tool(kind{}, func(k *running) { k.ends(k.ask()) })
@@ -145,27 +162,54 @@ func TestABerthLooksForTheUpstreamOfARound(t *testing.T) {
 		f, a, _, _ := r.join(time.Minute)
 		first := r.do(asking{name: "asks", by: a})
 		other := &routing.Upstream{Name: "z", URL: &url.URL{Scheme: "http", Host: "b:80", Path: "/mcp"}}
-		var sought []string
-		late := r.another(func(o *Options) {
-			o.Store, o.Relay, o.Question = f, post{f, "late"}, time.Minute
-			known := o.Endpoint.Router.Pool.Find("a")
-			var pool *routing.Pool
-			pool = routing.NewPool(routing.PoolOptions{Name: "p", Upstreams: []*routing.Upstream{other}, Seek: func(_ context.Context, name string) {
-				sought = append(sought, name)
-				pool.Replace([]*routing.Upstream{other, {Name: "a", URL: known.URL, Draining: true}})
-			}})
-			o.Endpoint.Router = &routing.Router{Pool: pool}
-		})
-		f.berths["late"] = late
+		late, sought := r.seeking(f, other)
 		response, err := late.To(other).Send(r.t.Context(), asking{name: "asks", params: first.answers(accepted)}.request(other.URL), 0)
 		if err != nil {
 			t.Fatal(err)
 		}
 		defer response.Body.Close()
-		if g := r.read(response); len(g.Result.Got) != 1 || r.ran() != 1 || len(sought) != 1 {
-			t.Errorf("got %s, %d runs, looked for %v", g.text, r.ran(), sought)
+		if g := r.read(response); len(g.Result.Got) != 1 || r.ran() != 1 || len(*sought) != 1 {
+			t.Errorf("got %s, %d runs, looked for %v", g.text, r.ran(), *sought)
 		}
 	})
+}
+
+// It looks for the one that has given a cursor out, and for the one that is called anew once its client was where it had to be, too.
+func TestABerthLooksForTheUpstreamOfACursor(t *testing.T) {
+	const first = `"error":{"code":-32042,"message":"first","data":{"elicitations":[{"mode":"url","elicitationId":"e","url":"https://example.com/","message":"connect"}]}}`
+	const declares = `{"elicitation":{"url":{}}}`
+	u := tool(kind{lists: `{"tools":[],"nextCursor":"2"}`}, func(k *running) { k.result = first })
+	bridged(t, u, nil, func(r *rig) {
+		f, a, _, _ := r.join(time.Minute)
+		page := r.do(asking{method: "tools/list", by: a, declares: declares})
+		round := r.do(asking{name: "asks", by: a, declares: declares})
+		for name, ask := range map[string]asking{
+			"tools/list": {method: "tools/list", declares: declares, params: `"cursor":"` + mcp.CursorIn(mcp.ResultObject([]byte(page.text))) + `",`},
+			"tools/call": {name: "asks", declares: declares, params: round.answers(`{"action":"accept"}`)},
+		} {
+			other := &routing.Upstream{Name: "z", URL: &url.URL{Scheme: "http", Host: "b:80", Path: "/mcp"}}
+			late, sought := r.seeking(f, other)
+			if name == "tools/call" {
+				late.options().Endpoint.Router.Pool.Speaks(other, mcp.EraModern, nil)
+			}
+			response, err := late.OnTo(other).Send(r.t.Context(), ask.goesOn(other.URL), 0)
+			if err != nil {
+				t.Fatal(err)
+			}
+			g := r.read(response)
+			response.Body.Close()
+			if sent := r.sent(name); g.status != 200 || sent[len(sent)-1].host != "a:80" || len(*sought) != 1 {
+				t.Errorf("%s: got %d %s, sent to %s, looked for %v", name, g.status, g.text, sent[len(sent)-1].host, *sought)
+			}
+		}
+	})
+}
+
+// goesOn is the request of a round.
+func (a asking) goesOn(target *url.URL) *exchange.Request {
+	request := a.request(target)
+	request.GoesOn = true
+	return request
 }
 
 // A client that is gone as another berth takes its round leaves no call behind there.

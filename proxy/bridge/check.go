@@ -94,3 +94,9 @@ var needs = map[string]string{
 	mcp.MethodListResources: "resources", mcp.MethodListTemplates: "resources", mcp.MethodReadResource: "resources",
 	mcp.MethodComplete: "completions",
 }
+
+// mayComplete reports whether a server of this version may have a method though it does not say so: the capability of completion came with
+// 2025-03-26, and the method was there before.
+func mayComplete(method, version string) bool {
+	return method == mcp.MethodComplete && version < "2025-03-26"
+}

@@ -66,7 +66,7 @@ func (c *call) turnPage(ctx context.Context) (*wire.Response, error) {
 		return nil, err
 	}
 	c.who.Out.Body, c.who.Prefers = taskwire.WithCursor(c.who.Out.Body, p.Cursor), p.Session
-	routed, issuer := c.f, c.f.u.Pool().Find(p.Upstream)
+	routed, issuer := c.f, c.f.u.Pool().Owner(ctx, p.Upstream)
 	if issuer == nil || issuer.Is(routed.u.Upstream) || issuer.Silent() {
 		return c.begin(ctx)
 	}

@@ -21,9 +21,9 @@ const modernVersion = "2026-07-28"
 type face struct {
 	b        *Bridge
 	u        *legacy.Upstream
-	probing  chan struct{} // holds one: who finds out what the upstream speaks
-	silences atomic.Int64  // how often the upstream was silent about what it speaks
-	doubted  atomic.Int64  // when the upstream was last asked whether it is modern still, and when that was over; in Unix nanoseconds
+	probing  chan struct{}             // holds one: who finds out what the upstream speaks
+	silences atomic.Int64              // how often the upstream was silent about what it speaks
+	doubted  atomic.Pointer[time.Time] // when the upstream was last asked whether it is modern still, and when that was over; nil: it was not
 	tasks    *coretasks.Server
 	*stock
 }

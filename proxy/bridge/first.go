@@ -63,7 +63,7 @@ func (c *call) beginAgain(ctx context.Context, st *rounds.State) (*wire.Response
 		return c.askAgain(ctx, st, open)
 	}
 	if !c.f.b.Bridges(c.f.u.Upstream) {
-		u := c.f.u.Pool().Find(st.Upstream)
+		u := c.f.u.Pool().Owner(ctx, st.Upstream)
 		if u == nil {
 			return nil, rounds.ErrState
 		}

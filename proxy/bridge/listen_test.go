@@ -197,6 +197,48 @@ func TestASubscriptionHearsAllSessionsOfItsCaller(t *testing.T) {
 	})
 }
 
+// What a call's stream tells of changes is heard as what a session's own stream does, also beside a question, and what is no UTF-8 on neither.
+func TestWhatACallTellsOfChangesIsHeard(t *testing.T) {
+	const garbled = "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/prompts/list_changed\",\"params\":{\"x\":\"\xff\"}}"
+	tells := func(k *running) {
+		k.say(garbled)
+		k.say(promptsChanged)
+		k.say(updated("file:x"))
+		k.say(updated("file:other"))
+	}
+	for name, does := range map[string]func(k *running){
+		"plain": tells,
+		"asks": func(k *running) {
+			go func() {
+				time.Sleep(time.Millisecond)
+				tells(k)
+			}()
+			k.ends(k.ask())
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			bridged(t, tool(kind{}, does), nil, func(r *rig) {
+				h := r.hear(`{"promptsListChanged":true,"resourceSubscriptions":["file:x"]}`, asking{})
+				other := r.hear(`{"promptsListChanged":true,"resourceSubscriptions":["file:x"]}`, asking{caller: "other"})
+				h.next()
+				other.next()
+				if g := r.do(asking{name: "asks"}); g.Result.Type == "input_required" {
+					r.do(asking{name: "asks", params: g.answers(accepted)})
+				}
+				r.say(garbled)
+				if a, b := h.next(), h.next(); !strings.Contains(a, "prompts/list_changed") || !strings.Contains(b, `"uri":"file:x"`) {
+					t.Errorf("heard %q and %q", a, b)
+				}
+				if more, others := h.next(), other.next(); more != "" || others != "" {
+					t.Errorf("heard %q as well, and another caller %q", more, others)
+				}
+				h.stop()
+				other.stop()
+			})
+		})
+	}
+}
+
 // A session that nobody uses is listened to for as long as somebody subscribes.
 func TestNobodyListensForNobody(t *testing.T) {
 	bridged(t, tool(kind{}, where), nil, func(r *rig) {
@@ -430,6 +472,62 @@ func TestAGetStreamWhoseEventsAreForgotten(t *testing.T) {
 				}
 				if after := r.open(); !slices.Equal(before, after) {
 					t.Errorf("the sessions were %v, and are %v", before, after)
+				}
+				h.stop()
+			})
+		})
+	}
+}
+
+// A GET stream that is not read on from its last event for half a minute, whatever is answered in its place, is read from now on, and the
+// subscription ends. For a moment it may be refused: then nothing is missed.
+func TestAGetStreamThatIsNotReadOn(t *testing.T) {
+	for name, tc := range map[string]struct {
+		status int
+		away   time.Duration // 0: for ever
+	}{"500": {500, 0}, "401": {401, 0}, "a moment": {503, 10 * time.Second}} {
+		t.Run(name, func(t *testing.T) {
+			u := tool(kind{}, where)
+			var isBack atomic.Bool
+			u.faults = func(w http.ResponseWriter, q *http.Request, _ message) bool {
+				resumes := q.Method == http.MethodGet && q.Header.Get("Last-Event-Id") != "" && !isBack.Load()
+				if resumes {
+					w.WriteHeader(tc.status)
+				}
+				return resumes
+			}
+			bridged(t, u, nil, func(r *rig) {
+				h := r.hear(`{"toolsListChanged":true}`, asking{})
+				h.next()
+				r.say(toolsChanged)
+				h.next()
+				r.mu.Lock()
+				for _, s := range r.sessions {
+					close(s.own.cut)
+				}
+				r.mu.Unlock()
+				synctest.Wait()
+				r.say(promptsChanged)
+				r.say(toolsChanged)
+				if tc.away > 0 {
+					time.Sleep(tc.away)
+					isBack.Store(true)
+					time.Sleep(time.Minute)
+					if got := h.next(); !strings.Contains(got, "tools/list_changed") {
+						t.Errorf("heard %q in the end", got)
+					}
+					h.stop()
+					return
+				}
+				time.Sleep(time.Minute)
+				if !h.hasEnded() {
+					t.Error("a subscription stands that hears nothing")
+				}
+				h = r.hear(`{"toolsListChanged":true}`, asking{})
+				h.next()
+				r.say(toolsChanged)
+				if got := h.next(); got == "" {
+					t.Error("nothing is heard of what comes then")
 				}
 				h.stop()
 			})

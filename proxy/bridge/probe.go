@@ -65,7 +65,7 @@ const doubtsApart = 10 * time.Second
 // mayDoubt reports whether the upstream is to be asked whether it is modern still, by who asks this first.
 func (f *face) mayDoubt() bool {
 	before, now := f.doubted.Load(), time.Now()
-	return now.Sub(time.Unix(0, before)) >= doubtsApart && f.doubted.CompareAndSwap(before, now.UnixNano())
+	return (before == nil || now.Sub(*before) >= doubtsApart) && f.doubted.CompareAndSwap(before, &now)
 }
 
 // isLegacyByNow reports whether the upstream, which was modern and has refused that era in its answer to out, speaks the legacy era
@@ -82,7 +82,7 @@ func (f *face) isLegacyByNow(ctx context.Context, out *exchange.Request) bool {
 
 // askAnew is askEra of an upstream that was asked before.
 func (f *face) askAnew(ctx context.Context, out *exchange.Request) (needs, unclear bool) {
-	defer func() { f.doubted.Store(time.Now().UnixNano()) }()
+	defer func() { f.doubted.Store(new(time.Now())) }()
 	return f.askEra(ctx, out)
 }
 

@@ -95,14 +95,8 @@ func (r *reading) take(ctx context.Context, it flow.Item) (step, error) {
 		return step{}, nil
 	case a.Method != "" && a.ID != nil:
 		return r.asked(ctx, it)
-	case a.Method == mcp.MethodToolsChanged:
-		r.c.f.tools.NoteChanged()
-		return step{}, nil
 	case a.Method != "":
-		if message := forClient(r.id, r.c.ProgressToken, r.c.who.Client.LogLevel, a, it.Message); message != nil {
-			return step{told: [][]byte{message}}, nil
-		}
-		return step{}, nil
+		return step{told: r.notice(nil, &it)}, nil
 	case !a.Answers(r.id) && !a.IsNobodys():
 		return step{}, nil // a stream that was resumed may bear others' as well
 	case !a.IsError && !a.HasResult:
@@ -115,6 +109,24 @@ func (r *reading) take(ctx context.Context, it flow.Item) (step, error) {
 		return step{}, nil
 	}
 	return last, nil
+}
+
+// notice adds to what the client is told what it hears of a notification. What is of no call is heard by those who listen by the session.
+func (r *reading) notice(told [][]byte, it *flow.Item) [][]byte {
+	switch a := &it.Answer; a.Method {
+	case mcp.MethodProgress, mcp.MethodLog:
+		if message := forClient(r.id, r.c.ProgressToken, r.c.who.Client.LogLevel, a, it.Message); message != nil {
+			told = append(told, message)
+		}
+	case mcp.MethodToolsChanged:
+		r.c.f.tools.NoteChanged()
+		fallthrough
+	default:
+		if !it.Aside { // else they have
+			r.l.Spread(it.Message)
+		}
+	}
+	return told
 }
 
 // straggle is how long an answer's end waits for log messages: servers of other transports tell them

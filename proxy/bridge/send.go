@@ -34,7 +34,7 @@ func (s *sent) close(l *sessions.Session) {
 
 // prepare sees to it that the call may be sent in a session.
 func (c *call) prepare(ctx context.Context, l *sessions.Session) error {
-	if capability := needs[c.Method]; capability != "" && !offer.HasCapability(l.Result, capability) {
+	if capability := needs[c.Method]; capability != "" && !offer.HasCapability(l.Result, capability) && !mayComplete(c.Method, l.Version) {
 		return errNoMethod
 	}
 	if c.Method == mcp.MethodCallTool {

@@ -8,11 +8,12 @@ import (
 	"berth/internal/exchange"
 	"berth/internal/wire"
 	"berth/proxy/bridge/flow"
+	"berth/proxy/inbound"
 	"berth/proxy/reply"
 )
 
 // show answers with what the reading comes to: one message, or a stream as soon as there is
-// something to tell before the end. Until then an error may have a status of its own. first came
+// something to tell before the end, if its client takes one. Until then an error may have a status of its own. first came
 // before the rest; nil is nothing.
 func (c *call) show(ctx context.Context, r *reading, first *flow.Item) (*wire.Response, error) {
 	var s step
@@ -24,6 +25,12 @@ func (c *call) show(ctx context.Context, r *reading, first *flow.Item) (*wire.Re
 		timer := time.NewTimer(patience)
 		defer timer.Stop()
 		s, err = r.next(ctx, timer.C)
+	}
+	if h := c.came.Header; h.Has("Accept") && !inbound.AcceptsEvents(h) {
+		for err == nil && s.body == nil {
+			s, err = r.next(ctx, nil)
+		}
+		s.told = nil
 	}
 	switch {
 	case err != nil:

@@ -1,6 +1,7 @@
 package bridge
 
 import (
+	"bytes"
 	"fmt"
 	"net/http"
 	"strings"
@@ -35,6 +36,8 @@ func TestAnswersAreTranslated(t *testing.T) {
 		"no such resource":  {`"error":{"code":-32002,"message":"m","data":{"uri":"u"}}`, `"error":{"code":-32602,"message":"m","data":{"uri":"u"}}`, 200},
 		"no such method":    {`"error":{"code":-32601,"message":"m"}`, `"error":{"code":-32601,"message":"m"}`, 404},
 		"a code of its own": {`"error":{"code":-32021,"message":"m","data":{"mine":1}}`, `"error":{"code":-32603,"message":"m","data":{"mine":1}}`, 200},
+		"codes as numbers":  {`"error":{"code":-32601.0,"message":"m"}`, `"error":{"code":-32601,"message":"m"}`, 404},
+		"no such, likewise": {`"error":{"code":-3.2002e4,"message":"m"}`, `"error":{"code":-32602,"message":"m"}`, 200},
 		"a big result":      {`"result":` + big, `"result":{"resultType":"complete",` + big[1:], 200},
 	} {
 		for way, of := range map[string]kind{"streamed": {}, "whole": {whole: true}} {
@@ -53,6 +56,84 @@ func TestAnswersAreTranslated(t *testing.T) {
 				t.Errorf("%s: got %s", method, g.text)
 			}
 		}
+	})
+}
+
+// Completion was there before its capability was: a server of 2024-11-05 judges itself.
+func TestCompletionByServersThatCannotSaySo(t *testing.T) {
+	for version, want := range map[string]int{"2024-11-05": 200, "2025-03-26": 404, "2025-11-25": 404} {
+		u := &upstream{}
+		u.faults = func(w http.ResponseWriter, _ *http.Request, m message) bool {
+			if m.Method == "initialize" {
+				u.initialize(inVersion{w, version}, m)
+			}
+			return m.Method == "initialize"
+		}
+		bridged(t, u, nil, func(r *rig) {
+			if g := r.do(asking{method: "completion/complete"}); g.status != want {
+				t.Errorf("%s: got %d %s", version, g.status, g.text)
+			}
+		})
+	}
+}
+
+// inVersion has an answer to initialize be of another version.
+type inVersion struct {
+	http.ResponseWriter
+	version string
+}
+
+func (w inVersion) Write(p []byte) (int, error) {
+	_, err := w.ResponseWriter.Write(bytes.ReplaceAll(p, []byte("2025-11-25"), []byte(w.version)))
+	return len(p), err
+}
+
+// A client that takes no event stream, which it may where headers are not insisted on, is given the one message that a call comes to.
+func TestAClientThatTakesNoStream(t *testing.T) {
+	for name, tc := range map[string]struct {
+		accept string
+		all    int
+	}{"json": {"application/json", 1}, "no weight": {"*/*, text/event-stream;q=0", 1}, "any": {"*/*", 3}} {
+		u := tool(kind{}, func(k *running) {
+			k.progress(1)
+			time.Sleep(2 * patience)
+			k.progress(2)
+			k.ends(k.ask())
+		})
+		bridged(t, u, func(o *Options) { o.Endpoint.Lenient = true }, func(r *rig) {
+			call := asking{name: "asks", meta: `,"progressToken":7`, header: []string{"Accept", tc.accept}}
+			first := r.do(call)
+			call.params = first.answers(accepted)
+			if last := r.do(call); len(first.all) != tc.all || first.Result.Type != "input_required" || len(last.Result.Got) != 1 {
+				t.Errorf("%s: got %q, then %q", name, first.all, last.all)
+			}
+		})
+	}
+}
+
+// Servers of 2025-03-26 may send in batches what they have to say on a stream.
+func TestBatchesAreTakenApart(t *testing.T) {
+	u := tool(kind{}, func(k *running) {
+		text, _, answer := k.question("elicitation/create", formAsk)
+		k.say(`[{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":` + k.token + `,"progress":1}}, ` + text + `]`)
+		k.ends(k.wait(answer))
+		k.say(`[{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":` + k.token + `,"progress":2}},{"jsonrpc":"2.0","id":` + k.id + `,` + k.result + `}]`)
+		k.result = ""
+	})
+	bridged(t, u, nil, func(r *rig) {
+		h := r.hear(`{"toolsListChanged":true,"promptsListChanged":true}`, asking{})
+		h.next()
+		call := asking{name: "asks", meta: `,"progressToken":7`}
+		first := r.do(call)
+		call.params = first.answers(accepted)
+		if last := r.do(call); len(first.all) != 2 || len(last.all) != 2 || len(last.Result.Got) != 1 || r.ran() != 1 {
+			t.Errorf("got %q, then %q", first.all, last.all)
+		}
+		r.say(`[` + toolsChanged + `,` + promptsChanged + `]`)
+		if a, b := h.next(), h.next(); !strings.Contains(a, "tools/list_changed") || !strings.Contains(b, "prompts/list_changed") {
+			t.Errorf("heard %q and %q", a, b)
+		}
+		h.stop()
 	})
 }
 
@@ -114,6 +195,38 @@ func TestWhatIsNoUTF8IsNotPassedOn(t *testing.T) {
 			}
 		}
 	}
+}
+
+// A list of tools that hangs is waited for once, and then by one call a minute: calls are made without it meanwhile.
+func TestAListThatHangsIsWaitedForByOneCallAMinute(t *testing.T) {
+	u := tool(kind{lists: `{"tools":[{"name":"asks","inputSchema":{"properties":{"who":{"type":"string","x-mcp-header":"Who"}}}}]}`}, where)
+	u.faults = silentTo("tools/list")
+	bridged(t, u, nil, func(r *rig) {
+		call := func(want int) time.Duration {
+			t.Helper()
+			began := time.Now()
+			if g := r.do(asking{name: "asks", params: `"arguments":{"who":"Hello"},`}); g.status != want {
+				t.Errorf("got %d %s", g.status, g.text)
+			}
+			return time.Since(began)
+		}
+		if a, b, c := call(200), call(200), call(200); a < 9*time.Second || b > time.Second || c > time.Second {
+			t.Errorf("calls took %v, %v and %v", a, b, c)
+		}
+		time.Sleep(time.Minute)
+		took := make(chan time.Duration, 3)
+		for range cap(took) {
+			go func() { took <- call(200) }()
+		}
+		if a, b, c := <-took, <-took, <-took; a > time.Second || b > time.Second || c < 9*time.Second {
+			t.Errorf("together they took %v, %v and %v", a, b, c)
+		}
+		u.faults = nil
+		time.Sleep(time.Minute)
+		if took := call(400); took > time.Second {
+			t.Errorf("by a list that does not hang: %v", took)
+		}
+	})
 }
 
 // The headers that mirror arguments are judged by the server's own list, read before the first call, and before one is refused if that is a

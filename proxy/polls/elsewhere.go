@@ -10,7 +10,8 @@ import (
 
 // IfDenied is the answer to c, which is about one task, in the place of an owner that denies it: the task's end, if that is
 // known; nil: there is none. untold is set where c's caller was told of the task before it ended, and the store knows that it has: another
-// berth may tell of what came of it, and there is no such task only once its time is over.
+// berth may tell of what came of it, and there is no such task only once its time is over. What came of a task that is not completed may be
+// the error of its call, as the owner says it (2025-11-25, tasks, "Result Retrieval").
 func (s *StaleCache) IfDenied(ctx context.Context, c *inbound.Call) (end []byte, untold bool) {
 	if end := s.End(c); end != nil {
 		return end, false
@@ -23,8 +24,11 @@ func (s *StaleCache) IfDenied(ctx context.Context, c *inbound.Call) (end []byte,
 	if status == "" {
 		return nil, false
 	}
-	if one := c.Single(); one.Method == mcp.MethodGetTask {
+	switch one := c.Single(); {
+	case one.Method == mcp.MethodGetTask:
 		end = t.asEnded(one, status)
+	case status != "completed":
+		return nil, false
 	}
 	return end, end == nil
 }

@@ -15,10 +15,12 @@ import (
 func IsClear(request []byte) bool {
 	members, _ := jsonobject.Loose(request, "method", "params")
 	method, _ := jsonobject.Text(members[0])
-	if method == MethodListRoots {
+	switch {
+	case !utf8.Valid(request):
+		return false
+	case method == MethodListRoots:
 		return true
-	}
-	if members[1].Kind() != '{' || !utf8.Valid(request) {
+	case members[1].Kind() != '{':
 		return false
 	}
 	params, _ := jsonobject.Loose(members[1], "message", "mode", "requestedSchema", "url", "messages")
@@ -70,9 +72,6 @@ func RequiredElicitations(message []byte) (requests [][]byte) {
 	}
 	s := jsonscan.New(list)
 	for s.Open('['); s.Element(); {
-		if s.Kind() != '{' {
-			continue
-		}
 		params, err := (jsonobject.Patch{{Name: "elicitationId"}, {Name: "mode", Value: []byte(`"url"`)}}).Apply(s.Value())
 		request := append(append([]byte(`{"method":"`+methodElicit+`","params":`), params...), '}')
 		if err == nil && IsClear(request) {

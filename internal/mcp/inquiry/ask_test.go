@@ -9,7 +9,8 @@ import (
 func TestWhatIsAskedIsClear(t *testing.T) {
 	t.Parallel()
 	for request, want := range map[string]bool{
-		`{"method":"roots/list"}`: true,
+		`{"method":"roots/list"}`:                                                                       true,
+		"{\"method\":\"roots/list\",\"params\":{\"x\":\"\xff\"}}":                                       false,
 		`{"method":"elicitation/create","params":{"message":"m","requestedSchema":{}}}`:                 true,
 		`{"method":"elicitation/create","params":{"mode":"form","message":"m","requestedSchema":{}}}`:   true,
 		`{"method":"elicitation/create","params":{"mode":"url","message":"m","url":"u"}}`:               true,
@@ -93,6 +94,18 @@ func TestIsElicitation(t *testing.T) {
 	for request, want := range map[string]bool{`{"method":"elicitation/create"}`: true, `{"method":"sampling/createMessage"}`: false, `{"params":{"method":"elicitation/create"}}`: false} {
 		if IsElicitation([]byte(request)) != want {
 			t.Errorf("%s: not %v", request, want)
+		}
+	}
+}
+
+// What is no elicitation among those that are required is passed over, wherever it stands.
+func TestRequiredElicitationsArePicked(t *testing.T) {
+	const clear = `{"mode":"url","elicitationId":"e","url":"https://example.com/","message":"connect"}`
+	for list, want := range map[string]int{
+		`[]`: 0, `[1]`: 0, `[null,` + clear + `]`: 1, `["x",[` + clear + `],{},` + clear + `,2,` + clear + `]`: 2,
+	} {
+		if got := RequiredElicitations([]byte(`{"jsonrpc":"2.0","id":1,"error":{"code":-32042,"message":"m","data":{"elicitations":` + list + `}}}`)); len(got) != want {
+			t.Errorf("%s: got %q", list, got)
 		}
 	}
 }

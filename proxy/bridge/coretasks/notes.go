@@ -156,7 +156,11 @@ func (n taskNotes) read(ctx context.Context) (notes []note, version uint64, lost
 		return nil, 0, false, err
 	}
 	if err == nil {
-		if text, err := n.in.keys().Open(ctx, notesPurpose, []string{n.key}, string(record.Value)); err == nil {
+		text, err := n.in.keys().Open(ctx, notesPurpose, []string{n.key}, string(record.Value))
+		if err != nil && !errors.Is(err, seal.ErrInvalid) {
+			return nil, 0, false, err // else they would be written over
+		}
+		if err == nil {
 			_ = json.Unmarshal(text, &notes) // it was marshalled
 		}
 	}

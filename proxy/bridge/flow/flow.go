@@ -200,11 +200,25 @@ func (fl *Flow) readAll(ctx context.Context, stream io.ReadCloser, event string)
 			continue
 		}
 		fl.pause = 0
-		switch it := itemOf(bytes.Clone(e.Data), event); {
-		case !fl.put(ctx, it):
+		if over, taken := fl.putAll(ctx, bytes.Clone(e.Data), event); !taken {
 			return event, context.Cause(ctx)
-		case it.Answer.Answers(fl.id):
+		} else if over {
 			return event, errOver
 		}
 	}
+}
+
+// putAll hands over what an event says: a message, or a batch of them (2025-03-26). over: the answer is among them.
+func (fl *Flow) putAll(ctx context.Context, said []byte, event string) (over, taken bool) {
+	for message, err := range mcp.Messages(said) {
+		it := Item{Err: fault.BadUpstream}
+		if err == nil {
+			it = itemOf(message, event)
+		}
+		if !fl.put(ctx, it) {
+			return over, over // who has the answer reads no more
+		}
+		over = over || it.Answer.Answers(fl.id)
+	}
+	return over, true
 }

@@ -10,6 +10,7 @@ import (
 	"berth/internal/mcp"
 	"berth/internal/sse"
 	"berth/internal/wire"
+	"berth/proxy/bridge/flow"
 	"berth/proxy/bridge/legacy"
 	"berth/proxy/outbound"
 )
@@ -115,12 +116,23 @@ func (e *ear) run(ctx context.Context) {
 	defer e.settle()
 	late := time.AfterFunc(earTime, e.settle)
 	defer late.Stop()
+	var since time.Time // when something else was first answered in its place, and nothing besides since; zero: it was not
 	for pause, early := earFirst, e.early; ctx.Err() == nil; pause, early = min(2*pause, earMost), false {
 		began := time.Now()
 		err := e.hearOnce(ctx)
+		if !errors.Is(err, errNotReadOn) {
+			since = time.Time{}
+		}
 		switch {
 		case ctx.Err() != nil:
 			return
+		case errors.Is(err, errNotReadOn):
+			e.settle()
+			if since.IsZero() {
+				since = began
+			} else if time.Since(since) >= flow.ResumeFor && e.forget() {
+				pause = earFirst
+			}
 		case errors.Is(err, errDenied) && early:
 			l.StopListening()
 			return
@@ -177,7 +189,7 @@ func (e *ear) as() *exchange.Request {
 	return e.out
 }
 
-// forget has the stream be read from now on, where the upstream knows the last event no more. It reports false if there was none to go on
+// forget has the stream be read from now on, where the upstream knows the last event no more, or has not gone on from there for too long. It reports false if there was none to go on
 // from.
 func (e *ear) forget() bool {
 	l := e.of
@@ -209,6 +221,8 @@ var (
 	errNoStream = errors.New("bridge: the server has no GET streams")
 	// errDenied says that there is no GET stream, or no session any more: some servers say both with one status.
 	errDenied = errors.New("bridge: the session has no GET stream")
+	// errNotReadOn says that something else was answered in its place, now or for ever.
+	errNotReadOn = errors.New("bridge: the GET stream is not read on")
 )
 
 // hearOnce reads the stream to its end.
@@ -230,7 +244,7 @@ func (e *ear) hearOnce(ctx context.Context) error {
 	case outbound.DeniesSession(status):
 		return errDenied
 	case status != wire.StatusOK || exchange.ShapeOf(response) != exchange.EventStream:
-		return nil
+		return errNotReadOn
 	}
 	e.settle()
 	e.stood = true
@@ -246,8 +260,13 @@ func (e *ear) hearOnce(ctx context.Context) error {
 			l.pool.mu.Unlock()
 		}
 		legacy.LeaveAlone(&e.alone, &next)
-		if next.Ends && !next.Cut && mcp.MayBeMessage(next.Data) {
-			l.hears(ctx, e.as(), bytes.Clone(next.Data))
+		if !next.Ends || next.Cut || !mcp.MayBeMessage(next.Data) {
+			continue
+		}
+		for message, err := range mcp.Messages(bytes.Clone(next.Data)) {
+			if err == nil {
+				l.hears(ctx, e.as(), message)
+			}
 		}
 	}
 }

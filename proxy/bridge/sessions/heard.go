@@ -40,11 +40,24 @@ func (l *Session) hears(ctx context.Context, out *exchange.Request, message []by
 		if (a.Method == mcp.MethodLog && l.alone || a.Method == mcp.MethodCancelled) && l.asker != nil {
 			l.asker.Hear(flow.Item{Message: message, Answer: a, Aside: true}) // of the one call there
 		}
-		if l.shelf == nil {
-			return
-		}
-		for li := range l.pool.listeners[l.shelf.whose] {
-			li.Hear(l, message)
-		}
+		l.spread(message)
+	}
+}
+
+// Spread has those who listen by the session hear a notification that came on a call's stream: servers tell of what has changed on
+// whichever stream they have at hand.
+func (l *Session) Spread(message []byte) {
+	l.pool.mu.Lock()
+	defer l.pool.mu.Unlock()
+	l.spread(message)
+}
+
+// spread is Spread for who holds Pool.mu.
+func (l *Session) spread(message []byte) {
+	if l.shelf == nil {
+		return
+	}
+	for li := range l.pool.listeners[l.shelf.whose] {
+		li.Hear(l, message)
 	}
 }

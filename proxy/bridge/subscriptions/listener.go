@@ -5,6 +5,7 @@ import (
 	"maps"
 	"sync"
 	"time"
+	"unicode/utf8"
 
 	"berth/internal/mcp"
 	"berth/internal/mcp/listen"
@@ -59,7 +60,7 @@ func (li *listener) Hear(l *sessions.Session, message []byte) {
 	}
 	li.mu.Lock()
 	defer li.mu.Unlock()
-	if err != nil || !li.agreed.Grants(s.Method, s.URI, s.Task.ID) {
+	if err != nil || !li.agreed.Grants(s.Method, s.URI, s.Task.ID) || !utf8.Valid(message) {
 		return
 	}
 	now, key := time.Now(), string(message)

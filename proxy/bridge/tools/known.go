@@ -25,7 +25,8 @@ const (
 const (
 	// restAfter is how long what is known is gone by after a list that was tried in vain, as of a server that lists slowly, or not to all.
 	restAfter = time.Minute
-	// bearable is how long a call waits for a list without which it could be made.
+	// bearable is how long a call waits for a list without which it could be made. One that was waited for longer, and in vain, no call needs
+	// for a while.
 	bearable = 2 * time.Second
 )
 
@@ -44,6 +45,7 @@ type Known struct {
 
 	changed bool      // the server has said so since
 	asked   time.Time // when a list was tried last that nobody needed at once
+	silent  time.Time // when one was waited for in vain last, or tried again since; zero: the server answers
 
 	// supports is what tools say of tasks, by the name of all that were listed. The map does not
 	// change.
@@ -92,12 +94,16 @@ func (k *Known) Check(ctx context.Context, call Call) *mcp.Error {
 	unsure := k.mirrors == nil || !isListed && !listed // a server may list for each session what that may use
 	isOld := (k.changed && !isFresh || tasks && age >= Ages) && time.Since(k.asked) >= restAfter
 	refusal := known.check(call, tasks)
+	needs := (unsure || refusal != nil && !isFresh) && time.Since(k.silent) >= restAfter
 	if isOld {
 		k.asked = time.Now()
 	}
+	if needs && !k.silent.IsZero() { // one call finds out for all
+		k.silent = time.Now()
+	}
 	k.mu.Unlock()
 	switch {
-	case unsure, refusal != nil && !isFresh:
+	case needs:
 		return k.learn(ctx, call).check(call, tasks)
 	case isOld:
 		ctx, cancel := context.WithTimeout(ctx, bearable)
@@ -128,12 +134,16 @@ func (k *Known) learn(ctx context.Context, call Call) toolFacts {
 	learned, changed := k.facts(), k.changed
 	k.changed = false
 	k.mu.Unlock()
+	began := time.Now()
 	params := map[string]any{}
 	for range maxPages {
 		result, err := call.Session.Ask(ctx, call.Out, mcp.MethodListTools, params)
 		if err != nil { // the next call asks again
 			k.mu.Lock()
 			k.changed = k.changed || changed
+			if time.Since(began) >= bearable { // its caller may have left meanwhile
+				k.silent = time.Now()
+			}
 			k.mu.Unlock()
 			return learned
 		}
@@ -145,7 +155,7 @@ func (k *Known) learn(ctx context.Context, call Call) toolFacts {
 		params["cursor"] = cursor
 	}
 	k.mu.Lock()
-	k.mirrors, k.supports, k.learned = learned.mirrors, learned.supports, time.Now()
+	k.mirrors, k.supports, k.learned, k.silent = learned.mirrors, learned.supports, time.Now(), time.Time{}
 	k.mu.Unlock()
 	call.Session.NoteListed() // whoever reads that finds the tools
 	return learned
