@@ -14,6 +14,7 @@ type breaker struct {
 	trial   time.Duration // between starts once there were quickDeaths, and between trials of berth's own at most
 
 	death   string // how the last process died that died by itself
+	told    string // the same, as any caller may be told
 	trouble string // what is wrong with the command; "": nothing, as far as is known
 
 	deaths int  // quick ones in a row
@@ -69,9 +70,10 @@ func (b *breaker) died(now time.Time, unborn bool) {
 	b.next = now.Add(pause)
 }
 
-// blame notes how a process died that died by itself, before it had answered initialize or after that.
-func (b *breaker) blame(how string, unborn bool) {
-	b.death = how
+// blame notes how a process died that died by itself, and what any caller is told of that, before it had answered initialize or after
+// that.
+func (b *breaker) blame(how, told string, unborn bool) {
+	b.death, b.told = how, told
 	switch {
 	case b.deaths >= quickDeaths:
 		b.keepsDying()

@@ -87,7 +87,7 @@ func TestDeathFailsWhatIsInFlightAndEndsTheSessions(t *testing.T) {
 	b.begin("1", "die", "")
 	message := hanging.message()
 	code, reason, text := failure(t, message)
-	if code != mcp.CodeInternal || reason != ReasonProcessExited || !strings.Contains(text, "exit status 3; its stderr ends: out of luck") || !strings.Contains(message, `"id":"h"`) {
+	if code != mcp.CodeInternal || reason != ReasonProcessExited || !strings.HasSuffix(text, "exit status 3") || !strings.Contains(message, `"id":"h"`) {
 		t.Errorf("got %s", message)
 	}
 	if _, more := hanging.next(); more {
@@ -149,6 +149,23 @@ func TestCrashLoopIsToldAtOnce(t *testing.T) {
 	r.due()
 	open(502, ReasonProcessFailed)
 	open(503, ReasonCrashLoop)
+}
+
+// What a process says on stderr while it serves a caller is told to nobody else: operators are, and that caller.
+func TestStderrIsToldToNoOtherCaller(t *testing.T) {
+	r := newRig(t, "server", func(o *Options, t *timing) { o.Restart, t.backoff = time.Hour, time.Millisecond })
+	for range quickDeaths {
+		if got := r.open("a").call("die", ""); !strings.HasSuffix(got, "its stderr ends: out of luck") {
+			t.Errorf("its caller was told %q", got)
+		}
+		r.eventually("the death is known", func() bool { return r.processes() == 0 })
+	}
+	if why := r.unopened("b"); why.Reason != ReasonCrashLoop || !strings.HasSuffix(why.Message, "the last time: exit status 3") {
+		t.Errorf("another caller was told %+v", why)
+	}
+	if err := r.Trouble(); err == nil || !strings.HasSuffix(err.Error(), "its stderr ends: out of luck") {
+		t.Errorf("operators are told %v", err)
+	}
 }
 
 // What answers initialize and ends at once is as good as what does not start.

@@ -7,7 +7,7 @@
 // rewritten towards the process, so those of two clients never meet there. What a process says
 // stands in a bounded memory of its stream, from which a client that was cut off goes on;
 // closing a stream never cancels its call. A process that ends fails its calls at once, with its
-// status and the end of its stderr, and its sessions answer 404 from then on. One that dies again
+// status and, to whoever has it alone, the end of its stderr, and its sessions answer 404 from then on. One that dies again
 // and again is not started at each request (breaker); whether it starts again is tried without any
 // (Revive). A process that says nothing while calls are in flight is asked for a sign of life, told of
 // (Silence) if it gives none, and given nothing new while another may be started.

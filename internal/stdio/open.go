@@ -112,8 +112,11 @@ func (p *peer) watch() {
 	s, story, own := p.server, p.process.Story(), p.process.OwnDeath()
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	lived := time.Since(p.begun)
-	failure := failed("the process ended: "+story, ReasonProcessExited, mcp.Unknown)
+	lived, told := time.Since(p.begun), story
+	if s.options.Isolation == IsolateAll { // its stderr may be about another caller
+		told = p.process.How()
+	}
+	failure := failed("the process ended: "+told, ReasonProcessExited, mcp.Unknown)
 	if !p.answered {
 		failure = failed("the process ended before it answered initialize: "+story, ReasonProcessFailed, mcp.NotExecuted)
 	}

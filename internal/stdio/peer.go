@@ -54,7 +54,7 @@ func (s *Server) newPeer(opening []byte) (*peer, *mcp.Error) {
 	wait, ok := s.breaker.admit(time.Now())
 	if !ok {
 		s.breaker.keepsDying()
-		return nil, unavailable("the process died several times in a row; the last time: "+s.breaker.death, ReasonCrashLoop, wait)
+		return nil, unavailable("the process died several times in a row; the last time: "+s.breaker.told, ReasonCrashLoop, wait)
 	}
 	return s.begin(opening, wait), nil
 }

@@ -63,8 +63,9 @@ func (s *Server) take(p patience, request *exchange.Request, calls []mcp.Call, r
 	for i := range calls {
 		if c := &calls[i]; c.Kind == mcp.KindRequest {
 			requests, bodies = append(requests, newCall(session, c, raws[i])), append(bodies, raws[i])
-		} else {
-			s.tell(session, c, raws[i])
+		} else if refused := s.tell(session, c, raws[i]); refused != nil && len(calls) == 1 {
+			s.mu.Unlock()
+			return turnAway(refused, nil), nil
 		}
 	}
 	switch {

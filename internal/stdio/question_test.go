@@ -22,6 +22,27 @@ func TestQuestionGoesToTheCallAndItsAnswerBack(t *testing.T) {
 	}
 }
 
+// An answer for which the process has no room is not taken, and the question stays open: it may be given again.
+func TestAnswerThatTheProcessDoesNotReadIsNotTaken(t *testing.T) {
+	c := newRig(t, "server").open("")
+	asking := c.begin("1", "ask", "")
+	big := strings.Repeat("z", 1<<20)
+	answer := `{"jsonrpc":"2.0","id":` + idOf(t, asking.message()) + `,"result":{"action":"accept","content":{"text":"` + big + `"}}}`
+	c.call("deaf", "")
+	for c.post(tool("1", "echo", big)).Status == 200 { // until there is no more room
+	}
+	for range 2 {
+		if response := c.post(answer); response.Status != 503 {
+			t.Errorf("got %d, want 503", response.Status)
+		}
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if n := len(c.sessions[c.session].asks); n != 1 {
+		t.Errorf("%d questions are open, want one", n)
+	}
+}
+
 func TestOpenQuestionsAreBounded(t *testing.T) {
 	c := newRig(t, "server").open("")
 	asking := c.begin("1", "interrogate", "")

@@ -59,7 +59,11 @@ func (s *Server) died(p *peer, how string, unborn bool) {
 	if !p.trial {
 		s.breaker.died(time.Now(), unborn)
 	}
-	s.breaker.blame(how, unborn)
+	told := how
+	if !unborn { // on its stderr there may be what a caller sent
+		told = p.process.How()
+	}
+	s.breaker.blame(how, told, unborn)
 	if s.breaker.deaths == quickDeaths && !p.trial {
 		s.options.Logger.Warn("stdio process dies again and again: it is tried now and then", "every", s.options.Restart.String())
 	}

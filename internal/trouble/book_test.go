@@ -40,6 +40,18 @@ func TestNumbersAreOfTheProcessAndOfFiveMinutes(t *testing.T) {
 	})
 }
 
+// After a step back of the machine's clock what was noted before is not recent for as long as the step.
+func TestWhatIsOfLaterIsNotRecent(t *testing.T) {
+	b := New(nil)
+	b.Note(Refusals, Event{At: time.Now().Add(61 * time.Minute)}) // in another slot than now
+	b.Note(Refusals, Event{})
+	for _, n := range b.Numbers() {
+		if n.Kind == Refusals && (n.Count != 2 || n.Recent != 1) {
+			t.Errorf("got %+v", n)
+		}
+	}
+}
+
 func TestTheLastEventsAreKept(t *testing.T) {
 	b := New(nil)
 	for i := range mostEvents + 7 {

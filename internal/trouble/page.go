@@ -46,12 +46,12 @@ func (p *page) add(e Event) {
 }
 
 func (p *page) number(kind Kind, at time.Time) Number {
-	oldest := at.UnixNano()/int64(slot) - slots
+	newest := at.UnixNano() / int64(slot)
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	n := Number{Kind: kind, Count: p.count, Last: p.last}
 	for _, s := range p.recent {
-		if s.began > oldest {
+		if s.began > newest-slots && s.began <= newest { // what is of later was noted before the clock was set back
 			n.Recent += s.count
 		}
 	}

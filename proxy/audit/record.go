@@ -55,7 +55,7 @@ func (r *Record) Close(now time.Time) {
 	e.errorType = r.errorType(e.outcome)
 	r.endSpan(e.errorType, now)
 	r.reporter.served(r, e)
-	r.noteTrouble(e.outcome)
+	r.noteTrouble(e)
 	r.logDeed(e)
 	if e.outcome == outcomeCut {
 		r.warnOfCut(e.took)

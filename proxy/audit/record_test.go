@@ -111,6 +111,26 @@ func TestWhatIsCutIsToldAsThat(t *testing.T) {
 	}
 }
 
+// A trouble is one of when it happened, as that which ends a call after an hour: among those of the last five minutes.
+func TestATroubleIsOfWhenTheRequestEnded(t *testing.T) {
+	book := trouble.New(nil)
+	var r Record
+	call := pollFrom(t.Context())
+	call.Began = time.Now().Add(-time.Hour)
+	New(nil, Options{Troubles: book}).Begin(&r, call)
+	r.Err, r.Code, r.Status, r.Meant = &mcp.Error{Reason: mcp.ReasonHolderLost}, -32603, 502, 502
+	ended := time.Now()
+	r.Close(ended)
+	for _, n := range book.Numbers() {
+		if n.Kind == trouble.HolderLost && (n.Recent != 1 || !n.Last.Equal(ended)) {
+			t.Errorf("got %d of the last five minutes, the last at %v, want one at %v", n.Recent, n.Last, ended)
+		}
+	}
+	if events, _ := book.Events(trouble.HolderLost); len(events) != 1 || !events[0].At.Equal(ended) {
+		t.Errorf("got %v, want one of %v", events, ended)
+	}
+}
+
 // A line is the same from a handler of slog's and from the journal.
 func TestALineTellsWhatTheRecordWasTold(t *testing.T) {
 	var plain, waits bytes.Buffer

@@ -17,15 +17,15 @@ const (
 )
 
 // noteTrouble notes what the request tells of troubles.
-func (r *Record) noteTrouble(outcome string) {
+func (r *Record) noteTrouble(ended end) {
 	if r.reporter.troubles == nil || r.Err == nil && r.Code == 0 && r.Status != wire.StatusNotFound {
 		return
 	}
-	kind, what, detail := r.trouble(outcome)
+	kind, what, detail := r.trouble(ended.outcome)
 	if kind == "" {
 		return
 	}
-	e := trouble.Event{At: r.call.Began, Pool: r.call.PoolName(), What: what, Caller: r.principal(), Detail: detail}
+	e := trouble.Event{At: ended.at, Pool: r.call.PoolName(), What: what, Caller: r.principal(), Detail: detail}
 	if c := r.call.Single(); c != nil {
 		e.ID = c.TaskID
 	}
