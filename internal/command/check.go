@@ -95,6 +95,11 @@ func warnings(cfg config.Config) (found []site.Finding) {
 			found = append(found, site.Finding{Key: fmt.Sprintf("pools[%d].%s", i, u.key), Text: u.means, Warning: true})
 		}
 	}
+	// A caller has half of it, and new calls three quarters of that.
+	if most := cfg.Limits.Kept / 8 * 3; len(cfg.Upgrades) > 0 && most < cfg.Limits.Body {
+		text := fmt.Sprintf("no call of more than %v becomes a task, it is refused with 429: limits.body lets in %v", most, cfg.Limits.Body)
+		found = append(found, site.Finding{Key: "limits.kept", Text: text, Warning: true})
+	}
 	return found
 }
 

@@ -71,9 +71,10 @@ func NewKeyFetcher(o FetcherOptions) *KeyFetcher {
 	}
 	if o.Transport == nil {
 		f.client.Transport = &http.Transport{
-			DialContext:       (&net.Dialer{Timeout: fetchTimeout}).DialContext,
-			DisableKeepAlives: true, // fetches are minutes apart
-			ForceAttemptHTTP2: true,
+			DialContext:         (&net.Dialer{Timeout: fetchTimeout}).DialContext,
+			TLSHandshakeTimeout: fetchTimeout,
+			DisableKeepAlives:   true, // fetches are minutes apart
+			ForceAttemptHTTP2:   true,
 		}
 	}
 	f.state.Store(&fetched{next: make(chan struct{})})

@@ -27,6 +27,10 @@ const (
 	mostRead = 16 << 10
 
 	idle = 30 * time.Second
+
+	// leastSilence is how long a connection of HTTP/2 may bring nothing at least before it is asked for a sign of life, and for how long
+	// that is waited for: attempts share one, and none would have another while it stands.
+	leastSilence = time.Second
 )
 
 // Receiver is who is told, and how. It does not change once it is in use.
@@ -66,11 +70,13 @@ func NewClient(r Receiver, changed func(alone bool)) *Client {
 			}
 		},
 	})}
-	dialer := &net.Dialer{Control: c.control}
+	// What an attempt has begun to connect goes on once that is over, and counts among its connections.
+	dialer := &net.Dialer{Control: c.control, Timeout: r.Timeout}
 	transport := &http.Transport{
 		DialContext: dialer.DialContext, ForceAttemptHTTP2: true, IdleConnTimeout: idle,
 		MaxConnsPerHost: r.Concurrency, MaxResponseHeaderBytes: 64 << 10, DisableCompression: true,
-		TLSClientConfig: &tls.Config{MinVersion: tls.VersionTLS12},
+		TLSClientConfig: &tls.Config{MinVersion: tls.VersionTLS12}, TLSHandshakeTimeout: r.Timeout,
+		HTTP2: &http.HTTP2Config{SendPingTimeout: max(r.Timeout, leastSilence), PingTimeout: max(r.Timeout, leastSilence)},
 	}
 	if r.Trust != nil {
 		transport.DialTLSContext = func(ctx context.Context, network, address string) (net.Conn, error) {
@@ -100,6 +106,8 @@ func (c *Client) dialTLS(ctx context.Context, dialer *net.Dialer, network, addre
 	if err != nil {
 		return nil, err
 	}
+	ctx, cancel := context.WithTimeout(ctx, c.receiver.Timeout)
+	defer cancel()
 	secured := tls.Client(conn, c.receiver.Trust.Config(host))
 	if err := secured.HandshakeContext(ctx); err != nil {
 		conn.Close()

@@ -63,11 +63,12 @@ func Pick(pool *routing.Pool, t *task.Task, tried []*routing.Upstream, anew bool
 // IsBound reports whether the call of a task, which lives in no session, has asked its client and can go on at one upstream alone. anew is as
 // of Pick.
 func IsBound(pool *routing.Pool, t *task.Task, anew bool) bool {
-	if t.Session != "" || !t.Answered || anew {
+	u := pool.Find(t.Upstream)
+	if t.Session != "" || !t.Answered || anew || u == nil {
 		return false
 	}
-	_, noOther := pool.GoOn(t.Upstream, []*routing.Upstream{pool.Find(t.Upstream)})
-	return noOther != nil
+	speaks, known := u.SpeaksModern()
+	return known && !speaks // as Pool.GoOn has it: one of the legacy era has the call in a session
 }
 
 // Choices is how many upstreams the call of a task can go to.
