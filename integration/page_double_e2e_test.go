@@ -32,6 +32,7 @@ func TestPage(t *testing.T) {
 		"the token is asked for, and kept out": pageToken,
 		"hostile names are text":               pageHostile,
 		"orders are confirmed":                 pageConfirms,
+		"what became of orders is told":        pageOrdered,
 		"a fault is told over what was":        pageFaults,
 		"light and dark":                       pageColours,
 		"nothing there":                        pageEmpty,
@@ -81,6 +82,9 @@ func pagePages(t *testing.T, open func(*apiDouble, string, string) *tab) {
 	p.await("#total", "100 of 120")
 	p.run(chromedp.Evaluate[chromedp.Void]("location.hash = '#/queues'; location.hash = '#/tasks'")) // there and back, before anything came
 	p.settle()
+	d.change(func() { d.streams = 4711 })
+	p.show("#/sessions")
+	p.await("main", "The 1 that stands longest, of 4,711.")
 }
 
 // What an operator has focused, selected or begun to type is there after a refresh that adds rows above.
@@ -225,6 +229,20 @@ func pageConfirms(t *testing.T, open func(*apiDouble, string, string) *tab) {
 	if got := fmt.Sprint(d.orders); got != "[POST /v1/upstreams/default/b/drain POST /v1/upstreams/default/b/undrain]" {
 		t.Errorf("ordered %s", got)
 	}
+}
+
+// What an order about a task has done is told as it is: of one that was made again what it is now, of a server's that its end is to come.
+func pageOrdered(t *testing.T, open func(*apiDouble, string, string) *tab) {
+	d := quiet(6)
+	p := open(d, "", "#/tasks/"+d.tasks[5].ID)
+	p.order("#rerun")
+	p.await("#said", "Task "+d.tasks[5].ID+" is made again: as made-again, which is queued.")
+	p.show("#/tasks/" + d.tasks[1].ID)
+	p.order("#cancel")
+	p.await("#said", "Task "+d.tasks[1].ID+" is cancelled.")
+	p.show("#/tasks/" + d.tasks[0].ID)
+	p.order("#cancel")
+	p.await("#said", "Task "+d.tasks[0].ID+": the upstream has taken the cancellation.")
 }
 
 func pageFaults(t *testing.T, open func(*apiDouble, string, string) *tab) {

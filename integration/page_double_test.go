@@ -33,6 +33,7 @@ type apiDouble struct {
 	events    []api.Event
 	decisions []api.Decision
 	fault     *admin.Fault // given to every question but that for the status
+	streams   int          // that stand in all; one is told
 	asked     int          // questions so far
 	orders    []string
 }
@@ -160,9 +161,12 @@ func (d *apiDouble) task(id string) any {
 	for _, task := range d.tasks {
 		if task.ID == id {
 			detail := api.TaskDetail{Task: task, Timeline: d.timeline, Attempts: 1, Polls: 1234, Polled: api.Polled{At: time.Now().Add(-2 * time.Second)}, Size: 4711}
-			if task.State == "dispatched" {
+			switch {
+			case task.State == "dispatched", task.Kind == "server":
 				detail.May = []string{"cancel"}
-			} else {
+			case task.State == "failed":
+				detail.May = []string{"rerun"}
+			default:
 				detail.MayNot = "it has ended"
 			}
 			return detail
@@ -194,7 +198,17 @@ func (d *apiDouble) order(_ context.Context, r *http.Request) (any, error) {
 		}
 	}
 	for i := range d.tasks {
-		if task := &d.tasks[i]; task.ID == r.PathValue("id") {
+		switch task := &d.tasks[i]; {
+		case task.ID != r.PathValue("id"):
+		case r.PathValue("order") == "rerun":
+			made := *task
+			made.ID, made.State = "made-again", "queued"
+			return api.TaskDetail{Task: made}, nil
+		case task.Kind == "server": // as one is told of that its client has not polled yet
+			told := *task
+			told.Message = "the upstream has taken the cancellation"
+			return api.TaskDetail{Task: told}, nil
+		default:
 			task.State = "cancelled"
 			return d.task(task.ID), nil
 		}
@@ -209,7 +223,7 @@ func (d *apiDouble) order(_ context.Context, r *http.Request) (any, error) {
 }
 
 func (d *apiDouble) subscriptions() any {
-	return api.Subscriptions{Page: api.Page{Total: 1}, Subscriptions: []api.Subscription{{Pool: "default", Kind: "listen", Caller: "c0ffee", Since: time.Now().Add(-time.Hour), Tasks: 3, Legs: []string{"a", "b"}, Events: 5120}}}
+	return api.Subscriptions{Page: api.Page{Total: d.streams}, Subscriptions: []api.Subscription{{Pool: "default", Kind: "listen", Caller: "c0ffee", Since: time.Now().Add(-time.Hour), Tasks: 3, Legs: []string{"a", "b"}, Events: 5120}}}
 }
 
 func (d *apiDouble) explanation(id string) any {
@@ -234,7 +248,7 @@ func (d *apiDouble) limits() any {
 // quiet is a fleet in which all is well: n tasks at three instances of two pools, two berths.
 func quiet(n int) *apiDouble {
 	now := time.Now().UTC()
-	d := &apiDouble{}
+	d := &apiDouble{streams: 1}
 	pools := []api.Pool{{Name: "default"}, {Name: "reports"}}
 	for i, at := range [][2]string{{"default", "a"}, {"default", "b"}, {"reports", "r1"}} {
 		seen := []api.SeenBy{{Berth: "calm-heron", State: "ok", Since: now.Add(-26 * time.Hour)}, {Berth: "swift-otter", State: "ok", Since: now.Add(-3 * time.Hour)}}

@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"testing/synctest"
 )
 
 // A response to another request is given to nobody where berth knows whose it is: what a server says behind one
@@ -39,5 +40,72 @@ func TestAnotherRequestsAnswerIsGivenToNobody(t *testing.T) {
 			}
 			f.servers[0].inject(nil)
 		}
+	}
+}
+
+// On a stream it is passed over: its reader may have asked something else under that id. What it says is of nobody's task.
+func TestAnotherRequestsAnswerOnAStreamIsGivenToNobody(t *testing.T) {
+	f := newRig(t, rigOptions{tcp: true, size: 1})
+	id, session := f.newTask(60), f.initialize()
+	long := `{"jsonrpc":"2.0","id":99,"result":{"resultType":"complete","secret":"` + strings.Repeat("x", 300<<10) + `"}}`
+	for what, c := range map[string]struct {
+		answer string
+		passes bool
+	}{
+		"another's":                 {`{"jsonrpc":"2.0","id":99,"result":{"resultType":"complete","secret":1}}`, false},
+		"another's error":           {`{"jsonrpc":"2.0","id":"another","error":{"code":-32099,"message":"secret"}}`, false},
+		"another's task":            {`{"jsonrpc":"2.0","id":99,"result":{"resultType":"task","taskId":"secret","status":"working","ttlMs":null}}`, false},
+		"another's long one":        {long, false},
+		"no one's error":            {`{"jsonrpc":"2.0","id":null,"error":{"code":-32099,"message":"secret"}}`, true},
+		"a request":                 {`{"jsonrpc":"2.0","id":99,"method":"ping","params":{"secret":1}}`, true},
+		"what is said meanwhile":    {`{"jsonrpc":"2.0","method":"notifications/message","params":{"level":"info","data":"secret"}}`, true},
+		"what is said and then cut": {`{"jsonrpc":"2.0","method":"notifications/message","params":{"secret":1,"data":"` + strings.Repeat("x", 300<<10) + `"}}`, true},
+	} {
+		for name, send := range map[string]func() reply{
+			"a poll":           func() reply { return f.poll(id) },
+			"a call":           func() reply { return f.modern("tools/call", "echo", `"name":"echo","arguments":{}`) },
+			"a legacy call":    func() reply { return f.legacy("", "tools/call", `"name":"echo","arguments":{}`) },
+			"one in a session": func() reply { return f.legacy(session, "tools/call", `"name":"echo","arguments":{}`) },
+		} {
+			f.servers[0].inject(sayEvents(c.answer, resultUnder("ID")))
+			r := send()
+			f.servers[0].inject(nil)
+			if passes := c.passes || name == "one in a session"; strings.Contains(r.body, "secret") != passes || strings.Contains(r.body, "xxx") && !passes {
+				t.Errorf("%s, told %s: got %.300q", name, what, r.body)
+			}
+			if m := r.message(t); m.Result == nil || !strings.Contains(r.body, `"done"`) {
+				t.Errorf("%s, told %s: its own answer is missing in %.300q", name, what, r.body)
+			}
+			if name == "one in a session" {
+				f.bindings.Unbind(t.Context(), f.router.TaskKey("", "secret"))
+			} else if owner := f.owner("secret"); owner != "" {
+				t.Errorf("%s, told %s: the other's task is bound to %q", name, what, owner)
+			}
+		}
+	}
+}
+
+// The result of another request is not what came of a task, in whichever session it is asked for: neither is it told for that once the
+// task's server is gone, nor has the task ended by it.
+func TestAnotherRequestsAnswerIsNoOutcome(t *testing.T) {
+	for _, inSession := range []bool{false, true} {
+		synctest.Test(t, func(t *testing.T) {
+			f := newRig(t, rigOptions{size: 1})
+			session := ""
+			if inSession {
+				session = f.initialize()
+			}
+			core := f.newCoreTask(session, 3600)
+			f.servers[0].inject(onMethod("tasks/result", sayEvents(crossed)))
+			f.legacy(session, "tasks/result", byID(core))
+			synctest.Wait()
+			if owned, err := f.bindings.Owned(t.Context(), "p", "a"); err != nil || owned.Tasks != 1 {
+				t.Errorf("got %+v, %v, want a task that runs", owned, err)
+			}
+			f.servers[0].kill()
+			if r := f.legacy(session, "tasks/result", byID(core)); strings.Contains(r.body, "another caller's") {
+				t.Errorf("got %d %s", r.status, r.body)
+			}
+		})
 	}
 }

@@ -2,6 +2,7 @@ package proxy_test
 
 import (
 	"net/http"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -103,4 +104,34 @@ func TestAnEndThatAnotherBerthSawIsExplained(t *testing.T) {
 			time.Sleep(3 * time.Second) // a probe gets through
 		}
 	})
+}
+
+// What came of a task that has failed may be the very error that denies a task, of invalid params: it is told though another berth saw the end.
+func TestTheErrorOfATaskThatEndedElsewhereIsItsOutcome(t *testing.T) {
+	for _, status := range []string{"failed", "cancelled", "completed"} {
+		synctest.Test(t, func(t *testing.T) {
+			o := rigOptions{size: 1, store: openStore(t, "memory:")}
+			here := newRig(t, o)
+			there := here.second(o)
+			core := here.newCoreTask("", 3600)
+			here.legacy("", "tasks/get", byID(core))
+			here.servers[0].inject(func(w http.ResponseWriter, r *http.Request, body []byte) bool {
+				said := `{"jsonrpc":"2.0","id":ID,"error":{"code":-32602,"message":"the tool's own"}}`
+				if methodIn(body) == "tasks/get" {
+					said = `{"jsonrpc":"2.0","id":ID,"result":{"taskId":"` + core + `","status":"` + status +
+						`","createdAt":"2026-01-01T00:00:00Z","lastUpdatedAt":"2026-01-01T00:00:00Z","ttl":60000}}`
+				}
+				return say(jsonType, withID(said, body))(w, r, body)
+			})
+			there.legacy("", "tasks/get", byID(core))
+			synctest.Wait()
+			time.Sleep(time.Second)
+			r := here.legacy("", "tasks/result", byID(core))
+			if status == "completed" { // its outcome is no error
+				r.fails(t, http.StatusServiceUnavailable, -31503, "owner_unavailable", true)
+			} else if !strings.Contains(r.body, "the tool's own") {
+				t.Errorf("%s: got %d %s", status, r.status, r.body)
+			}
+		})
+	}
 }

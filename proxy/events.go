@@ -37,6 +37,7 @@ type stream struct {
 	silence *reply.KeepAlive       // while it is relayed
 	leaves  <-chan struct{}        // closed when its session is to leave the upstream; nil: it is not
 	stay    func()                 // ends the watch for that
+	drops   bool                   // the event under way is another request's answer, and nobody gets it
 	resumes string                 // the last event's id, from which the client can go on where the stream breaks; "": it cannot
 }
 
@@ -179,6 +180,14 @@ func (s *stream) take(a *arrival) (done bool, err error) {
 		// Only the empty line is missing: readers drop an event without it.
 		a.piece.Raw, a.piece.Between = append(bytes.TrimRight(slices.Clone(a.piece.Raw), "\r\n"), "\n\n"...), true
 	}
+	// What breaks off at the end of the stream is no event, and clients drop it.
+	whole := a.piece.Between || a.piece.Cut
+	var says peeked
+	says.peek(s.x.Call, a.piece.Message, a.piece.Cut)
+	another := says.isAnothers(s.x.asks())
+	if s.passesOver(&a.piece, another) {
+		return false, nil
+	}
 	if s.grow(len(a.piece.Raw), a.piece.Between) {
 		switch {
 		case s.owes():
@@ -190,14 +199,14 @@ func (s *stream) take(a *arrival) (done bool, err error) {
 		}
 		return true, fault.AnswerTooLarge
 	}
-	// What breaks off at the end of the stream is no event, and clients drop it.
-	whole := a.piece.Between || a.piece.Cut
-	var says peeked
-	says.peek(s.x.Call, a.piece.Message, a.piece.Cut)
 	if says.Method == "" && len(a.piece.Message) > 0 || s.x.Drafts {
 		s.flush() // to record what it tells may take its time
 	}
-	instead, failure := s.x.observe(s.u, &a.piece, &says, whole && s.x.MustBeClear && mcp.MayBeMessage(a.piece.Message))
+	var instead []byte
+	var failure error
+	if !another || says.CreatesTask() && !s.x.AboutTask { // else it says nothing of this request
+		instead, failure = s.x.observe(s.u, &a.piece, &says, whole && s.x.MustBeClear && mcp.MayBeMessage(a.piece.Message))
+	}
 	if failure != nil {
 		s.refuse(failure)
 		return true, nil
@@ -205,6 +214,9 @@ func (s *stream) take(a *arrival) (done bool, err error) {
 	if instead != nil {
 		s.release(reply.Event(instead))
 		return true, nil
+	}
+	if a.piece.Cut {
+		s.x.owed.beginUnnamed(&says.Answer)
 	}
 	if !s.x.owed.isPaid() && s.x.Era() == mcp.EraLegacy && !course.HasLeft(&s.x.Decision) {
 		s.noteEvent(a.piece.EventID())

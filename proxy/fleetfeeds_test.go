@@ -123,6 +123,20 @@ func TestFleetNotificationsAreSharedByEqualsOnly(t *testing.T) {
 	})
 }
 
+// A list of no resources is as good as none.
+func TestAFleetwideSubscriptionMayListNoResources(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newFleetwide(t)
+		s := f.subscribe("1", `{"toolsListChanged":true,"resourceSubscriptions":[]}`)
+		synctest.Wait()
+		f.servers[0].Announce("notifications/tools/list_changed", nil)
+		synctest.Wait()
+		if got := s.told(); !slices.Equal(got, []string{"tools/list_changed"}) {
+			t.Errorf("told %v, want the change", got)
+		}
+	})
+}
+
 // An instance that was away when the subscription began, or went meanwhile, is joined
 // when it comes.
 func TestInstancesThatComeAreJoined(t *testing.T) {

@@ -5,6 +5,7 @@ import (
 	"io"
 	"slices"
 
+	"berth/internal/exchange"
 	"berth/internal/mcp"
 	"berth/proxy/fault"
 	"berth/proxy/lingering"
@@ -38,12 +39,42 @@ func (d *debt) begin(a *mcp.Answer) {
 	}
 }
 
+// beginUnnamed notes that the beginning of a response is here whose id comes behind what is read of it. Where one alone is owed it is
+// that.
+func (d *debt) beginUnnamed(a *mcp.Answer) {
+	if len(d.open) == 1 && a.Method == "" && a.ID == nil && (a.HasResult || a.IsError) {
+		d.begun, d.open = append(d.begun, d.open...), nil
+	}
+}
+
 // settle notes that what has begun to come is whole.
 func (d *debt) settle() { d.begun = nil }
 
 func (d *debt) ids() [][]byte { return slices.Concat(d.begun, d.open) }
 
 func (d *debt) isPaid() bool { return len(d.open)+len(d.begun) == 0 }
+
+// asks is the id of the request whose response a stream is to bring, nil: it may bring any.
+func (x *request) asks() []byte {
+	if c := x.Single(); c != nil && c.Kind == mcp.KindRequest {
+		return c.ID
+	}
+	return nil
+}
+
+// passesOver reports whether a piece is of the response to another request, as another says, that nobody is to have: it may be of another
+// caller's. Within a session it is of the same client's, and is passed on.
+func (s *stream) passesOver(piece *exchange.Piece, another bool) bool {
+	switch {
+	case s.drops:
+	case !another || s.x.Session != "":
+		return false
+	default:
+		s.x.Way().Crossed(s.u)()
+	}
+	s.drops = !piece.Between
+	return true
+}
 
 // owes reports whether the client waits for a response that no other stream can bring it.
 func (s *stream) owes() bool { return s.isAwaited() && s.resumes == "" }

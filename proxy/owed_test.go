@@ -79,6 +79,7 @@ func TestClientThatCanGoOnIsNotToldOfABreak(t *testing.T) {
 	for name, sent := range map[string]string{
 		"an event has an id":       "id: 7\ndata: {\"jsonrpc\":\"2.0\",\"method\":\"notifications/message\",\"params\":{}}\n\n",
 		"a priming event has one":  "id: 7\nretry: 100\ndata:\n\n",
+		"it stands behind a mark":  "\ufeffid: 7\ndata:\n\n",
 		"the response has come":    doneEvent,
 		"the response was refused": `data: {"jsonrpc":"2.0","id":1,"error":{"code":-32602,"message":"no"}}` + "\n\n",
 	} {

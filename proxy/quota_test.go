@@ -268,4 +268,10 @@ func TestHeaderLinesAreBounded(t *testing.T) {
 			t.Errorf("%d lines: got %v, want %d", lines, r, want)
 		}
 	}
+	for names, want := range map[int]int{30: 404, 31: 431} { // whatever line they stand in
+		named := strings.Repeat("a,", names-2) + "b\r\nConnection: c"
+		if r := b.raw("GET /x HTTP/1.1\r\nHost: localhost\r\nConnection: " + named + "\r\n\r\n"); r.status != want {
+			t.Errorf("%d names in Connection: got %v, want %d", names, r, want)
+		}
+	}
 }

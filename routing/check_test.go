@@ -14,6 +14,7 @@ import (
 	"berth/internal/realtest"
 	"berth/routing"
 	"berth/routing/health"
+	"berth/routing/profile"
 )
 
 // clinic checks upstreams, and knows how they are.
@@ -199,6 +200,49 @@ func TestChangedAddressIsCheckedAtOnce(t *testing.T) {
 		synctest.Wait()
 		if c.checks("b") != before {
 			t.Error("who has not moved was checked as well")
+		}
+	})
+}
+
+// An instance that is said to speak something else from now on is checked as one that does, at once: by what it was said before it might fail
+// for good.
+func TestChangedEraIsCheckedAtOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		said := make(chan profile.Spoken, 10)
+		list := func(era profile.Spoken) []*routing.Upstream {
+			all := at("a", "b")
+			all[0].Era = era
+			return all
+		}
+		p := routing.NewPool(routing.PoolOptions{
+			Name: "p", Upstreams: list(profile.SpokenLegacy), Settings: routing.Settings{Check: byDiscover}, Probe: mute,
+			Examine: func(_ context.Context, u *routing.Upstream, _ health.Check) error {
+				if u.Name == "a" {
+					said <- u.Era
+				}
+				return nil
+			},
+		})
+		run(t, p)
+		for _, next := range []struct {
+			era    profile.Spoken
+			checks int // at once
+		}{{profile.SpokenLegacy, 1}, {profile.SpokenLegacy, 0}, {profile.SpokenModern, 1}, {profile.SpokenUnsaid, 1}} {
+			p.Replace(list(next.era))
+			synctest.Wait()
+			if len(said) != next.checks {
+				t.Fatalf("%v: got %d checks at once, want %d", next.era, len(said), next.checks)
+			}
+			time.Sleep(byDiscover.Interval + time.Millisecond)
+			synctest.Wait()
+			if len(said) != next.checks+1 {
+				t.Fatalf("%v: got %d checks in all, want %d", next.era, len(said), next.checks+1)
+			}
+			for range next.checks + 1 {
+				if got := <-said; got != next.era {
+					t.Errorf("checked as one of %v, want %v", got, next.era)
+				}
+			}
 		}
 	})
 }

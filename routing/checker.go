@@ -20,15 +20,15 @@ type checker struct {
 	ended    func(ctx context.Context, u *Upstream, by health.Check, begun time.Time, err error) // is told of each check; ctx is that of them all
 }
 
-// examination is the checking of one upstream at one address in one way.
+// examination is the checking of one upstream, as a list has it, in one way.
 type examination struct {
-	url  *url.URL
+	of   *Upstream
 	by   health.Check
 	stop context.CancelFunc
 }
 
 // run checks the upstreams until ctx ends, each in a goroutine of its own. One whose
-// address changes, and all with the settings, are checked anew at once.
+// address changes, or what it is said to speak, and all with the settings, are checked anew at once.
 func (c *checker) run(ctx context.Context) {
 	if c.examine == nil {
 		return
@@ -39,7 +39,7 @@ func (c *checker) run(ctx context.Context) {
 	for {
 		by, members := c.settings.Load().Check, c.members.Load()
 		for l, e := range under {
-			if !members.hasAt(l, e.url) || e.by != by {
+			if !members.hasAs(l, e.of) || e.by != by {
 				e.stop()
 				delete(under, l)
 			}
@@ -49,7 +49,7 @@ func (c *checker) run(ctx context.Context) {
 				continue
 			}
 			own, stop := context.WithCancel(ctx)
-			under[u.live] = examination{u.URL, by, stop}
+			under[u.live] = examination{u, by, stop}
 			running.Go(func() { c.keepExamining(own, u, by) })
 		}
 		select {
@@ -63,14 +63,18 @@ func (c *checker) run(ctx context.Context) {
 	}
 }
 
-// hasAt reports whether an upstream is a member, at that address.
-func (m *members) hasAt(l *live, at *url.URL) bool {
+// hasAs reports whether an upstream is a member, and a check of it as it was before is one of it as it is.
+func (m *members) hasAs(l *live, before *Upstream) bool {
 	for _, u := range m.all {
 		if u.live == l {
-			return u.URL == at || u.URL != nil && at != nil && u.URL.String() == at.String()
+			return u.Era == before.Era && u.Hosted == before.Hosted && isSame(u.URL, before.URL)
 		}
 	}
 	return false
+}
+
+func isSame(a, b *url.URL) bool {
+	return a == b || a != nil && b != nil && a.String() == b.String()
 }
 
 // again has run look at members and settings.
@@ -126,7 +130,7 @@ func (p *Pool) passed(u *Upstream, begun time.Time, rise int) {
 	switch back, joined := u.health.Pass(begun, rise); {
 	case !back:
 		return
-	case !joined || u.fresh.Load() != 0:
+	case !joined || u.fresh.Load() != nil:
 		p.selection.freshen(u.live, time.Now())
 	}
 	p.log.Info("upstream passes its checks", "pool", p.name, "upstream", u.Name)

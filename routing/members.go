@@ -90,7 +90,7 @@ func (p *Pool) become(upstreams []*Upstream, later bool) (gone []string) {
 		u.drain.list(u.Draining)
 	}
 	for name, l := range p.known {
-		if next.byName[name] == nil && l.inflight.Load() == 0 {
+		if next.byName[name] == nil && !l.isBusy() {
 			delete(p.known, name)
 			gone = append(gone, name)
 		}
@@ -129,6 +129,11 @@ func (p *Pool) welcome(l *live, later bool) {
 	if p.settings.Load().Check.Kind != health.CheckNone {
 		l.health.AwaitCheck()
 	}
+}
+
+// isBusy reports whether anything goes on there, or waits for its client, or was left to another process a moment ago.
+func (l *live) isBusy() bool {
+	return l.inflight.Load() > 0 || l.waiting.Load() > 0 || l.left.count() > 0
 }
 
 // without returns the names of those that are not among others.

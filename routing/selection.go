@@ -7,8 +7,8 @@ import (
 
 // selection is how one of a pool's upstreams is chosen, and what it goes by beside settings and members.
 type selection struct {
-	load     func(u *Upstream) int // live tasks; nil: none are known of
-	freshest atomic.Int64          // when an upstream joined or came back last, in Unix nanoseconds
+	load     func(u *Upstream) int     // live tasks; nil: none are known of
+	freshest atomic.Pointer[time.Time] // when an upstream joined or came back last, by the monotonic clock too; nil: none has
 }
 
 // choose returns Pool.Pick's choice, whatever room there is; nil: there is none.
@@ -29,7 +29,7 @@ func (c *selection) pick(s *Settings, w Work, best []*Upstream, even bool) *Upst
 	if s.CountTasks {
 		from.more = c.load
 	}
-	if s.SlowStart > 0 && time.Now().UnixNano() < c.freshest.Load()+int64(s.SlowStart) {
+	if freshest := c.freshest.Load(); s.SlowStart > 0 && freshest != nil && time.Since(*freshest) < s.SlowStart {
 		from.slow, from.Even = s.SlowStart, false
 	}
 	return s.Picker.Pick(from)
@@ -48,10 +48,10 @@ func (c *selection) home(s *Settings, w Work, among []*Upstream, even bool) stri
 
 // freshen notes that an upstream joins or comes back, then.
 func (c *selection) freshen(l *live, then time.Time) {
-	l.fresh.Store(then.UnixNano())
+	l.fresh.Store(&then)
 	for {
 		last := c.freshest.Load()
-		if last >= then.UnixNano() || c.freshest.CompareAndSwap(last, then.UnixNano()) {
+		if last != nil && !last.Before(then) || c.freshest.CompareAndSwap(last, &then) {
 			return
 		}
 	}

@@ -41,8 +41,8 @@ type live struct {
 	opening  atomic.Bool // a check opens a session
 	health   health.Health
 	profile  profile.Record
-	fresh    atomic.Int64         // when it joined, came back or drained no more last, in Unix nanoseconds; 0: it was there from the first
-	room     atomic.Pointer[room] // where work waits for it
+	fresh    atomic.Pointer[time.Time] // when it joined, came back or drained no more last, by the monotonic clock too; nil: it was there from the first
+	room     atomic.Pointer[room]      // where work waits for it
 }
 
 // Is reports whether u and other are the same upstream, which may stand in two lists.
@@ -77,8 +77,8 @@ func (u *Upstream) Busy() int { return int(u.inflight.Load() - u.standing.Load()
 // State returns what keeps unbound work from the upstream, if anything does.
 func (u *Upstream) State() health.State {
 	var began time.Time
-	if fresh := u.fresh.Load(); fresh != 0 {
-		began = time.Unix(0, fresh)
+	if fresh := u.fresh.Load(); fresh != nil {
+		began = *fresh
 	}
 	return u.health.State(began)
 }
@@ -122,8 +122,8 @@ const coldest = 0.1
 // warmth is how much of its share the upstream has, where a slow start takes so long.
 func (l *live) warmth(slow time.Duration) float64 {
 	since := l.fresh.Load()
-	if since == 0 {
+	if since == nil {
 		return 1
 	}
-	return min(1, max(coldest, float64(time.Now().UnixNano()-since)/float64(slow)))
+	return min(1, max(coldest, float64(time.Since(*since))/float64(slow)))
 }

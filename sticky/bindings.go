@@ -100,14 +100,15 @@ func New(store *storage.Store, options Options) *Bindings {
 	terms, metrics := termsOf(options), newMetrics(options.Meter)
 	local := &local{near: near.New(options.Near), log: log}
 	records, rolls := &records{store: store, log: log}, &rolls{store: store, log: log}
+	forgotten := new(forgotten)
 	handshakes := handshakes{terms: terms, records: records, pending: new(pendingHandshakes), log: log}
 	b := &Bindings{
 		store: store, terms: terms, local: local, records: records, rolls: rolls, handshakes: handshakes,
 		finder:    finder{local: local, records: records},
 		binder:    binder{terms: terms, local: local, records: records, rolls: rolls, handshakes: handshakes, metrics: metrics, log: log},
 		rebinder:  rebinder{terms: terms, local: local, records: records, rolls: rolls, log: log},
-		refresher: refresher{terms: terms, local: local, records: records, rolls: rolls, metrics: metrics, updates: make(chan entry, maxUpdates)},
-		writeBack: writeBack{local: local, records: records, rolls: rolls, handshakes: handshakes, metrics: metrics, log: log},
+		refresher: refresher{terms: terms, local: local, records: records, rolls: rolls, metrics: metrics, updates: make(chan entry, maxUpdates), forgotten: forgotten},
+		writeBack: writeBack{local: local, records: records, rolls: rolls, handshakes: handshakes, forgotten: forgotten, metrics: metrics, log: log},
 		census:    roll.NewCensus(store),
 		wake:      make(chan struct{}, 1),
 		metrics:   metrics,

@@ -9,9 +9,10 @@ import (
 	"berth/sticky/binding"
 )
 
-// write is what makes e now where nothing stands, without its place in a list. Its value is in room, if it fits.
+// write is what makes e now where nothing stands, without its place in a list. Its value is in room, if it fits. One that has just expired
+// must not become an endless one.
 func (e *entry) write(now time.Time, room []byte) storage.Write {
-	return storage.Write{Key: e.key.Digest(), Value: e.binding.EncodeInto(room), TTL: e.binding.Expires.Sub(now)}
+	return storage.Write{Key: e.key.Digest(), Value: e.binding.EncodeInto(room), TTL: max(e.binding.Expires.Sub(now), shortest)}
 }
 
 // establish writes e where nothing stands, or what it replaces, without its place in a list: then displaced is who

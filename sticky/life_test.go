@@ -195,3 +195,14 @@ func TestRefreshesNeverBlock(t *testing.T) {
 		t.Errorf("waiting: got %d, want %d", len(b.refresher.updates), maxUpdates)
 	}
 }
+
+// What expires in the moment in which it is written is kept for a moment, not for good.
+func TestWhatHasJustExpiredIsNotKeptForGood(t *testing.T) {
+	now := time.Now()
+	for _, left := range []time.Duration{time.Second, 0, -time.Second} {
+		e := entry{key: task("1"), binding: Binding{Upstream: "a", Expires: now.Add(left)}}
+		if w := e.write(now, nil); w.TTL <= 0 || w.TTL > time.Second {
+			t.Errorf("%v are left: it is written for %v", left, w.TTL)
+		}
+	}
+}

@@ -77,9 +77,9 @@ func (p *pending) swap(key Key, may func(Binding) bool, e *entry) bool {
 
 func (p *pending) remove(key Key) { p.swap(key, nil, nil) }
 
-// settle forgets e, unless it was amended since it was read.
-func (p *pending) settle(e entry) {
-	p.swap(e.key, func(have Binding) bool { return have == e.binding }, nil)
+// settle forgets e, unless it was amended or removed since it was read, and reports whether it did.
+func (p *pending) settle(e entry) bool {
+	return p.swap(e.key, func(have Binding) bool { return have == e.binding }, nil)
 }
 
 // some returns at most n entries, any.

@@ -20,7 +20,7 @@ type refresher struct {
 	metrics *metrics
 	updates chan entry // that wait for Run
 
-	forgotten forgotten
+	forgotten *forgotten
 }
 
 const maxUpdates = 1024 // refreshes that may wait for Run

@@ -51,6 +51,7 @@ type writeBack struct {
 	records    *records
 	rolls      *rolls
 	handshakes handshakes
+	forgotten  *forgotten
 	metrics    *metrics
 	log        *slog.Logger
 }
@@ -101,7 +102,10 @@ func (w *writeBack) one(ctx context.Context, e entry) error {
 	case written || !countsNot(standing):
 		w.rolls.add(ctx, e)
 	}
-	w.local.pending.settle(e)
+	if settled := w.local.pending.settle(e); !settled && written && w.forgotten.has(e.key) { // it was unbound meanwhile
+		e.counts = countsGone
+		w.rolls.owing.add(e)
+	}
 	w.metrics.bound(e.key.Kind, outcome)
 	return nil
 }

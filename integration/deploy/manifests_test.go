@@ -3,6 +3,7 @@ package deploy
 import (
 	"maps"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -185,4 +186,25 @@ func TestSecretsAreFiles(t *testing.T) {
 	if len(paths) != 3 {
 		t.Errorf("got the files %v, want three", paths)
 	}
+}
+
+// The alert of a berth that does not answer looks at the job by which the chart has berths asked, whatever they are called.
+func TestTheAlertOfABerthThatIsAwayLooksAtItsJob(t *testing.T) {
+	jobs := regexp.MustCompile(`^up\{job=~"(.+)"\} == 0$`)
+	m := renderManifests(t, "testdata/full.yaml")
+	job := find[*monitoring.ServiceMonitor](t, m).Name + "-admin" // the service's name, as the operator has it
+	if m.objects["Service "+job] == nil {
+		t.Fatalf("no service %s among %v", job, m.kinds())
+	}
+	for _, rule := range find[*monitoring.PrometheusRule](t, m).Spec.Groups[0].Rules {
+		if rule.Alert != "BerthAway" {
+			continue
+		}
+		asked := jobs.FindStringSubmatch(rule.Expr.String())
+		if asked == nil || !regexp.MustCompile("^(?:"+asked[1]+")$").MatchString(job) {
+			t.Errorf("%s does not ask for job %s", rule.Expr.String(), job)
+		}
+		return
+	}
+	t.Error("there is no such alert")
 }

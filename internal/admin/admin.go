@@ -23,6 +23,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"berth/internal/connlimit"
 	"berth/internal/sockets"
 )
 
@@ -104,7 +105,7 @@ func NewProbes(ctx context.Context, o Options) (*Server, error) {
 }
 
 func newServer(o Options, listener net.Listener, loopbackOnly bool) *Server {
-	s := &Server{listener: listener, name: "admin", left: make(chan struct{}), checks: o.Checks, log: o.Log}
+	s := &Server{name: "admin", left: make(chan struct{}), checks: o.Checks, log: o.Log}
 	if o.probes {
 		s.name = "probes"
 	}
@@ -114,8 +115,9 @@ func newServer(o Options, listener net.Listener, loopbackOnly bool) *Server {
 	if socket, ok := listener.(*sockets.Listener); ok {
 		s.shared = socket.Shared()
 	}
+	s.listener = connlimit.NewListener(listener, connlimit.Options{Logger: o.Log.With("listener", s.name)}) // tells when nothing can be accepted
 	if o.TLS != nil {
-		s.listener = o.TLS(listener)
+		s.listener = o.TLS(s.listener)
 	}
 	s.http = &http.Server{
 		Handler:           s.handler(o, listener, loopbackOnly),

@@ -60,6 +60,7 @@ func Open(o Options) (*Log, error) {
 			return nil, fmt.Errorf("audit log: %w", err)
 		}
 		l.journal = journal.New(l.file)
+		l.journal.OnLoss(func() { l.file.lose(1) })
 	}
 	l.told, _ = lru.New[string, struct{}](mostTold) // it fails on a size below 1 only
 	l.lines = l.journal.Patient(slog.LevelInfo).Handler().(journal.Liner)
@@ -72,7 +73,7 @@ func Check(where string) error {
 	if !isFile {
 		return nil
 	}
-	file, err := os.OpenFile(path, os.O_WRONLY|os.O_APPEND, 0)
+	file, err := openAppending(path, 0)
 	switch {
 	case err == nil:
 		return file.Close()
@@ -100,13 +101,13 @@ func (l *Log) IsFirst(thing string) bool {
 	return !known
 }
 
-// Close writes what waits. What a file does not take then is lost, and logged as that.
+// Close writes what waits. What a file does not take then is lost, and logged as that; one that hangs is waited for for 2 s.
 func (l *Log) Close() {
 	if l == nil {
 		return
 	}
 	l.journal.Flush()
 	if l.file != nil {
-		l.file.close()
+		l.file.close(l.journal.Waiting())
 	}
 }

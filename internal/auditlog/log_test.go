@@ -18,12 +18,19 @@ import (
 // open opens a log in a file of a folder of its own, which the test may break.
 func open(t *testing.T) (l *Log, path string, log *realtest.Journal) {
 	t.Helper()
+	return openWith(t, Options{})
+}
+
+// openWith is open with more options.
+func openWith(t *testing.T, o Options) (l *Log, path string, log *realtest.Journal) {
+	t.Helper()
 	log = new(realtest.Journal)
 	path = filepath.Join(t.TempDir(), "log", "audit.jsonl")
 	if err := os.Mkdir(filepath.Dir(path), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	l, err := Open(Options{Where: File + path, Logger: slog.New(slog.NewTextHandler(log, nil))})
+	o.Where, o.Logger = File+path, slog.New(slog.NewTextHandler(log, nil))
+	l, err := Open(o)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -51,7 +51,7 @@ type Watch struct {
 	mu      sync.Mutex // guards the fields below
 	heard   marks      // as last applied
 	told    report     // what was last reported
-	summary map[place]counts
+	summary map[place]Counts
 	berths  int             // that reported within the life of a report, as counted last; this one is among them
 	others  renewal.Watches // the reports of others
 }
@@ -61,7 +61,7 @@ type place struct{ pool, upstream string }
 
 // New returns a watch over the pools. Run must be running for marks of other berths to be heard.
 func New(o Options) *Watch {
-	w := &Watch{o: o, log: cmp.Or(o.Logger, slog.New(slog.DiscardHandler)), heard: marks{}, summary: map[place]counts{}, berths: 1}
+	w := &Watch{o: o, log: cmp.Or(o.Logger, slog.New(slog.DiscardHandler)), heard: marks{}, summary: map[place]Counts{}, berths: 1}
 	w.measure(o.Meter)
 	return w
 }

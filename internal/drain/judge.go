@@ -134,7 +134,7 @@ func (w *Watch) status(ctx context.Context, pool string, u *routing.Upstream, re
 		if err != nil {
 			return Status{}, err
 		}
-		s.Drained = stands[u.Name].Set()
+		s.Drained = stands.Marks[u.Name].Set()
 	}
 	return s, nil
 }

@@ -21,6 +21,8 @@ const format = 1
 type storedMarks struct {
 	Format int   `json:"v"`
 	Marks  marks `json:"upstreams"`
+	// Absent is since when those with a mark are in no berth's pool, as far as is known; see absentFor.
+	Absent map[string]time.Time `json:"absent,omitempty"`
 }
 
 // maxRevisions bounds how often a writer begins anew because another one was first.
@@ -49,18 +51,23 @@ func (w *Watch) Set(ctx context.Context, pool, upstream string, mark routing.Dra
 		if err != nil {
 			return mark, err
 		}
-		if !known && !stands[upstream].Set() {
+		if !known && !stands.Marks[upstream].Set() {
 			return mark, fmt.Errorf("%w: %s/%s", ErrUnknown, pool, upstream)
 		}
-		if before := stands[upstream]; before.Set() && mark.Set() {
+		if before := stands.Marks[upstream]; before.Set() && mark.Set() {
 			mark.Since = before.Since
 		}
-		if stands[upstream] == mark {
+		if stands.Marks[upstream] == mark {
 			return mark, w.hear(ctx)
 		}
-		if stands[upstream] = mark; !mark.Set() {
-			delete(stands, upstream)
+		if stands.Marks[upstream] = mark; !mark.Set() {
+			delete(stands.Marks, upstream)
 		}
+		now, err := w.o.Store.Now(ctx)
+		if err != nil {
+			return mark, err
+		}
+		stands.forget(w.pool(pool), now)
 		err = w.write(ctx, pool, stands, version)
 		if err == nil {
 			_ = w.o.Store.Notify(ctx, topic, pool) // the others look by themselves
@@ -74,26 +81,25 @@ func (w *Watch) Set(ctx context.Context, pool, upstream string, mark routing.Dra
 }
 
 // read returns the marks of a pool, and the version of their record; 0: there is none.
-func (w *Watch) read(ctx context.Context, pool string) (marks, uint64, error) {
+func (w *Watch) read(ctx context.Context, pool string) (stored storedMarks, version uint64, err error) {
 	record, err := w.o.Store.Get(ctx, marksKey(pool))
 	if errors.Is(err, storage.ErrNotFound) {
-		return marks{}, 0, nil
+		return storedMarks{Format: format, Marks: marks{}}, 0, nil
 	}
 	if err != nil {
-		return nil, 0, err
+		return storedMarks{}, 0, err
 	}
-	var stored storedMarks
 	if err := json.Unmarshal(record.Value, &stored); err != nil || stored.Format != format {
-		return nil, 0, fmt.Errorf("%w: %w", storage.ErrUnavailable, errNewer)
+		return storedMarks{}, 0, fmt.Errorf("%w: %w", storage.ErrUnavailable, errNewer)
 	}
 	if stored.Marks == nil {
 		stored.Marks = marks{}
 	}
-	return stored.Marks, record.Version, nil
+	return stored, record.Version, nil
 }
 
-func (w *Watch) write(ctx context.Context, pool string, m marks, version uint64) error {
-	value, err := json.Marshal(storedMarks{format, m})
+func (w *Watch) write(ctx context.Context, pool string, m storedMarks, version uint64) error {
+	value, err := json.Marshal(m)
 	if err != nil {
 		return err
 	}
@@ -118,12 +124,15 @@ func (w *Watch) Heed(ctx context.Context, pools []*routing.Pool) error {
 	defer w.turn.Unlock()
 	var failed error
 	for _, pool := range pools {
-		stands, _, err := w.read(ctx, pool.Name())
+		stands, version, err := w.read(ctx, pool.Name())
 		if err != nil {
 			failed = err
 			continue
 		}
-		pool.SetDrains(stands)
+		pool.SetDrains(stands.Marks)
+		if stands.found(pool) {
+			_ = w.write(ctx, pool.Name(), stands, version) // or the next time
+		}
 	}
 	if failed != nil && ctx.Err() == nil {
 		w.log.Debug("the marks of drained upstreams could not be read", "error", failed)
@@ -132,9 +141,17 @@ func (w *Watch) Heed(ctx context.Context, pools []*routing.Pool) error {
 }
 
 func (w *Watch) find(pool, upstream string) *routing.Upstream {
+	if p := w.pool(pool); p != nil {
+		return p.Find(upstream)
+	}
+	return nil
+}
+
+// pool is the one of this process that has that name; nil: it has none.
+func (w *Watch) pool(name string) *routing.Pool {
 	for _, p := range w.o.Pools() {
-		if p.Name() == pool {
-			return p.Find(upstream)
+		if p.Name() == name {
+			return p
 		}
 	}
 	return nil

@@ -10,12 +10,6 @@ import (
 	"go.opentelemetry.io/otel/metric"
 )
 
-// counts are those of an upstream, for the gauges, and whether it drains.
-type counts struct {
-	Counts
-	drains bool
-}
-
 // count counts what upstreams own every now and then until ctx ends: for the gauges, and for who
 // chooses upstreams by it.
 func (w *Watch) count(ctx context.Context) {
@@ -36,7 +30,7 @@ func (w *Watch) countOnce(ctx context.Context) {
 	if err != nil {
 		return // the gauges stay: the store's own say that it is away
 	}
-	next := map[place]counts{}
+	next := map[place]Counts{}
 	for _, pool := range w.o.Pools() {
 		for _, u := range pool.Upstreams() {
 			at, s := place{pool.Name(), u.Name}, Status{}
@@ -50,7 +44,7 @@ func (w *Watch) countOnce(ctx context.Context) {
 			}
 			u.Learn(owned)
 			s.Left.Tasks, s.Left.Sessions = owned.Tasks, owned.Sessions
-			next[at] = counts{s.Left, u.IsDraining()}
+			next[at] = s.Left
 		}
 	}
 	w.mu.Lock()
@@ -76,7 +70,7 @@ func alive(reports []report) (n int) {
 	return n
 }
 
-// measure has the gauges tell what was counted last.
+// measure has the gauges tell what was counted last, and which upstreams drain now: that needs no store.
 func (w *Watch) measure(provider metric.MeterProvider) {
 	meter := series.Meter(provider, "berth/internal/drain")
 	// Creating an instrument fails on a malformed name only.
@@ -90,8 +84,10 @@ func (w *Watch) measure(provider metric.MeterProvider) {
 		o.ObserveInt64(berths, int64(heard))
 		for _, pool := range w.o.Pools() {
 			for _, u := range pool.Upstreams() { // not of those that were counted, and are gone since
+				of := []attribute.KeyValue{attribute.String("pool", pool.Name()), attribute.String("upstream", u.Name)}
+				o.ObserveInt64(draining, boolean(u.IsDraining()), metric.WithAttributes(of...))
 				if c, ok := summary[place{pool.Name(), u.Name}]; ok {
-					c.observe(o, draining, owned, attribute.String("pool", pool.Name()), attribute.String("upstream", u.Name))
+					c.observe(o, owned, of)
 				}
 			}
 		}
@@ -99,10 +95,9 @@ func (w *Watch) measure(provider metric.MeterProvider) {
 	}, owned, draining, berths)
 }
 
-func (c counts) observe(o metric.Observer, draining, owned metric.Int64Observable, pool, upstream attribute.KeyValue) {
-	o.ObserveInt64(draining, boolean(c.drains), metric.WithAttributes(pool, upstream))
+func (c Counts) observe(o metric.Observer, owned metric.Int64Observable, of []attribute.KeyValue) {
 	for kind, n := range map[string]int{"task": c.Tasks, "session": c.Sessions, "stream": c.Streams, "request": c.Requests, "held": c.Held} {
-		o.ObserveInt64(owned, int64(n), metric.WithAttributes(pool, upstream, attribute.String("kind", kind)))
+		o.ObserveInt64(owned, int64(n), metric.WithAttributes(of...), metric.WithAttributes(attribute.String("kind", kind)))
 	}
 }
 

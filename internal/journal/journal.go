@@ -11,6 +11,7 @@
 package journal
 
 import (
+	"bytes"
 	"encoding/json"
 	"io"
 	"log/slog"
@@ -39,6 +40,7 @@ type Journal struct {
 	writing bool          // somebody writes, and then what was asked for
 	stalled bool          // somebody has waited in vain since the output took something
 	lost    int           // lines since then
+	losing  func()        // is told of each; nil: nobody is
 }
 
 // New returns a journal that writes to out.
@@ -51,6 +53,20 @@ func New(out io.Writer) *Journal {
 	})
 	j.timer.Stop()
 	return j
+}
+
+// OnLoss has lost be called for each line that is lost, at once. It must neither wait nor write to the journal.
+func (j *Journal) OnLoss(lost func()) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.losing = lost
+}
+
+// Waiting is how many lines have not been handed to the output.
+func (j *Journal) Waiting() int64 {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return int64(bytes.Count(j.waiting, []byte("\n")))
 }
 
 // Logger returns a logger whose lines go out at once. level may change.
@@ -90,7 +106,9 @@ func (j *Journal) add(lines []byte) (waiting int, ok bool) {
 	}
 	defer j.mu.Unlock()
 	if j.isFull(lines) {
-		j.lost++
+		if j.lost++; j.losing != nil {
+			j.losing()
+		}
 		return 0, false
 	}
 	j.waiting = append(j.waiting, lines...)

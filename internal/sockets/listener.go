@@ -29,7 +29,8 @@ type Listener struct {
 	reuse  bool // by SO_REUSEPORT
 	probes probes
 
-	since   atomic.Int64 // when Accept returned last, in nanoseconds since the epoch; 0: it waits
+	begun   time.Time    // a moment before it listens
+	since   atomic.Int64 // when Accept returned last, in nanoseconds since then; 0: it waits
 	leave   sync.Once
 	left    chan struct{}     // closed by Close
 	pending []net.Conn        // that were queued when it closed; Accept's
@@ -37,7 +38,7 @@ type Listener struct {
 }
 
 func newListener(s socket, shared bool) *Listener {
-	l := &Listener{socket: s, shared: shared, left: make(chan struct{})}
+	l := &Listener{socket: s, shared: shared, begun: time.Now().Add(-1), left: make(chan struct{})}
 	l.queued = l.empty
 	return l
 }
@@ -71,13 +72,13 @@ func (l *Listener) end() {
 // Stuck reports that nobody has come back to accept connections for that long.
 func (l *Listener) Stuck(long time.Duration) bool {
 	since := l.since.Load()
-	return since != 0 && !l.isLeft() && time.Since(time.Unix(0, since)) > long
+	return since != 0 && !l.isLeft() && time.Since(l.begun)-time.Duration(since) > long
 }
 
 // Accept waits for the next connection.
 func (l *Listener) Accept() (net.Conn, error) {
 	l.since.Store(0)
-	defer func() { l.since.Store(time.Now().UnixNano()) }()
+	defer func() { l.since.Store(int64(time.Since(l.begun))) }()
 	for !l.isLeft() {
 		conn, err := l.socket.Accept()
 		if err == nil && l.probes.take(conn) {

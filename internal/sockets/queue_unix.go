@@ -5,6 +5,7 @@ package sockets
 import (
 	"net"
 	"os"
+	"syscall"
 
 	"golang.org/x/sys/unix"
 )
@@ -31,7 +32,7 @@ func (l *Listener) empty() (all []net.Conn) {
 
 // acceptOne fails once nothing is queued. It returns nil for a connection that broke meanwhile.
 func acceptOne(fd int) (net.Conn, error) {
-	accepted, _, err := unix.Accept(fd)
+	accepted, err := acceptOwn(fd)
 	switch err {
 	case nil:
 	case unix.EINTR, unix.ECONNABORTED:
@@ -39,7 +40,6 @@ func acceptOne(fd int) (net.Conn, error) {
 	default:
 		return nil, err
 	}
-	unix.CloseOnExec(accepted)
 	if err := unix.SetNonblock(accepted, true); err != nil {
 		return nil, unix.Close(accepted)
 	}
@@ -50,4 +50,15 @@ func acceptOne(fd int) (net.Conn, error) {
 		return nil, nil
 	}
 	return conn, nil
+}
+
+// acceptOwn accepts what no process has that is started meanwhile.
+func acceptOwn(fd int) (int, error) {
+	syscall.ForkLock.RLock()
+	defer syscall.ForkLock.RUnlock()
+	accepted, _, err := unix.Accept(fd)
+	if err == nil {
+		unix.CloseOnExec(accepted)
+	}
+	return accepted, err
 }

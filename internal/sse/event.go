@@ -14,12 +14,17 @@ type Event struct {
 	Cut  bool   // Raw is only the beginning of the event: Data holds what came so far
 	Tail bool   // Raw continues an event that was cut; Data is nil
 	Ends bool   // Raw ends with the empty line that ends an event
+
+	first bool // of the stream
 }
 
 // ID returns the id of the event, from which a client would resume; "" if it has none.
 func (e Event) ID() string {
-	id := ""
-	for line := range lines(e.Raw) {
+	id, raw := "", e.Raw
+	if e.first {
+		raw = unmarked(raw)
+	}
+	for line := range lines(raw) {
 		if name, value := field(line); string(name) == "id" && !bytes.ContainsRune(value, 0) {
 			id = string(value)
 		}

@@ -14,10 +14,29 @@ func TestWithDataChangesNothingElse(t *testing.T) {
 		"no data":        {"id: 7\n\n", `{}`, "id: 7\n\n"},
 		"an empty one":   {"data\n\n", `{}`, "data: {}\n\n"},
 		"something like": {"database: x\n\n", `{}`, "database: x\n\n"},
+		"a mark before":  {"\ufeffdata: {}\n\n", `{"a":1}`, "data: {\"a\":1}\n\n"},
 	} {
 		if got := string(WithData([]byte(c.raw), []byte(c.data))); got != c.want {
 			t.Errorf("%s: got %q, want %q", name, got, c.want)
 		}
+	}
+}
+
+// A byte order mark hides no field of the event that begins a stream, and is part of a name elsewhere.
+func TestAMarkHidesNoID(t *testing.T) {
+	r := NewReader(strings.NewReader("\ufeffid: 7\ndata: {}\n\n\ufeffid: 8\ndata: {}\n\nid: 9\ndata: {}\n\n"), 100)
+	for _, want := range []string{"7", "", "9"} {
+		event, err := r.Next()
+		if got := event.ID(); err != nil || got != want {
+			t.Errorf("got %q, %v, want %q", got, err, want)
+		}
+	}
+	const raw = "\ufeffid: 7\ndata: {}\n\n"
+	if got := string(WithTag([]byte(raw), nil, "a.")); got != "id: a.7\ndata: {}\n\n" {
+		t.Errorf("tagged it is %q", got)
+	}
+	if got := string(WithoutID([]byte(raw))); got != "data: {}\n\n" {
+		t.Errorf("without its id it is %q", got)
 	}
 }
 

@@ -139,7 +139,7 @@ func (er *Reader) swallowLF() {
 
 func (er *Reader) take(end int, ends bool) Event {
 	raw := er.buf[er.from:end]
-	event := Event{Raw: raw, Cut: !ends && !er.cut, Tail: er.cut, Ends: ends}
+	event := Event{Raw: raw, Cut: !ends && !er.cut, Tail: er.cut, Ends: ends, first: !er.begun}
 	switch at := er.plain; {
 	case er.cut:
 	case at.to > 0:

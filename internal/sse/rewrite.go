@@ -2,13 +2,13 @@ package sse
 
 import "bytes"
 
-// WithData returns an event with other data, not empty; every other byte stays. One without data
+// WithData returns an event with other data, not empty; every other byte stays, but for a byte order mark before it. One without data
 // stays as it is.
 func WithData(raw, data []byte) []byte { return WithTag(raw, data, "") }
 
 // WithTag returns an event, or its beginning, with data, unless that is nil, and with tag before its id.
 func WithTag(raw, data []byte, tag string) []byte {
-	written := false
+	written, raw := false, unmarked(raw)
 	out := make([]byte, 0, len(raw)+len(data)+len(tag)+16)
 	for len(raw) > 0 {
 		line, end := cutLine(raw)
@@ -36,6 +36,7 @@ func WithTag(raw, data []byte, tag string) []byte {
 
 // WithoutID returns an event, or its beginning, without its id.
 func WithoutID(raw []byte) []byte {
+	raw = unmarked(raw)
 	out := make([]byte, 0, len(raw))
 	for len(raw) > 0 {
 		line, end := cutLine(raw)

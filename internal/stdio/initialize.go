@@ -60,7 +60,7 @@ func (s *Server) checkOpening(request *exchange.Request, message *mcp.Message) *
 func (s *Server) processFor(caller string, body []byte) (*peer, *mcp.Error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if len(s.sessions) >= maxSessions {
+	if !s.makeRoom(time.Now()) {
 		return nil, unavailable("too many sessions are open", mcp.ReasonOverloaded, time.Second)
 	}
 	p, refused := s.choose(caller, body)

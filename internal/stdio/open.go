@@ -42,7 +42,7 @@ func (p *peer) start() *call {
 	err := process.ErrClosed
 	var started *process.Process
 	if !stopped {
-		started, err = process.Start(s.starter, s.options.process(s.timing), p.receive)
+		started, err = process.Start(s.starter, s.options.process(s.timing), process.Receiver{Line: p.receive, Cut: p.overlong})
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()

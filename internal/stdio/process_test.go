@@ -123,6 +123,30 @@ func TestLineWithoutEndEndsTheProcess(t *testing.T) {
 	r.eventually("the process is gone", func() bool { return r.processes() == 0 })
 }
 
+// An answer that is too long is the failure of its call, and no other's: of a process that others share least of all.
+func TestAnswerThatIsTooLongFailsItsCallAlone(t *testing.T) {
+	r := newRig(t, "server", func(o *Options, _ *timing) { o.Isolation = IsolateAll })
+	a, b := r.open(""), r.open("")
+	hanging := b.begin("1", "hang", "")
+	hanging.message()
+	for _, where := range []string{"first", "last"} {
+		if got := a.call("huge", where); got != "error: the process's answer is longer than 4194304 bytes" {
+			t.Errorf("its id %s: got %.200q", where, got)
+		}
+	}
+	for _, c := range []*client{a, b} {
+		if got := c.call("echo", "still there"); got != "still there" {
+			t.Errorf("afterwards: got %q", got)
+		}
+	}
+	if n := r.processes(); n != 1 {
+		t.Errorf("there are %d processes", n)
+	}
+	if got := a.call("babble", ""); !strings.Contains(got, "a line of its stdout is longer than 4194304 bytes") {
+		t.Errorf("of a line that is no answer: got %.200q", got)
+	}
+}
+
 func TestFloodOnStderrIsReadAndNotLogged(t *testing.T) {
 	r := newRig(t, "server")
 	if got := r.open("").call("flood", ""); got != "flooded" {

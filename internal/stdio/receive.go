@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"regexp"
 	"time"
 
 	"berth/internal/mcp"
@@ -21,7 +22,7 @@ func (p *peer) receive(from *process.Process, line []byte) {
 		return
 	}
 	if !mcp.MayBeMessage(line) || !json.Valid(line) {
-		if !p.misanswered(line) {
+		if !p.misanswered(answeredBy(line), "cannot be read", mcp.ReasonBadUpstream) {
 			p.rubbish(from, line)
 		}
 		return
@@ -34,16 +35,28 @@ func (p *peer) receive(from *process.Process, line []byte) {
 	}
 }
 
-// misanswered ends the call that a line answers which cannot be read. It reports whether there is one.
-func (p *peer) misanswered(line []byte) bool {
+// misanswered ends the call of this number, whose answer is told to nobody for what is said. It reports whether there is one.
+func (p *peer) misanswered(number int64, what, reason string) bool {
 	p.server.mu.Lock()
 	defer p.server.mu.Unlock()
-	c := p.calls[answeredBy(line)]
+	c := p.calls[number]
 	if c == nil || c.session == nil {
 		return false
 	}
-	p.finish(c, failed("the process's answer cannot be read", mcp.ReasonBadUpstream, mcp.Executed).Body(c.id))
+	p.finish(c, failed("the process's answer "+what, reason, mcp.Executed).Body(c.id))
 	return true
+}
+
+// overlong takes a line that is too long, of which there are the head and the end. It reports whether it is the answer to a call, which
+// alone fails then: others may share the process.
+func (p *peer) overlong(_ *process.Process, head, end []byte) bool {
+	p.heard.Store(int64(time.Since(p.begun)))
+	head = mcp.Unmarked(bytes.TrimSpace(head))
+	number := answeredBy(head)
+	if number == 0 {
+		number = answeredAtLast(head, append(head[max(0, len(head)-maxShown):len(head):len(head)], end...))
+	}
+	return p.misanswered(number, fmt.Sprintf("is longer than %d bytes", p.server.options.MaxLine), mcp.ReasonAnswerTooLarge)
 }
 
 // answeredBy returns the number of the call that a line seems to answer: its id, which stands before the result or error; 0: it answers none.
@@ -57,6 +70,20 @@ func answeredBy(line []byte) (n int64) {
 	_, id, _ := bytes.Cut(before, []byte(`"id"`))
 	id, _, _ = bytes.Cut(id, []byte(","))
 	n, _ = answered(bytes.TrimSpace(bytes.TrimPrefix(bytes.TrimSpace(id), []byte(":"))))
+	return n
+}
+
+var (
+	resultFirst = regexp.MustCompile(`^\{\s*"(?:result|error)"\s*:`)
+	idLast      = regexp.MustCompile(`,\s*"id"\s*:\s*([^,{}\s]+)\s*\}\s*$`)
+)
+
+// answeredAtLast is answeredBy of a line that begins with its result or error: some servers write the id behind that, as the last
+// member. What stands within the result has more braces behind it.
+func answeredAtLast(head, end []byte) (n int64) {
+	if last := idLast.FindSubmatch(end); last != nil && resultFirst.Match(head) {
+		n, _ = answered(last[1])
+	}
 	return n
 }
 

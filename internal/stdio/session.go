@@ -15,9 +15,6 @@ const (
 	maxKeptBytes = 4 << 20
 )
 
-// maxSessions bounds the sessions of a server: those that share a process cost no place.
-const maxSessions = 10_000
-
 // session is what a client calls one. The server's mutex guards it.
 type session struct {
 	id         string

@@ -86,6 +86,15 @@ func (f *fixture) call(m message) {
 		for range 100 {
 			fmt.Fprint(os.Stdout, strings.Repeat("x", 1<<20))
 		}
+	case "huge": // by its text the id stands first or last
+		long := `"result":{"content":[{"type":"text","text":"` + strings.Repeat("x", 5<<20) + `"}],"of":{"jsonrpc":"2.0","id":0}}`
+		if text == "last" {
+			f.say(`{` + long + `,"jsonrpc":"2.0","id":` + string(m.ID) + `}`)
+		} else {
+			f.say(`{"jsonrpc":"2.0","id":` + string(m.ID) + `,` + long + `}`)
+		}
+	case "babble":
+		f.say(`{"method":"notifications/message","params":{"level":"info","data":"` + strings.Repeat("x", 5<<20) + `"},"jsonrpc":"2.0","id":` + string(m.ID) + `}`)
 	case "flood":
 		for range 20_000 {
 			fmt.Fprintln(os.Stderr, strings.Repeat("y", 200))

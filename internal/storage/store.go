@@ -149,6 +149,7 @@ func (s *Store) Ping(ctx context.Context) error {
 		return s.do(ctx, engine.OpPing, "", func(context.Context) error { return err })
 	}
 	s.breakers.Keep(pings)
+	s.health.Keep(func(part string) bool { return pings[part] != nil })
 	var group errgroup.Group
 	for part, ping := range pings {
 		group.Go(func() error {

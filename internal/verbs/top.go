@@ -113,6 +113,11 @@ func fit(frame string, screen *os.File) string {
 	if err != nil || width <= 0 || height <= 0 {
 		return frame
 	}
+	return cut(frame, width, height)
+}
+
+// cut leaves so many lines of so many characters, the last two of all among them.
+func cut(frame string, width, height int) string {
 	lines := strings.Split(frame, "\n")
 	for i, line := range lines {
 		if runes := []rune(line); len(runes) > width {
@@ -120,7 +125,8 @@ func fit(frame string, screen *os.File) string {
 		}
 	}
 	if len(lines) > height {
-		lines = append(lines[:height-2], lines[len(lines)-2:]...)
+		last := min(2, height)
+		lines = append(lines[:height-last], lines[len(lines)-last:]...)
 	}
 	return strings.Join(lines, "\n")
 }

@@ -99,7 +99,7 @@ func (r *Reporter) instrument(meter metric.Meter) {
 	exchanges, _ := mcpconv.NewClientOperationDuration(meter)
 	r.streams, _ = meter.Int64UpDownCounter("berth.subscription.streams", metric.WithDescription("Subscriptions that stand at upstreams; shared ones serve several clients."))
 	r.drops, _ = meter.Int64Counter("berth.subscription.dropped", metric.WithDescription("Messages on subscriptions' streams that no client is told."))
-	r.crossed, _ = meter.Int64Counter("berth.crossed_answers", metric.WithDescription("Responses to other requests in answers to berth's own requests, dropped."))
+	r.crossed, _ = meter.Int64Counter("berth.crossed_answers", metric.WithDescription("Responses to other requests in answers to berth's own requests, and on streams to clients', dropped."))
 	r.requests = series.Keep(func(l requestLabels) requestSeries {
 		return requestSeries{series.CountOf(requests, l.attributes()...), series.TimesOf(operations.Inst(), l.ofDuration()...)}
 	}).Spread(requestLabels.place)

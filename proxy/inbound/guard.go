@@ -35,7 +35,7 @@ func (x Arrival) Guard() error {
 	t, r := x.Table, x.HTTP
 	peer := peerOf(r)
 	x.From = peer
-	if len(r.Header.Fields())+1 > t.Limits.Headers { // Host does not stand among them
+	if len(r.Header.Fields())+1 > t.Limits.Headers || connectionOptions(r.Header) > t.Limits.Headers { // Host does not stand among them
 		return fault.TooManyHeaders
 	}
 	if x.Trusted = t.trusts(peer); x.Trusted {

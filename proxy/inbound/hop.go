@@ -42,6 +42,14 @@ func namesCriticalHop(h *wire.Header, at *Endpoint, counted []string) bool {
 // oauthProxys begins the names of headers in which authenticating proxies tell of a user.
 const oauthProxys = "X-Auth-Request-"
 
+// connectionOptions is how many options Connection has, empty ones included. Each is compared with all headers.
+func connectionOptions(h *wire.Header) (n int) {
+	for value := range h.Values("Connection") {
+		n += strings.Count(value, ",") + 1
+	}
+	return n
+}
+
 // ConnectionNames are the headers, in canonical form, that Connection lists.
 func ConnectionNames(h *wire.Header) []string {
 	var names []string

@@ -12,7 +12,7 @@ type Limits struct {
 	BodyRead   time.Duration // time for it to arrive; 30 s
 	Answer     int64         // bytes of an answer, and of an event of a stream; 0: any number
 	WriteStall time.Duration // time that one write to the client may take; 30 s
-	Headers    int           // header lines of a request; 200
+	Headers    int           // header lines of a request, and options in its Connection; 200
 	TaskID     int           // bytes of a task id; 256
 	SessionID  int           // bytes of a session id; 2048
 	Batch      int           // messages in a batch; 100

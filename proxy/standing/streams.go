@@ -101,7 +101,7 @@ func (s *Stream) Sent() {
 
 // Legs are the upstreams at which the stream stands.
 func (s *Stream) Legs() []string {
-	if legs := s.legs.Load(); legs != nil {
+	if legs := s.legs.Load(); legs != nil && *legs != nil {
 		return *legs
 	}
 	return []string{}

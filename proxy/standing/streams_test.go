@@ -11,6 +11,9 @@ func TestStreamsStandUntilTheyEnd(t *testing.T) {
 	if len(all.All()) != 2 || one.ID == other.ID || len(one.Legs()) != 2 || one.Events() != 1 || len(other.Legs()) != 0 {
 		t.Errorf("got %v: %+v, %+v", all.All(), one, other)
 	}
+	if other.Hears(); other.Legs() == nil {
+		t.Error("the upstreams of a stream that stands at none are no list")
+	}
 	other.End()
 	if got := all.All(); len(got) != 1 || got[0] != one {
 		t.Errorf("got %v after one has ended", got)

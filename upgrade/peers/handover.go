@@ -27,6 +27,7 @@ func (p *Peers) HandOver(ctx context.Context) {
 	if !p.ledger.Store.Shared() {
 		return
 	}
+	go p.runner.SeekUpstreams(ctx)
 	tick := time.NewTicker(handOverEvery)
 	defer tick.Stop()
 	for untaken := 0; ; {
@@ -70,11 +71,11 @@ func (p *Peers) hasOther(ctx context.Context) bool {
 	})
 }
 
-// tellOfLeft tells of what is listed as this process's, and is not held any more. Who takes a
+// tellOfLeft tells of what is listed as this process's, and is not held any more, nor about to be. Who takes a
 // task over takes it from that list; the rest is untaken.
 func (p *Peers) tellOfLeft(ctx context.Context) (untaken int) {
 	listed, _ := p.ledger.Store.Members(ctx, p.ledger.Lists.TasksOf(p.ledger.Holder)) // none, and it is told again
-	listed = slices.DeleteFunc(listed, func(id string) bool { return p.runner.Calls.Get(id) != nil })
+	listed = slices.DeleteFunc(listed, func(id string) bool { return p.runner.Calls.Has(id) })
 	names := make([]string, len(listed))
 	for i, id := range listed {
 		names[i] = leftPrefix + id

@@ -60,6 +60,16 @@ func Pick(pool *routing.Pool, t *task.Task, tried []*routing.Upstream, anew bool
 	return pool.Own(u), nil
 }
 
+// IsBound reports whether the call of a task, which lives in no session, has asked its client and can go on at one upstream alone. anew is as
+// of Pick.
+func IsBound(pool *routing.Pool, t *task.Task, anew bool) bool {
+	if t.Session != "" || !t.Answered || anew {
+		return false
+	}
+	_, noOther := pool.GoOn(t.Upstream, []*routing.Upstream{pool.Find(t.Upstream)})
+	return noOther != nil
+}
+
 // Choices is how many upstreams the call of a task can go to.
 func Choices(pool *routing.Pool, t *task.Task) int {
 	if t.Session != "" {

@@ -25,6 +25,9 @@ const (
 	// changed since: so no more than 50,000 are read in a second, however many wait.
 	freshPerName = 20 * time.Microsecond
 
+	// remembered is how long a line is known at least that nobody reads: longer than what was read of one, or given out there, counts.
+	remembered = time.Minute
+
 	// prunedPerReading bounds how many of those in front are looked at for each reading of a queue.
 	prunedPerReading = 8
 )
@@ -46,6 +49,7 @@ type Queues struct {
 	read    map[string]*queueRead
 	given   map[string]*givenRounds
 	waiting map[string]*Waits // in this process
+	swept   time.Time         // when lines were forgotten last that nobody asks for any more
 }
 
 // queueRead is a line as it was read.
@@ -133,12 +137,32 @@ func (q *Queues) doubt(queue string) {
 func (q *Queues) begin(queue string) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
+	q.sweep(time.Now())
 	read := q.read[queue]
 	if read == nil {
 		read = &queueRead{}
 		q.read[queue] = read
 	}
 	read.since, read.changed = []func(*line){}, false
+}
+
+// sweep forgets, now and then, lines in which nobody here waits, and that were not read for a while: those of sessions come and go with
+// instances. The caller has the lock.
+func (q *Queues) sweep(now time.Time) {
+	if now.Sub(q.swept) < remembered {
+		return
+	}
+	q.swept = now
+	for name, read := range q.read {
+		if q.waiting[name] == nil && read.since == nil && now.Sub(read.at) >= remembered+time.Duration(read.size)*freshPerName {
+			delete(q.read, name)
+		}
+	}
+	for line, given := range q.given {
+		if now.Sub(given.since) >= remembered {
+			delete(q.given, line)
+		}
+	}
 }
 
 func (q *Queues) giveUp(queue string) {

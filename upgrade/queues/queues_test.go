@@ -100,11 +100,11 @@ func TestWhoIsCalledToLook(t *testing.T) {
 	for n, want := range []string{"task-0", "task-2", "task-40"} {
 		if w.call(4); n > 0 {
 			calledOf(woken)
-			w.Pass("task-0", 4)
+			w.Pass("task-0", 4, false)
 		}
 		if n > 1 {
 			calledOf(woken)
-			w.Pass("task-2", 4)
+			w.Pass("task-2", 4, false)
 		}
 		if called := calledOf(woken); !slices.Equal(called, []string{want}) {
 			t.Errorf("after %d are called %q, want %s", n, called, want)

@@ -33,6 +33,7 @@ type waiter struct {
 	woken  chan struct{}
 	slots  int
 	passed uint64 // the last call in which it has had its turn
+	aside  uint64 // the last call in which it found its own upstream's places taken, and can go to no other
 }
 
 // wake wakes it up, unless a wake-up waits there already.
@@ -151,13 +152,18 @@ func (w *Waits) Full() (call uint64, full bool) {
 	return w.calls, w.full == w.calls
 }
 
-// Found notes that one of w has found all places taken, in that call, and reports whether it is to
-// look for some that nobody gives back.
-func (w *Waits) Found(call uint64) (prune bool) {
+// Found notes that one of w has found all places taken, in that call.
+func (w *Waits) Found(call uint64) {
 	w.q.mu.Lock()
 	defer w.q.mu.Unlock()
 	w.full = max(w.full, call)
-	prune = time.Since(w.pruned) >= pruneEvery
+}
+
+// IsToPrune reports whether the first in the line, who has found no place, is to look for some that nobody gives back.
+func (w *Waits) IsToPrune() bool {
+	w.q.mu.Lock()
+	defer w.q.mu.Unlock()
+	prune := time.Since(w.pruned) >= pruneEvery
 	if prune {
 		w.pruned = time.Now()
 	}
@@ -167,12 +173,41 @@ func (w *Waits) Found(call uint64) (prune bool) {
 // pruneEvery is how often places are looked at, in one line, that may be nobody's.
 const pruneEvery = time.Second
 
-// Pass has the next one of w look for a place: this task's cannot go where there may be some.
-func (w *Waits) Pass(id string, upstreams int) {
+// mostAside bounds how many of a line can go to one upstream alone, and hold up nobody else while that has no place: each of them looks
+// for one with each call.
+const mostAside = 32
+
+// IsFarBehind reports whether so many stand before a place in the line as there are places in all. Those who stand aside do not count.
+func (w *Waits) IsFarBehind(at, places int) bool {
+	if at < places {
+		return false
+	}
+	w.q.mu.Lock()
+	defer w.q.mu.Unlock()
+	before, aside := 0, 0
+	for i, s := range w.q.lineOf(w.line).order.From(0) {
+		if i == at || before == places {
+			break
+		}
+		if one := w.by[s.ID]; one != nil && one.aside == w.calls && aside < mostAside {
+			aside++
+		} else {
+			before++
+		}
+	}
+	return before == places
+}
+
+// Pass has the next one of w look for a place: this task's cannot go where there may be some. aside says that it can go to one upstream
+// alone.
+func (w *Waits) Pass(id string, upstreams int, aside bool) {
 	w.q.mu.Lock()
 	defer w.q.mu.Unlock()
 	if one := w.by[id]; one != nil {
 		one.passed = w.calls
+		if aside {
+			one.aside = w.calls
+		}
 	}
 	w.next(upstreams)
 }

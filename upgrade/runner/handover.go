@@ -13,6 +13,18 @@ import (
 // errLeft ends a call that is left to another berth: the record says so already.
 var errLeft = errors.New("upgrade: left to another berth")
 
+// SeekUpstreams looks for those upstreams of held calls that this berth knows no more: a call may be handed over if others find where it is.
+func (r *Runner) SeekUpstreams(ctx context.Context) {
+	sought := map[[2]string]bool{}
+	for _, h := range r.Calls.All() {
+		t := h.record()
+		if at := [2]string{t.Pool, t.Upstream}; !sought[at] {
+			sought[at] = true
+			r.Pools.Owner(ctx, t)
+		}
+	}
+}
+
 // MayHandOver are the calls that another berth could go on with at once. It asks nobody.
 func (r *Runner) MayHandOver() (some []*Held) {
 	for _, h := range r.Calls.All() {

@@ -127,7 +127,7 @@ func (sl *slot) try(ctx context.Context, pool *routing.Pool, t *task.Task, waits
 	if sl.turn, at, err = lines.Stand(ctx, t, sl.turn, time.Until(sl.h.Expires)); err != nil {
 		return place{}, nil
 	}
-	if at >= t.Terms.Slots*places.Choices(pool, t) {
+	if waits.IsFarBehind(at, t.Terms.Slots*places.Choices(pool, t)) {
 		sl.pruneFront(ctx, t)
 		return place{}, nil
 	}
@@ -151,14 +151,27 @@ func (sl *slot) try(ctx context.Context, pool *routing.Pool, t *task.Task, waits
 		if !sl.h.isLeft() { // who takes it over has its turn
 			sl.unqueue(ctx, t)
 		}
-	case len(tried) > 0:
-		waits.Pass(t.ID, places.Choices(pool, t))
-	case waits.Found(call) && at == 0:
+	default:
+		sl.foundNone(ctx, pool, t, waits, call, at, len(tried) > 0)
+	}
+	return taken, err
+}
+
+// foundNone leaves it to those behind to look for a place, if they can go where the call cannot for now, and sees to what is in the way of
+// all. call is that of Full.
+func (sl *slot) foundNone(ctx context.Context, pool *routing.Pool, t *task.Task, waits *queues.Waits, call uint64, at int, avoids bool) {
+	switch bound := places.IsBound(pool, t, sl.anew); {
+	case avoids, bound:
+		waits.Pass(t.ID, places.Choices(pool, t), !avoids)
+	default:
+		waits.Found(call)
+	}
+	switch {
+	case at == 0 && waits.IsToPrune():
 		sl.h.r.Places.PruneSlots(ctx, pool, t.Terms.Queue)
 	case at > 0:
 		sl.pruneFront(ctx, t)
 	}
-	return taken, err
 }
 
 // pruneFront looks whether one of those in front is in the line no more.

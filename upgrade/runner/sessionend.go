@@ -26,7 +26,7 @@ func (r *Runner) LeaveSession(ctx context.Context, t *task.Task, c *task.Call) e
 	if held, err := r.ledger.Sessions.HoldsCalls(ctx, t.Session); err != nil || held {
 		return err
 	}
-	pool, u := r.Pools.Get(t.Pool), r.Pools.Upstream(t)
+	pool, u := r.Pools.Get(t.Pool), r.Pools.Owner(ctx, t)
 	if pool == nil || pool.Transport.End == nil || u == nil {
 		return nil
 	}

@@ -2,6 +2,7 @@ package task
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -26,7 +27,7 @@ const (
 type Message struct {
 	To    string // the receiver's name
 	Task  string
-	About string // "end", or what is asked
+	About string // "end", or in which round what is asked
 }
 
 // aboutEnd is what a message is about whose task has ended. There is one such for a receiver, however
@@ -70,7 +71,24 @@ func (t *Task) tidings(before *Task) (news News, about string) {
 	if asked == nil {
 		return "", ""
 	}
-	return NewsAsked, Digest(asked...)
+	return NewsAsked, strconv.Itoa(t.Round) + aboutMark + Digest(asked...)
+}
+
+// aboutMark stands behind the round. Berths up to 0.11 do not say which that is.
+const aboutMark = "."
+
+// asks reports whether a task that asks something asks what the message is about.
+func (m Message) asks(t *Task) bool {
+	round, digest, told := strings.Cut(m.About, aboutMark)
+	switch {
+	case !told:
+		return true
+	case round != strconv.Itoa(t.Round):
+		return false
+	case t.Call == "": // what is asked in one round is answered as a whole
+		return true
+	}
+	return slices.ContainsFunc(t.OpenAsks(), func(a Ask) bool { return Digest(a.Key) == digest })
 }
 
 // News is what there is to tell of the task as it stands; "" if nothing is. A tool that failed has
@@ -91,7 +109,7 @@ func (t *Task) News() News {
 // wanted is false where its receiver does not hear of that: another step was first.
 func (m Message) Standing(t *Task) (news News, wanted bool) {
 	news = t.News()
-	if (news == NewsAsked) == m.IsEnd() {
+	if (news == NewsAsked) == m.IsEnd() || news == NewsAsked && !m.asks(t) {
 		return "", true
 	}
 	return news, slices.ContainsFunc(t.Terms.Webhooks, func(w Webhook) bool { return w.Name == m.To && slices.Contains(w.Events, news) })

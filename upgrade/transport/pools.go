@@ -98,12 +98,12 @@ func (p *Pools) Owner(ctx context.Context, t *task.Task) *routing.Upstream {
 // Tell posts a notification or a response with all that a task's call c bears beside its
 // body. It reports whether the upstream has taken it.
 func (p *Pools) Tell(ctx context.Context, t *task.Task, c *task.Call, body []byte) bool {
-	pool, u := p.Get(t.Pool), p.Upstream(t)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), tellUpstream)
+	defer cancel()
+	pool, u := p.Get(t.Pool), p.Owner(ctx, t)
 	if u == nil || pool.Transport.Tell == nil {
 		return false
 	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), tellUpstream)
-	defer cancel()
 	c.Body = body
 	if err := pool.Transport.Tell(ctx, u, c); err != nil {
 		p.log.Debug("an upstream could not be told", "upstream", u.Name, "error", err)

@@ -133,7 +133,7 @@ func (f Filter) And(other Filter) Filter {
 		case i < 0:
 			out = append(out, w)
 		case out[i].List != nil && w.List != nil:
-			out[i].List = slices.Concat(out[i].List, w.List)
+			out[i].List = append(slices.Clone(out[i].List), w.List...)
 		}
 	}
 	return out
@@ -144,7 +144,9 @@ func (f Filter) Sorted() Filter {
 	out := slices.Clone(f)
 	for i := range out {
 		if out[i].List != nil {
-			out[i].List = slices.Compact(slices.Sorted(slices.Values(out[i].List)))
+			list := slices.Clone(out[i].List)
+			slices.Sort(list)
+			out[i].List = slices.Compact(list)
 		}
 	}
 	slices.SortFunc(out, func(a, b Wish) int { return strings.Compare(a.Name, b.Name) })

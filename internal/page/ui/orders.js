@@ -25,14 +25,14 @@ const orders = {
     text: ["Its call is withdrawn where it runs. Whoever polls the task is told that it was cancelled. This cannot be undone."],
     verb: "Cancel the task", other: "Leave it",
     give: (a) => order("POST", path(["tasks", a.id, "cancel"]), a.pool ? { pool: a.pool } : {}),
-    done: (a, task) => `Task ${a.id} is ${task.state}.`,
+    done: (a, task) => task.state !== "cancelled" && task.message ? `Task ${a.id}: ${task.message}.` : `Task ${a.id} is ${task.state}.`,
   },
   rerun: {
     title: (a) => `Run task ${a.id} again?`,
     text: ["Its tool is called once more with the same arguments. What it did before may be done twice."],
     verb: "Run it again",
     give: (a) => order("POST", path(["tasks", a.id, "rerun"]), a.pool ? { pool: a.pool } : {}),
-    done: (a, task) => `Task ${a.id} is ${task.state}.`,
+    done: (a, task) => `Task ${a.id} is made again: as ${task.id}, which is ${task.state}.`,
   },
   pause: {
     title: (a) => `Pause the queue of ${a.rule}?`,

@@ -4,5 +4,6 @@
 //
 // It promises that nobody who writes to a process waits for it, that no signal reaches a stranger's group, that what
 // a process wrote is received before Done is closed, and that on Linux no process outlives berth. A process
-// that closes its stdin or stdout, or reads nothing any more, is ended.
+// that closes its stdin or stdout, or reads nothing any more, is ended, and so is one that writes a line which is too long, unless
+// who receives it knows what to do without: up to 64 MiB of that are passed over.
 package process

@@ -43,3 +43,33 @@ func TestLinesAreCutAndTheNextOneIsWhole(t *testing.T) {
 		}
 	}
 }
+
+// Of a line that was cut the last of what is passed over is told, and one that has no end is not passed over.
+func TestTheEndOfALineThatWasCut(t *testing.T) {
+	for text, want := range map[string]string{
+		strings.Repeat("y", 101) + "\nb\n":                   "y",
+		strings.Repeat("y", 40<<10) + "the end\nb\n":         strings.Repeat("y", keptEnd-7) + "the end",
+		strings.Repeat("y", 16<<10+keptEnd-1) + "end\nb\n":   strings.Repeat("y", keptEnd-3) + "end",
+		strings.Repeat("y", 100) + "the end\nb\n":            "the end",
+		strings.Repeat("y", 200) + "no line's end\r\nb\nc\n": strings.Repeat("y", 100) + "no line's end\r",
+	} {
+		for _, r := range []io.Reader{strings.NewReader(text), iotest.OneByteReader(strings.NewReader(text))} {
+			lines := newLineReader(r, 100)
+			if _, cut, err := lines.next(); !cut || err != nil {
+				t.Fatalf("got %v, %v", cut, err)
+			}
+			end, err := lines.rest(1 << 20)
+			if string(end) != want || err != nil {
+				t.Errorf("got %q, %v, want %q", end, err, want)
+			}
+			if next, _, err := lines.next(); string(next) != "b" || err != nil {
+				t.Errorf("then got %q, %v", next, err)
+			}
+		}
+	}
+	lines := newLineReader(strings.NewReader(strings.Repeat("y", 1<<20)), 100)
+	_, _, _ = lines.next()
+	if _, err := lines.rest(1 << 19); !errors.Is(err, errEndless) {
+		t.Errorf("of one without an end: got %v", err)
+	}
+}

@@ -20,7 +20,7 @@ type Options struct {
 	Env       map[string]string // set for the process
 	EnvAllow  []string          // names passed on from berth's own environment
 	User      string            // name or uid that the process runs as; "": berth's. Another takes root
-	MaxLine   int               // bytes of one line of stdout
+	MaxLine   int               // bytes of one line of stdout that are held
 	MaxMemory int64             // bytes of private writable memory of each process in the group (RLIMIT_DATA); Linux only; 0: any
 	Ask       time.Duration     // from the end of stdin to SIGTERM
 	Grace     time.Duration     // from SIGTERM to SIGKILL

@@ -35,9 +35,15 @@ type Process struct {
 	status string // how it ended, once it has
 }
 
-// Start runs the command, from the starter's thread. receive is told each line of its stdout, one at a time; the last of
-// them before Done is closed. Its error says that nothing runs.
-func Start(by *Starter, o Options, receive func(p *Process, line []byte)) (*Process, error) {
+// Receiver is told what a process writes to stdout: a line at a time, and the last one before Process.Done is closed.
+type Receiver struct {
+	Line func(p *Process, line []byte)
+	// Cut is told the beginning and the end of one that is longer than Options.MaxLine, and returns whether the process may go on.
+	Cut func(p *Process, head, end []byte) bool
+}
+
+// Start runs the command, from the starter's thread. Its error says that nothing runs.
+func Start(by *Starter, o Options, to Receiver) (*Process, error) {
 	cmd, err := o.command()
 	if err != nil {
 		return nil, err
@@ -61,7 +67,7 @@ func Start(by *Starter, o Options, receive func(p *Process, line []byte)) (*Proc
 	if err := limitMemory(p.leader.Pid, o.MaxMemory); err != nil {
 		p.Kill("its memory cannot be bounded: " + err.Error())
 	}
-	p.reading.Go(func() { p.read(o.MaxLine, receive) })
+	p.reading.Go(func() { p.read(o.MaxLine, to) })
 	p.reading.Go(func() { p.said.read(p.errors) })
 	go p.write()
 	go p.watch()
@@ -117,7 +123,10 @@ func (p *Process) watch() {
 	}
 }
 
-func (p *Process) read(most int, receive func(p *Process, line []byte)) {
+// mostPassed is how much of a line is passed over beyond what is held, in bytes.
+const mostPassed = 64 << 20
+
+func (p *Process) read(most int, to Receiver) {
 	lines := newLineReader(p.stdout, most)
 	for {
 		line, cut, err := lines.next()
@@ -125,11 +134,15 @@ func (p *Process) read(most int, receive func(p *Process, line []byte)) {
 		case err != nil:
 			p.unheard("it closed its stdout")
 			return
-		case cut:
+		case !cut:
+			to.Line(p, line)
+			continue
+		}
+		end, err := lines.rest(mostPassed)
+		if errors.Is(err, errEndless) || err == nil && !to.Cut(p, line, end) {
 			p.Kill(fmt.Sprintf("a line of its stdout is longer than %d bytes", most))
 			return
 		}
-		receive(p, line)
 	}
 }
 

@@ -28,7 +28,8 @@ type opening struct {
 	wait time.Duration
 	log  *slog.Logger
 
-	stale bool // found by check: the newest state cannot be read
+	stale bool        // found by check: the newest state cannot be read
+	fresh os.FileInfo // of a file without a byte, which is to become one of ours; nil: it was one
 }
 
 var (
@@ -57,7 +58,7 @@ func openFile(ctx context.Context, path string, opts Options) (*bbolt.DB, error)
 		return err
 	})
 	if err != nil {
-		return nil, err
+		return nil, errors.Join(err, o.undo())
 	}
 	if err := guarded(func() error { return prepare(db) }); err != nil {
 		return nil, errors.Join(err, db.Close())
@@ -102,12 +103,34 @@ func (o *opening) admit(f *os.File) (current bool, err error) {
 		return false, nil
 	}
 	if err == nil && info.Size() == 0 {
+		o.fresh = info
 		return true, syncDirectory(o.path)
 	}
 	if err == nil {
 		err = o.check(f, info.Size())
 	}
 	return true, err
+}
+
+// undo empties a file again that could not be made: a disk that was full has a part of it, which is none of a damaged one. What
+// another process has made of it meanwhile stays.
+func (o *opening) undo() error {
+	if o.fresh == nil {
+		return nil
+	}
+	f, err := os.OpenFile(o.path, os.O_RDWR, fileMode)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	there, err := f.Stat()
+	if err != nil || !os.SameFile(there, o.fresh) || lockFile(f) != nil {
+		return err
+	}
+	if err := o.check(f, there.Size()); errors.Is(err, errCorrupt) {
+		return f.Truncate(0)
+	}
+	return nil
 }
 
 // syncDirectory makes the name of a new file as durable as what will be in it.

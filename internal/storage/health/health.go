@@ -112,6 +112,13 @@ func (h *Monitor) announce(before, after Status, first bool) {
 	}
 }
 
+// Keep has what servers refuse that are not there any more stand no longer.
+func (h *Monitor) Keep(there func(part string) bool) {
+	for _, r := range []*refusals{&h.Writes.refused, &h.Reads.refused, &h.Reads.foreign} {
+		r.keep(there)
+	}
+}
+
 // Snapshot is what is known now.
 func (h *Monitor) Snapshot() Status {
 	h.mu.Lock()

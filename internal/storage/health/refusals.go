@@ -33,6 +33,15 @@ func (r *refusals) begin(log *slog.Logger, what, part, words string, attributes 
 	log.Warn(words, attributes...)
 }
 
+// keep forgets what stands of a server that is not there any more: what another one refuses is told of anew.
+func (r *refusals) keep(there func(part string) bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.standing.Load() && !there(r.part) {
+		r.standing.Store(false)
+	}
+}
+
 // end has words logged, if what stands is of this server.
 func (r *refusals) end(log *slog.Logger, what, part, words string, attributes ...any) {
 	r.mu.Lock()

@@ -2,7 +2,7 @@
 import { h } from "../dom.js";
 import { ask, path } from "../api.js";
 import { form, pager, partial, poolNames, section, table, upstreamLink } from "../parts.js";
-import { age, code, count, text, when } from "../format.js";
+import { age, code, count, number, text, when } from "../format.js";
 
 export const title = () => "Sessions";
 
@@ -29,6 +29,12 @@ const streamColumns = [
   { head: "Events sent", numeric: true, cell: (s) => count(s.events) },
 ];
 
+// rest says how many streams there are, where not all are shown.
+function rest({ subscriptions, total }) {
+  const shown = (subscriptions || []).length;
+  return shown && total > shown ? h("p", { class: "quiet", "data-key": "rest" }, `The ${number(shown)} that ${shown === 1 ? "stands" : "stand"} longest, of ${number(total)}.`) : null;
+}
+
 export function show({ sessions, streams }, { route, status }) {
   return [
     section("Sessions",
@@ -37,6 +43,6 @@ export function show({ sessions, streams }, { route, status }) {
       table("Sessions", columns, sessions.sessions || [], (s) => `${s.pool} ${s.id}`, "There are no such sessions."),
       pager(route, sessions, (sessions.sessions || []).length, "sessions")),
     section("Streams at this berth", partial(streams),
-      table("Streams", streamColumns, streams.subscriptions || [], (s) => [s.pool, s.kind, s.caller, s.since, s.legs].join(" "), "No client listens at this berth.")),
+      table("Streams", streamColumns, streams.subscriptions || [], (s) => [s.pool, s.kind, s.caller, s.since, s.legs].join(" "), "No client listens at this berth."), rest(streams)),
   ];
 }
