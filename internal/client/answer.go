@@ -113,7 +113,7 @@ func parse(data []byte) (*Incoming, error) {
 
 // readStream reads events up to the answer to the request with that id.
 func readStream(body io.Reader, id int) (*Incoming, error) {
-	events := sse.NewReader(body, mcp.MaxPeek)
+	events := sse.NewReader(body, MaxAnswer)
 	for {
 		message, err := NextMessage(events)
 		if err != nil {

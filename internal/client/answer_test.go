@@ -57,6 +57,16 @@ func TestAnswersAreRead(t *testing.T) {
 	}
 }
 
+// As much is read of an answer in events as of one in JSON.
+func TestLongAnswersAreRead(t *testing.T) {
+	long := `{"id":1,"result":{"tools":["` + strings.Repeat("x", MaxAnswer-1000) + `"]}}`
+	for media, body := range map[string]string{jsonType: long, eventType: "data: " + long + "\n\n"} {
+		if got, err := Read(response(200, media, body), 1); err != nil || len(got.Result) < MaxAnswer-1000 {
+			t.Errorf("%s: got %v", media, err)
+		}
+	}
+}
+
 func TestUnreadableAnswers(t *testing.T) {
 	cases := map[string]*http.Response{
 		"page":            response(200, "text/html", "<html>"),

@@ -165,14 +165,23 @@ func whereOf(request *exchange.Request) where {
 	return where{request.URL.Scheme, request.URL.Host, request.URL.Path}
 }
 
-// enter makes room for a session there, under an id that nobody can guess.
-func (f *Face) enter(at where) (*session, *mcp.Error) {
+// enter makes room for a session of a caller's there, under an id that nobody can guess.
+func (f *Face) enter(at where, caller string) (*session, *mcp.Error) {
+	var out []*session
+	defer func() {
+		for _, s := range out {
+			s.Lost(crowdedOut)
+		}
+	}()
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	if len(f.sessions) >= f.maxSessions {
+		out = f.crowded()
+	}
 	if f.closed || len(f.sessions) >= f.maxSessions {
 		return nil, errFull
 	}
-	s := newSession(f, at, f.sessionPrefix+rand.Text())
+	s := newSession(f, at, f.sessionPrefix+rand.Text(), caller)
 	f.sessions[s.id] = s
 	return s, nil
 }

@@ -18,7 +18,7 @@ var errLate = errors.New("legacyface: no answer in time")
 
 // open opens a session. One whose initialize does not succeed is none.
 func (f *Face) open(ctx context.Context, request *exchange.Request, m *mcp.Call, wait time.Duration) (*wire.Response, error) {
-	s, refused := f.enter(whereOf(request))
+	s, refused := f.enter(whereOf(request), request.Caller)
 	if refused != nil {
 		return exchange.TurnedAway(refused, m.ID), nil
 	}

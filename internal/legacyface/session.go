@@ -12,9 +12,10 @@ import (
 
 // session is one that a client has opened. It is the Listener of its line.
 type session struct {
-	face *Face
-	at   where
-	id   string
+	face   *Face
+	at     where
+	id     string
+	caller string // who has opened it
 
 	mu        sync.Mutex // guards the fields below, and those of calls
 	line      Line       // nil: not there yet
@@ -31,9 +32,9 @@ type session struct {
 	forgets   []*time.Timer   // of ended
 }
 
-func newSession(f *Face, at where, id string) *session {
+func newSession(f *Face, at where, id, caller string) *session {
 	s := &session{
-		face: f, at: at, id: id, used: time.Now(), standing: &stream{},
+		face: f, at: at, id: id, caller: caller, used: time.Now(), standing: &stream{},
 		calls: map[string]*call{}, questions: map[string]*stream{}, streams: map[int]*stream{},
 	}
 	s.mu.Lock() // tire reads idle

@@ -158,6 +158,8 @@ func TestSessionsAreBoundedInNumber(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig(t, Options{MaxSessions: 2})
 		c, other := r.open(), r.open()
+		c.get()
+		other.get()
 		response := r.client().post(opens)
 		if response.Status != wire.StatusServiceUnavailable || response.Header.Get("Retry-After") == "" || !response.Unasked {
 			t.Errorf("got %d %v, unasked %v", response.Status, response.Header, response.Unasked)
@@ -168,6 +170,48 @@ func TestSessionsAreBoundedInNumber(t *testing.T) {
 		synctest.Wait()
 		if !other.line.isClosed() || !r.closed || r.client().post(opens).Status != wire.StatusServiceUnavailable {
 			t.Error("a session outlives the face")
+		}
+	})
+}
+
+// Where there is no room, whoever has most sessions loses those that nobody has used for the longest time, and nobody else any: one caller
+// keeps nobody out.
+func TestLinesThatNobodyUsesKeepNobodyOut(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t, Options{MaxSessions: 5})
+		opened := func(caller string) *client {
+			c := r.client()
+			c.Caller = caller
+			time.Sleep(time.Second)
+			response := c.post(opens)
+			c.Session = response.Header.Get(mcp.HeaderSession)
+			if response.Status == wire.StatusOK {
+				r.mu.Lock()
+				defer r.mu.Unlock()
+				c.line = r.lines[len(r.lines)-1]
+				c.line.heard()
+			}
+			return c
+		}
+		small := opened("small")
+		listens, calls, first, second := opened("greedy"), opened("greedy"), opened("greedy"), opened("greedy")
+		listens.get()
+		calls.post(request("1", "tools/call", "")).Body.Close()
+		time.Sleep(time.Second)
+		first.status(wire.MethodPost, `{"jsonrpc":"2.0","method":"notifications/x"}`) // after the second one
+		if other := opened("other"); other.Session == "" || !second.line.isClosed() {
+			t.Errorf("session %q was opened, and the one not used for the longest time is over: %v", other.Session, second.line.isClosed())
+		}
+		if other := opened("other"); other.Session == "" || !first.line.isClosed() {
+			t.Errorf("session %q was opened, and the next one is over: %v", other.Session, first.line.isClosed())
+		}
+		for name, c := range map[string]*client{"another's": small, "one that is listened to": listens, "one in a call": calls} {
+			if c.line.isClosed() {
+				t.Errorf("%s is over", name)
+			}
+		}
+		if got := first.status(wire.MethodPost, `{"jsonrpc":"2.0","method":"notifications/x"}`); got != wire.StatusNotFound {
+			t.Errorf("its client was told %d", got)
 		}
 	})
 }

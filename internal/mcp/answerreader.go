@@ -164,10 +164,21 @@ func (r *answerReader) readError(a *Answer) []byte {
 	o := r.open(memberCode)
 	for r.next(&o) {
 		if value := r.value(); o.member == memberCode {
-			a.ErrorCode, _ = strconv.Atoi(string(value))
+			a.ErrorCode = CodeOf(value)
 		}
 	}
 	return r.since(from)
+}
+
+// CodeOf is the code of an error that is written so, 0 if that is no integer: -32602.0 is one, as some write it.
+func CodeOf(value []byte) int {
+	if code, err := strconv.Atoi(string(value)); err == nil { // as nearly all are
+		return code
+	}
+	if code, err := strconv.ParseFloat(string(value), 64); err == nil && code == float64(int32(code)) {
+		return int(code)
+	}
+	return 0
 }
 
 func (r *answerReader) readOwnTask() {

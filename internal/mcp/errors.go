@@ -44,7 +44,7 @@ func JudgesRequest(code int) bool {
 func DemandsTasks(answer []byte) bool {
 	var m struct {
 		Error struct {
-			Code int `json:"code"`
+			Code float64 `json:"code"`
 			Data struct {
 				Required struct {
 					Extensions map[string]json.RawMessage `json:"extensions"`

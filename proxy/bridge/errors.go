@@ -24,6 +24,7 @@ var (
 	errHolderLost = fault.Lost(mcp.ReasonHolderLost, "the berth that held the call between its rounds is gone")
 	errHolderGone = fmt.Errorf("%w, and has not taken this one", errHolderLost)
 	errNotThere   = &mcp.Error{Status: wire.StatusOK, Code: mcp.CodeInternal, Message: "the tool needs its user at a URL first, which the client has declined", Outcome: mcp.NotExecuted}
+	errAllAtOnce  = mcp.ErrParams("all that was asked is to be answered at once: it is too long to be asked again")
 	errUnusable   = fault.BadUpstream
 	errNoCursor   = fault.Unavailable(mcp.ReasonKeysUnavailable, "no cursor can be sealed")
 	errReset      = fault.StreamReset

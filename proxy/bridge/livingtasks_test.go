@@ -76,6 +76,41 @@ func TestAHangUpEndsNoSessionWithTasks(t *testing.T) {
 	})
 }
 
+// Sessions that tasks alone live in keep nobody else out: those of who has most of all count no more, and end with their tasks.
+func TestSessionsOfTasksAloneKeepNobodyOut(t *testing.T) {
+	bridged(t, withTask(kind{}, where), func(o *Options) { o.Sessions = 3 }, func(r *rig) {
+		var ids, in []string
+		for _, asks := range []string{`"roots":{}`, `"sampling":{}`, `"elicitation":{}`} {
+			g := r.do(asking{name: "must", caller: "alice", declares: `{` + asks + `,"extensions":{"io.modelcontextprotocol/tasks":{}}}`})
+			_, id, _ := strings.Cut(g.text, `"taskId":"`)
+			id, _, _ = strings.Cut(id, `"`)
+			calls := r.sent("tools/call")
+			ids, in = append(ids, id), append(in, calls[len(calls)-1].session)
+			time.Sleep(time.Second)
+		}
+		if g := r.do(asking{name: "asks", caller: "alice", declares: declaresNone}); g.status != 503 {
+			t.Errorf("who has them itself got %d %s", g.status, g.text)
+		}
+		for _, caller := range []string{"bob", "carol"} {
+			if g := r.do(asking{name: "asks", caller: caller}); g.status != 200 {
+				t.Errorf("%s got %d %s", caller, g.status, g.text)
+			}
+		}
+		for _, id := range ids {
+			if got := r.looks(id, asking{caller: "alice"}); !strings.Contains(got, `"working"`) {
+				t.Errorf("a task is %s", got)
+			}
+		}
+		if n := r.b.has().sessions; n != 4 || len(r.open()) != 4 {
+			t.Errorf("%d sessions, of which %v are open", n, r.open())
+		}
+		time.Sleep(10 * time.Minute) // the tasks are over
+		if open := r.open(); len(open) != 0 || r.b.has() != (stands{}) {
+			t.Errorf("%v are open in the end, %+v", open, r.b.has())
+		}
+	})
+}
+
 // Nor while one lives that was made by the call itself.
 func TestAnotherBerthEndsNoSessionOfTheTaskThatItMade(t *testing.T) {
 	bridged(t, asksThenTasks("optional", ""), nil, func(r *rig) {

@@ -500,3 +500,29 @@ func TestAQuestionIsAnsweredWhoseStreamBreaksOff(t *testing.T) {
 		}
 	})
 }
+
+// What a client carries stays small however long a question is, which is answered with all others then: its retry is one body.
+func TestALongQuestionIsNotCarried(t *testing.T) {
+	u := tool(kind{}, func(k *running) {
+		long, _, one := k.question("sampling/createMessage", `{"messages":[{"role":"user","content":{"type":"text","text":"`+strings.Repeat("x", 4<<20)+`"}}],"maxTokens":1}`)
+		short, _, other := k.question("elicitation/create", formAsk)
+		k.say(long)
+		k.say(short)
+		k.ends(k.wait(one), k.wait(other))
+	})
+	bridged(t, u, nil, func(r *rig) {
+		first := r.do(asking{name: "asks"})
+		if len(first.Result.Requests) != 2 || len(first.text) < 4<<20 || len(first.Result.State) > rounds.MaxCarried {
+			t.Fatalf("asked %d, in %d bytes, to be carried with %d", len(first.Result.Requests), len(first.text), len(first.Result.State))
+		}
+		const sampled = `{"role":"assistant","content":{},"model":"m"}`
+		for part, want := range map[string]int{`"ask-0":` + accepted: -32602, `"ask-1":` + accepted: -32602, ``: -32602} {
+			if g := r.do(asking{name: "asks", params: first.with(part)}); g.Error == nil || g.Error.Code != want {
+				t.Errorf("%s: got %s", part, g.text)
+			}
+		}
+		if last := r.do(asking{name: "asks", params: first.with(`"ask-0":` + sampled + `,"ask-1":` + accepted)}); len(last.Result.Got) != 2 || r.ran() != 1 {
+			t.Errorf("got %s", last.text)
+		}
+	})
+}

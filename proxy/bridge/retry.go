@@ -143,11 +143,14 @@ func (b *Bridge) answer(ctx context.Context, out *exchange.Request, l *sessions.
 	return open, nil
 }
 
-// askAgain asks for what is open still. A client that has not declared by now to answer it is told what that takes (2026-07-28, multi
+// askAgain asks for what is open still, unless that was too long to be carried. A client that has not declared by now to answer it is told what that takes (2026-07-28, multi
 // round-trip requests, "Server Requirements").
 func (c *call) askAgain(ctx context.Context, st *rounds.State, open []rounds.Question) (*wire.Response, error) {
 	var lacks map[string]any
 	for _, q := range open {
+		if !inquiry.IsClear(q.Request) {
+			return nil, errAllAtOnce
+		}
 		lacks = inquiry.Join(lacks, c.who.Client.Declares().Lacks(q.Request))
 	}
 	if len(lacks) > 0 {

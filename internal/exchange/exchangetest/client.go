@@ -19,6 +19,7 @@ type Client struct {
 	To      exchange.Sender
 	URL     *url.URL
 	Session string // that its requests name; "": none
+	Caller  string // whose requests they are; "": nobody's
 }
 
 // Send sends a request; header holds pairs of a name and a value.
@@ -30,7 +31,7 @@ func (c *Client) Send(ctx context.Context, method, body string, wait time.Durati
 	for i := 0; i < len(header); i += 2 {
 		h.Set(wire.CanonicalName(header[i]), header[i+1])
 	}
-	request := &exchange.Request{Method: method, URL: c.URL, Host: "front.example", Header: h, Body: []byte(body)}
+	request := &exchange.Request{Caller: c.Caller, Method: method, URL: c.URL, Host: "front.example", Header: h, Body: []byte(body)}
 	response, err := c.To.Send(ctx, request, wait)
 	if err != nil {
 		return nil, err

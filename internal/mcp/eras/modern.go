@@ -22,13 +22,20 @@ func ModernForm(message, id []byte, cacheable bool) []byte {
 	return mcp.ErrorResponse(id, ModernError(mcp.ErrorObject(message)))
 }
 
-// ModernError returns a legacy server's error object with the code of the modern era. nil stays nil.
+// ModernError returns a legacy server's error object with the code of the modern era, written as clients read integers. nil stays nil.
 func ModernError(object []byte) []byte {
-	switch code, _ := strconv.Atoi(string(jsonobject.At(object, "code"))); {
+	written := jsonobject.At(object, "code")
+	code := mcp.CodeOf(written)
+	switch {
+	case code == 0:
+		return object
 	case code == mcp.CodeNoResource:
-		object = jsonobject.Replace(object, []byte(strconv.Itoa(mcp.CodeInvalidParams)), "code")
+		code = mcp.CodeInvalidParams
 	case code <= mcp.CodeHeaderMismatch && code >= lastReserved:
-		object = jsonobject.Replace(object, []byte(strconv.Itoa(mcp.CodeInternal)), "code")
+		code = mcp.CodeInternal
+	}
+	if text := strconv.Itoa(code); text != string(written) {
+		object = jsonobject.Replace(object, []byte(text), "code")
 	}
 	return object
 }

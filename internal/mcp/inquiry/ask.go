@@ -127,6 +127,11 @@ func InputRequest(request []byte) []byte {
 	return append(out, '}')
 }
 
+// Bare is as much of a server's request as an answer to it is judged by: its method.
+func Bare(request []byte) []byte {
+	return append(append([]byte(`{"method":`), jsonobject.At(request, "method")...), '}')
+}
+
 // Result returns the result that asks a client for input.
 func Result(asks []Input, state string) []byte {
 	out := append([]byte(`{"resultType":"input_required","inputRequests":`), Inputs(asks)...)

@@ -9,6 +9,7 @@ import (
 
 	"berth/internal/mcp"
 	"berth/internal/mcp/eras"
+	"berth/internal/mcp/inquiry"
 	"berth/internal/seal"
 	"berth/internal/wire"
 	"berth/proxy/fault"
@@ -27,7 +28,7 @@ type State struct {
 	Heard    string          `json:"g,omitempty"` // the last event of the session's GET stream
 	Tasks    int64           `json:"z,omitempty"` // for how long tasks live in the session, in milliseconds
 	Asks     []Question      `json:"q"`           // what is open
-	Requests []string        `json:"x,omitempty"` // what each of Asks asks, to ask it again
+	Requests []string        `json:"x,omitempty"` // what each of Asks asks, to ask it again; of what is too long, what its answer is judged by
 	Seen     []string        `json:"o,omitempty"` // keys of all that was asked so far
 	Call     []byte          `json:"c"`           // digest of what the call asks for, byte for byte
 	Means    []byte          `json:"k,omitempty"` // digest of the same, however it is written; none: a berth up to 0.10.1 asked
@@ -43,6 +44,9 @@ type State struct {
 // Remembered is for how long the client of a call that was not answered in time is told so.
 const Remembered = 24 * time.Hour
 
+// MaxCarried bounds what of questions a client carries, in bytes: it brings that back with its answers, in one body.
+const MaxCarried = 256 << 10
+
 // purpose is what states are sealed for.
 const purpose = "bridged question"
 
@@ -55,8 +59,13 @@ var (
 // Seal returns a state as the client carries it, which has to answer until a time, at most life from now. about is what it is good for: see Open.
 func (st *State) Seal(ctx context.Context, keys *seal.Keyring, about []string, until time.Time, life time.Duration) (string, error) {
 	st.Requests = st.Requests[:0]
+	room := MaxCarried
 	for _, q := range st.Asks {
-		st.Requests = append(st.Requests, string(q.Request))
+		request := q.Request
+		if room -= len(request); room < 0 {
+			request = inquiry.Bare(request)
+		}
+		st.Requests = append(st.Requests, string(request))
 	}
 	st.Until = until.UnixMilli()
 	text, err := json.Marshal(st)

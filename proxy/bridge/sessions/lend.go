@@ -53,7 +53,7 @@ func (p *Pool) tryLend(ctx context.Context, at *legacy.Upstream, b *Borrower, al
 	case !alone && s.opening && b.Among != PerCall:
 		p.mu.Unlock()
 		return nil, s.changed, nil
-	case p.open >= p.settings().Most && !p.endIdle():
+	case p.open >= p.settings().Most && !p.endIdle() && !p.park(p.greediest(b.Whose())):
 		s.settle()
 		greedy := p.greediest(b.Whose())
 		p.mu.Unlock()

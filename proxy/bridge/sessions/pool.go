@@ -42,7 +42,8 @@ type Pool struct {
 
 	mu      sync.Mutex // guards the fields below
 	shelves map[string]*shelf
-	open    int  // sessions
+	open    int  // sessions, but for those that are parked
+	parked  int  // sessions that tasks alone live in, and that count no more
 	greets  bool // the upstream asks new sessions for roots, whatever they have declared
 	awaited bool // it had the time to show that
 	// listeners are those who listen, by whose sessions they hear, each with its own session.
@@ -58,14 +59,14 @@ func NewPool(settings func() Settings, around Around) *Pool {
 func (p *Pool) Size() (sessions, shelves int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return p.open, len(p.shelves)
+	return p.open + p.parked, len(p.shelves)
 }
 
 // IsEmpty reports whether nothing is open, and nobody listens.
 func (p *Pool) IsEmpty() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return p.open == 0 && len(p.listeners) == 0
+	return p.open+p.parked == 0 && len(p.listeners) == 0
 }
 
 // TakeIdle takes the sessions off their shelves that nobody uses and nobody has used since.

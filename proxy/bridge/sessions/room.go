@@ -1,6 +1,10 @@
 package sessions
 
-import "context"
+import (
+	"context"
+
+	"berth/proxy/resident"
+)
 
 // endIdle makes room for a session where as many are open as may be: the one ends that nobody has used for the longest time. It reports
 // false where all are in use. The caller holds Pool.mu.
@@ -8,7 +12,7 @@ func (p *Pool) endIdle() bool {
 	var oldest *Session
 	for _, s := range p.shelves {
 		for _, l := range s.loans {
-			if l.users == 0 && !l.hasTasks() && (oldest == nil || l.idle.Before(oldest.idle)) {
+			if l.users == 0 && !l.parked && !l.hasTasks() && (oldest == nil || l.idle.Before(oldest.idle)) {
 				oldest = l
 			}
 		}
@@ -18,6 +22,27 @@ func (p *Pool) endIdle() bool {
 	}
 	oldest.remove()
 	go oldest.End(context.Background())
+	return true
+}
+
+// park makes room where that fails: of a caller's, the session counts no more that nobody has used for the longest time of those that tasks
+// alone live in. It takes no new call, and ends with them. There are no more of such than others. A process counts for as long as it runs.
+// The caller holds Pool.mu.
+func (p *Pool) park(whose string) bool {
+	var oldest *Session
+	for _, s := range p.shelves {
+		for _, l := range s.loans {
+			if s.whose == whose && l.users == 0 && !l.parked && !resident.Is(l.At.URL) && (oldest == nil || l.idle.Before(oldest.idle)) {
+				oldest = l
+			}
+		}
+	}
+	if whose == "" || oldest == nil || p.parked >= p.settings().Most {
+		return false
+	}
+	oldest.parked, oldest.leaves = true, true
+	p.open--
+	p.parked++
 	return true
 }
 

@@ -39,6 +39,7 @@ type Session struct {
 	gone  bool              // it is on no shelf any more
 
 	leaves  bool // it takes no new call, and ends with the last that it has
+	parked  bool // it does not count any more
 	retired bool // it is gone, and ends with its last use
 
 	greeted    bool          // its server had the time to ask what it asks of every session
@@ -140,7 +141,11 @@ func (l *Session) remove() {
 	l.gone = true
 	l.cover()
 	if s := l.shelf; slices.Contains(s.loans, l) {
-		l.pool.open--
+		if l.parked {
+			l.pool.parked--
+		} else {
+			l.pool.open--
+		}
 		l.misses() // what was subscribed to in it is lost
 		s.loans = slices.DeleteFunc(s.loans, func(other *Session) bool { return other == l })
 		s.settle()

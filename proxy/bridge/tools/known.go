@@ -30,8 +30,10 @@ const (
 	bearable = 2 * time.Second
 )
 
-// maxPages bounds the pages of a list of tools that are read.
-const maxPages = 50
+const (
+	maxPages = 50     // of a list of tools that are read
+	maxTools = 10_000 // that are known, as far as one list has no more: of tools that are gone nobody tells
+)
 
 // Known is what is known of a server's tools. Its methods may be called concurrently.
 type Known struct {
@@ -179,9 +181,12 @@ type toolFacts struct {
 	supports map[string]string
 }
 
-// facts is a copy of what is known. The caller holds k.mu.
+// facts is a copy of what is known, of too much nothing. The caller holds k.mu.
 func (k *Known) facts() toolFacts {
 	t := toolFacts{map[string][]mirrored.Argument{}, map[string]string{}}
+	if len(k.supports) > maxTools {
+		return t
+	}
 	maps.Copy(t.mirrors, k.mirrors)
 	maps.Copy(t.supports, k.supports)
 	return t
