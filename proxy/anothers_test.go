@@ -21,6 +21,8 @@ func TestAnotherRequestsAnswerIsGivenToNobody(t *testing.T) {
 		"another's":        {`{"jsonrpc":"2.0","id":"another","result":{"resultType":"complete","secret":1}}`, false},
 		"another's error":  {`{"jsonrpc":"2.0","id":99,"error":{"code":-32099,"message":"secret"}}`, false},
 		"another's task":   {`{"jsonrpc":"2.0","id":99,"result":{"resultType":"task","taskId":"secret","status":"working","ttlMs":null}}`, false},
+		"its own, a text":  {`{"jsonrpc":"2.0","id":"ID","result":{"resultType":"complete","secret":1}}`, true},
+		"another, a text":  {`{"jsonrpc":"2.0","id":"99","result":{"resultType":"complete","secret":1}}`, false},
 		"no one's error":   {`{"jsonrpc":"2.0","id":null,"error":{"code":-32099,"message":"secret"}}`, true},
 		"without an id":    {`{"jsonrpc":"2.0","result":{"resultType":"complete","secret":1}}`, true},
 	} {
@@ -81,6 +83,21 @@ func TestAnotherRequestsAnswerOnAStreamIsGivenToNobody(t *testing.T) {
 			} else if owner := f.owner("secret"); owner != "" {
 				t.Errorf("%s, told %s: the other's task is bound to %q", name, what, owner)
 			}
+		}
+	}
+}
+
+// Some servers answer 1 with "1", which clients take: it is the response that a stream owes.
+func TestAnAnswerWhoseIDIsATextIsTheOneOwed(t *testing.T) {
+	f := newRig(t, rigOptions{tcp: true, size: 1})
+	for what, send := range map[string]func() reply{
+		"a call":        func() reply { return f.modern("tools/call", "echo", `"name":"echo","arguments":{}`) },
+		"a legacy call": func() reply { return f.legacy("", "tools/call", `"name":"echo","arguments":{}`) },
+	} {
+		f.servers[0].inject(sayEvents(resultUnder(`"ID"`)))
+		r := send()
+		if events := eventsIn(r.body); len(events) != 1 || !strings.Contains(r.body, `"done"`) {
+			t.Errorf("%s: got %s", what, r.body)
 		}
 	}
 }

@@ -31,7 +31,7 @@ func debtOf(calls []mcp.Call) (d debt) {
 // begin notes that a response is here, or the beginning of it.
 func (d *debt) begin(a *mcp.Answer) {
 	for i, id := range d.open {
-		if a.Answers(id) {
+		if a.Answers(id) || len(d.open) == 1 && a.MayAnswer(id) {
 			d.begun = append(d.begun, id)
 			d.open = slices.Delete(d.open, i, i+1)
 			return
