@@ -46,12 +46,17 @@ func (p *Pool) park(whose string) bool {
 	return true
 }
 
-// greediest is the caller who has more than half of the sessions that may be open, unless that is the one who asks; "": there is none.
-// The caller holds Pool.mu.
+// greediest is the caller who has more than half of the sessions that may be open, those that are parked aside, unless that is the one who
+// asks; "": there is none. The caller holds Pool.mu.
 func (p *Pool) greediest(asks string) string {
 	has := map[string]int{}
 	for _, s := range p.shelves {
-		if has[s.whose] += len(s.loans); s.whose != asks && has[s.whose] > p.settings().Most/2 {
+		for _, l := range s.loans {
+			if !l.parked {
+				has[s.whose]++
+			}
+		}
+		if s.whose != asks && has[s.whose] > p.settings().Most/2 {
 			return s.whose
 		}
 	}
