@@ -105,7 +105,7 @@ func TestAnAnswerWhoseIDIsATextIsTheOneOwed(t *testing.T) {
 // The result of another request is not what came of a task, in whichever session it is asked for: neither is it told for that once the
 // task's server is gone, nor has the task ended by it.
 func TestAnotherRequestsAnswerIsNoOutcome(t *testing.T) {
-	for _, inSession := range []bool{false, true} {
+	for said, inSession := range map[string]bool{crossed: false, crossed + " ": true, "[" + crossed + "]": true} {
 		synctest.Test(t, func(t *testing.T) {
 			f := newRig(t, rigOptions{size: 1})
 			session := ""
@@ -113,7 +113,7 @@ func TestAnotherRequestsAnswerIsNoOutcome(t *testing.T) {
 				session = f.initialize()
 			}
 			core := f.newCoreTask(session, 3600)
-			f.servers[0].inject(onMethod("tasks/result", sayEvents(crossed)))
+			f.servers[0].inject(onMethod("tasks/result", sayEvents(said)))
 			f.legacy(session, "tasks/result", byID(core))
 			synctest.Wait()
 			if owned, err := f.bindings.Owned(t.Context(), "p", "a"); err != nil || owned.Tasks != 1 {

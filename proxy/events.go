@@ -204,7 +204,7 @@ func (s *stream) take(a *arrival) (done bool, err error) {
 	}
 	var instead []byte
 	var failure error
-	if !another || says.CreatesTask() && !s.x.AboutTask { // else it says nothing of this request
+	if !s.x.isOfAnother(&says, another) {
 		instead, failure = s.x.observe(s.u, &a.piece, &says, whole && s.x.MustBeClear && mcp.MayBeMessage(a.piece.Message))
 	}
 	if failure != nil {

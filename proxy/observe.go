@@ -66,6 +66,9 @@ func (x *request) observe(u *routing.Upstream, piece *exchange.Piece, says *peek
 		if err == nil {
 			one.peek(x.Call, message, piece.Cut)
 		}
+		if x.isOfAnother(&one, one.isAnothers(x.asks())) {
+			continue
+		}
 		if instead, err := x.observeMessage(u, message, &one, strict); instead != nil || err != nil {
 			return instead, err
 		}

@@ -62,6 +62,12 @@ func (x *request) asks() []byte {
 	return nil
 }
 
+// isOfAnother reports whether what was read says nothing of this request, or of what the caller is given by it, where it is the response to
+// another one, as another says.
+func (x *request) isOfAnother(says *peeked, another bool) bool {
+	return another && (!says.CreatesTask() || x.AboutTask)
+}
+
 // passesOver reports whether a piece is of the response to another request, as another says, that nobody is to have: it may be of another
 // caller's. Within a session it is of the same client's, and is passed on.
 func (s *stream) passesOver(piece *exchange.Piece, another bool) bool {
