@@ -41,8 +41,8 @@ func TestStreamIsReadByOneAtATime(t *testing.T) {
 // there is no stream, and not given an empty one, of which it would take its standing stream to be broken.
 func TestNothingFollowsTheLastEventOfAStream(t *testing.T) {
 	c := newRig(t, "server").open("")
-	for id, name := range map[string]string{"1": "echo", "2": "unknown"} {
-		answer := c.begin(id, name, "")
+	for name, body := range map[string]string{"a result": tool("1", "echo", ""), "an error": `{"jsonrpc":"2.0","id":2,"method":"prompts/get","params":{"name":"none"}}`} {
+		answer := c.stream(c.post(body))
 		want := answer.text()
 		answer.close()
 		response := c.get(answer.last)
