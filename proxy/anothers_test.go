@@ -21,6 +21,8 @@ func TestAnotherRequestsAnswerIsGivenToNobody(t *testing.T) {
 		"another's":        {`{"jsonrpc":"2.0","id":"another","result":{"resultType":"complete","secret":1}}`, false},
 		"another's error":  {`{"jsonrpc":"2.0","id":99,"error":{"code":-32099,"message":"secret"}}`, false},
 		"another's task":   {`{"jsonrpc":"2.0","id":99,"result":{"resultType":"task","taskId":"secret","status":"working","ttlMs":null}}`, false},
+		"its own, a text":  {`{"jsonrpc":"2.0","id":"ID","result":{"resultType":"complete","secret":1}}`, true},
+		"another, a text":  {`{"jsonrpc":"2.0","id":"99","result":{"resultType":"complete","secret":1}}`, false},
 		"no one's error":   {`{"jsonrpc":"2.0","id":null,"error":{"code":-32099,"message":"secret"}}`, true},
 		"without an id":    {`{"jsonrpc":"2.0","result":{"resultType":"complete","secret":1}}`, true},
 	} {
@@ -85,10 +87,25 @@ func TestAnotherRequestsAnswerOnAStreamIsGivenToNobody(t *testing.T) {
 	}
 }
 
+// Some servers answer 1 with "1", which clients take: it is the response that a stream owes.
+func TestAnAnswerWhoseIDIsATextIsTheOneOwed(t *testing.T) {
+	f := newRig(t, rigOptions{tcp: true, size: 1})
+	for what, send := range map[string]func() reply{
+		"a call":        func() reply { return f.modern("tools/call", "echo", `"name":"echo","arguments":{}`) },
+		"a legacy call": func() reply { return f.legacy("", "tools/call", `"name":"echo","arguments":{}`) },
+	} {
+		f.servers[0].inject(sayEvents(resultUnder(`"ID"`)))
+		r := send()
+		if events := eventsIn(r.body); len(events) != 1 || !strings.Contains(r.body, `"done"`) {
+			t.Errorf("%s: got %s", what, r.body)
+		}
+	}
+}
+
 // The result of another request is not what came of a task, in whichever session it is asked for: neither is it told for that once the
 // task's server is gone, nor has the task ended by it.
 func TestAnotherRequestsAnswerIsNoOutcome(t *testing.T) {
-	for _, inSession := range []bool{false, true} {
+	for said, inSession := range map[string]bool{crossed: false, crossed + " ": true, "[" + crossed + "]": true} {
 		synctest.Test(t, func(t *testing.T) {
 			f := newRig(t, rigOptions{size: 1})
 			session := ""
@@ -96,7 +113,7 @@ func TestAnotherRequestsAnswerIsNoOutcome(t *testing.T) {
 				session = f.initialize()
 			}
 			core := f.newCoreTask(session, 3600)
-			f.servers[0].inject(onMethod("tasks/result", sayEvents(crossed)))
+			f.servers[0].inject(onMethod("tasks/result", sayEvents(said)))
 			f.legacy(session, "tasks/result", byID(core))
 			synctest.Wait()
 			if owned, err := f.bindings.Owned(t.Context(), "p", "a"); err != nil || owned.Tasks != 1 {

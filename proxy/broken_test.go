@@ -197,6 +197,31 @@ func TestAWithheldEventIsRefusedUnderItsID(t *testing.T) {
 	})
 }
 
+// A request of the server's that is withheld is no response: its id is told to nobody, who may have asked something under the same one.
+func TestAWithheldRequestIsNoResponse(t *testing.T) {
+	long := `"` + strings.Repeat("x", 100<<10) + `"`
+	for name, said := range map[string]string{
+		"a request":                  `{"jsonrpc":"2.0","id":7,"method":"sampling/createMessage","params":{"x":` + long + `}}`,
+		"one that names itself last": `{"jsonrpc":"2.0","id":7,"params":{"x":` + long + `},"method":"sampling/createMessage"}`,
+		"of which that is not read":  `{"jsonrpc":"2.0","id":7,"params":{"x":"` + strings.Repeat("x", 300<<10) + `"},"method":"sampling/createMessage"}`,
+		"a notification":             `{"jsonrpc":"2.0","method":"notifications/message","params":{"level":"info","data":` + long + `}}`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				f := newRig(t, rigOptions{size: 1, options: func(o *proxy.Options) { o.Limits.Answer = 64 << 10 }})
+				session := f.initialize()
+				f.servers[0].inject(func(w http.ResponseWriter, r *http.Request, body []byte) bool {
+					return r.Method == http.MethodGet && say(eventsType, "data: "+said+"\n\n")(w, r, body)
+				})
+				r := f.do(f.request(t.Context(), http.MethodGet, "", legacyHeader(session)...))
+				if m := r.message(t); m.Error == nil || m.ID != nil {
+					t.Errorf("got an answer to %s: %.300s", m.ID, r.body)
+				}
+			})
+		})
+	}
+}
+
 // sumOf returns a counter's value for one attribute.
 func sumOf(t *testing.T, reader sdkmetric.Reader, name, key, value string) int64 {
 	t.Helper()

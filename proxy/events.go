@@ -194,7 +194,7 @@ func (s *stream) take(a *arrival) (done bool, err error) {
 			s.refuseAll(fault.AnswerTooLarge)
 			return true, nil
 		case s.between:
-			s.refuse(fault.AnswerTooLarge, says.ID)
+			s.refuse(fault.AnswerTooLarge, says.responseID())
 			return true, nil
 		}
 		return true, fault.AnswerTooLarge
@@ -204,11 +204,11 @@ func (s *stream) take(a *arrival) (done bool, err error) {
 	}
 	var instead []byte
 	var failure error
-	if !another || says.CreatesTask() && !s.x.AboutTask { // else it says nothing of this request
+	if !s.x.isOfAnother(&says, another) {
 		instead, failure = s.x.observe(s.u, &a.piece, &says, whole && s.x.MustBeClear && mcp.MayBeMessage(a.piece.Message))
 	}
 	if failure != nil {
-		s.withhold(failure, says.ID)
+		s.withhold(failure, says.responseID())
 		return true, nil
 	}
 	if instead != nil {
@@ -271,7 +271,7 @@ func (s *stream) withhold(failure error, id []byte) {
 	}
 }
 
-// refuse puts an error in the place of an event. id is that of the response in it; of a call's own stream the call's counts.
+// refuse puts an error in the place of an event. id is that of the response in it, nil: it is none; of a call's own stream the call's counts.
 func (s *stream) refuse(failure error, id []byte) {
 	if s.x.ID != nil {
 		id = s.x.ID

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"net/http"
 	"slices"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -417,26 +418,30 @@ func TestAResultThatItsClientDidNotWaitForIsNotGiven(t *testing.T) {
 
 // The result of a task that comes down the stream with which its client goes on was given, as one that comes down the first.
 func TestAResultOnAStreamThatGoesOnIsGiven(t *testing.T) {
-	for related, want := range map[bool]int{true: 0, false: 1} {
+	const related = `,"_meta":{"io.modelcontextprotocol/related-task":{"taskId":"ID"}}`
+	for name, tc := range map[string]struct {
+		says string
+		want int
+	}{
+		"its result":    {`"content":[]` + related, 0},
+		"another one's": {`"content":[]`, 1},
+		"its state":     {`"taskId":"ID","status":"working","createdAt":"2026-01-01T00:00:00Z","lastUpdatedAt":"2026-01-01T00:00:00Z","ttl":60000` + related, 1},
+	} {
 		synctest.Test(t, func(t *testing.T) {
 			f := newRig(t, rigOptions{size: 1})
 			session := f.initialize()
 			core := f.newCoreTask(session, 3600)
-			meta := "{}"
-			if related {
-				meta = `{"io.modelcontextprotocol/related-task":{"taskId":"` + core + `"}}`
-			}
 			f.servers[0].inject(func(w http.ResponseWriter, r *http.Request, body []byte) bool {
 				if r.Method == http.MethodGet {
-					return say(eventsType, `data: {"jsonrpc":"2.0","id":1,"result":{"content":[],"_meta":`+meta+`}}`+"\n\n")(w, r, body)
+					return say(eventsType, `data: {"jsonrpc":"2.0","id":1,"result":{`+strings.ReplaceAll(tc.says, "ID", core)+`}}`+"\n\n")(w, r, body)
 				}
 				return methodIn(body) == "tasks/result" && breakAfter("id: 1\ndata:\n\n", true)(w, r, body)
 			})
 			f.legacy(session, "tasks/result", byID(core))
 			f.do(f.request(t.Context(), http.MethodGet, "", append(legacyHeader(session), "Last-Event-Id", "1")...))
 			synctest.Wait()
-			if owned, err := f.bindings.Owned(t.Context(), "p", "a"); err != nil || owned.Tasks != want {
-				t.Errorf("named by the result: %v; got %+v, %v, want %d tasks", related, owned, err, want)
+			if owned, err := f.bindings.Owned(t.Context(), "p", "a"); err != nil || owned.Tasks != tc.want {
+				t.Errorf("%s: got %+v, %v, want %d tasks", name, owned, err, tc.want)
 			}
 		})
 	}

@@ -34,7 +34,15 @@ func (p *peeked) peek(c *inbound.Call, message []byte, cut bool) {
 // isAnothers reports whether what was read, of an answer that is one message, is the response to another request than the one with this
 // id: somebody else is to have it.
 func (p *peeked) isAnothers(id []byte) bool {
-	return p.err == nil && id != nil && p.HasID() && p.IsCrossed(id)
+	return p.err == nil && id != nil && p.HasID() && p.IsCrossed(id) && !p.MayAnswer(id)
+}
+
+// responseID is the id of what was read where that is a response; nil: it is none.
+func (p *peeked) responseID() []byte {
+	if p.Method != "" || !p.HasResult && !p.IsError {
+		return nil
+	}
+	return p.ID
 }
 
 // observe looks at what a piece of an answer says and records it, before the
@@ -58,6 +66,9 @@ func (x *request) observe(u *routing.Upstream, piece *exchange.Piece, says *peek
 		if err == nil {
 			one.peek(x.Call, message, piece.Cut)
 		}
+		if x.isOfAnother(&one, one.isAnothers(x.asks())) {
+			continue
+		}
 		if instead, err := x.observeMessage(u, message, &one, strict); instead != nil || err != nil {
 			return instead, err
 		}
@@ -70,7 +81,7 @@ func (x *request) observeMessage(u *routing.Upstream, message []byte, says *peek
 	x.made.Heed(u, message)
 	switch {
 	case says.err == nil:
-		if x.HTTP.Method == wire.MethodGet && says.HasResult && !says.CreatesTask() {
+		if x.HTTP.Method == wire.MethodGet && says.HasResult && says.Task.ID == "" { // what tells of a task's state is no outcome
 			x.recorder.Resumed(u, message, &says.Answer)
 		}
 		return x.record(u, &says.Answer)

@@ -31,7 +31,7 @@ func debtOf(calls []mcp.Call) (d debt) {
 // begin notes that a response is here, or the beginning of it.
 func (d *debt) begin(a *mcp.Answer) {
 	for i, id := range d.open {
-		if a.Answers(id) {
+		if a.Answers(id) || len(d.open) == 1 && a.MayAnswer(id) {
 			d.begun = append(d.begun, id)
 			d.open = slices.Delete(d.open, i, i+1)
 			return
@@ -60,6 +60,12 @@ func (x *request) asks() []byte {
 		return c.ID
 	}
 	return nil
+}
+
+// isOfAnother reports whether what was read says nothing of this request, or of what the caller is given by it, where it is the response to
+// another one, as another says.
+func (x *request) isOfAnother(says *peeked, another bool) bool {
+	return another && (!says.CreatesTask() || x.AboutTask)
 }
 
 // passesOver reports whether a piece is of the response to another request, as another says, that nobody is to have: it may be of another

@@ -174,6 +174,11 @@ func (a *Answer) Answers(id []byte) bool {
 	return a.Method == "" && a.ID != nil && (bytes.Equal(a.ID, id) || IDKey(a.ID) == IDKey(id))
 }
 
+// MayAnswer is Answers that takes "1" for 1, and 1 for "1": some servers answer so, and clients pass over it.
+func (a *Answer) MayAnswer(id []byte) bool {
+	return a.Answers(id) || a.Method == "" && a.HasID() && bytes.Equal(bytes.Trim(a.ID, `"`), bytes.Trim(id, `"`))
+}
+
 // IsNobodys reports whether a is an error that names no request (JSON-RPC 2.0, "Response object").
 func (a *Answer) IsNobodys() bool {
 	return a.Method == "" && a.IsError && (a.ID == nil || string(a.ID) == "null")

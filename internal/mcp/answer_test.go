@@ -254,6 +254,20 @@ func validAnswer(data []byte) bool {
 	return !result.repeats(resultNames) && !params.repeats(taskNames) && !failure.repeats(errorNames) && !core.repeats(taskNames)
 }
 
+// Some servers answer 1 with "1", and clients take that.
+func TestAnAnswerMayTellItsIDAsAText(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		id, asked string
+		want      bool
+	}{{"1", "1", true}, {`"1"`, "1", true}, {"1", `"1"`, true}, {"1.0", "1", true}, {`"2"`, "1", false}, {"null", `"null"`, false}, {`"a"`, `"b"`, false}} {
+		a, err := PeekAnswer([]byte(`{"jsonrpc":"2.0","id":`+c.id+`,"result":{}}`), false)
+		if got := a.MayAnswer([]byte(c.asked)); err != nil || got != c.want {
+			t.Errorf("%s to %s: got %v, %v", c.id, c.asked, got, err)
+		}
+	}
+}
+
 // The code of an error is a number, however that is written.
 func TestCodesAreNumbers(t *testing.T) {
 	t.Parallel()

@@ -111,6 +111,28 @@ func TestSessionsOfTasksAloneKeepNobodyOut(t *testing.T) {
 	})
 }
 
+// Who had most of all once, and whose sessions count no more, does not stand for who has most now.
+func TestSessionsOfTasksAloneOfTheNextCallerKeepNobodyOut(t *testing.T) {
+	for range 8 { // in whichever order callers are looked at
+		bridged(t, withTask(kind{}, where), func(o *Options) { o.Sessions = 5 }, func(r *rig) {
+			makes := func(caller string, each ...string) {
+				for _, asks := range each {
+					g := r.do(asking{name: "must", caller: caller, declares: `{` + asks + `,"extensions":{"io.modelcontextprotocol/tasks":{}}}`})
+					if g.status != 200 {
+						t.Errorf("%s got %d %s", caller, g.status, g.text)
+					}
+				}
+			}
+			all := []string{`"roots":{}`, `"sampling":{}`, `"elicitation":{}`}
+			makes("alice", all...)
+			makes("carol", all[0])
+			makes("dave", all[0])
+			makes("bob", all...) // which alice's make room for
+			makes("erin", all[0])
+		})
+	}
+}
+
 // Nor while one lives that was made by the call itself.
 func TestAnotherBerthEndsNoSessionOfTheTaskThatItMade(t *testing.T) {
 	bridged(t, asksThenTasks("optional", ""), nil, func(r *rig) {

@@ -46,14 +46,23 @@ func (p *Pool) park(whose string) bool {
 	return true
 }
 
-// greediest is the caller who has more than half of the sessions that may be open, unless that is the one who asks; "": there is none.
-// The caller holds Pool.mu.
-func (p *Pool) greediest(asks string) string {
-	has := map[string]int{}
+// greediest is, of the callers who have more than half of the sessions that may be open, parked ones among them, the one with most that
+// count, unless that is the one who asks; "": there is none. The caller holds Pool.mu.
+func (p *Pool) greediest(asks string) (whose string) {
+	has, count := map[string]int{}, map[string]int{}
 	for _, s := range p.shelves {
-		if has[s.whose] += len(s.loans); s.whose != asks && has[s.whose] > p.settings().Most/2 {
-			return s.whose
+		has[s.whose] += len(s.loans)
+		for _, l := range s.loans {
+			if !l.parked {
+				count[s.whose]++
+			}
 		}
 	}
-	return ""
+	most := 0
+	for caller, n := range has {
+		if caller != asks && n > p.settings().Most/2 && count[caller] > most {
+			whose, most = caller, count[caller]
+		}
+	}
+	return whose
 }
