@@ -70,6 +70,7 @@
 //	face.go                            what proxies need of below
 //	create.go, idempotency.go          tasks that are made, by their keys at most once
 //	creating.go, intime.go             how many at once, and how long the store may take for one
+//	outlook.go                         what would refuse one, before it is tried
 //	steps.go, moot.go, vigil.go,
 //	sessions.go                        what clients do to them, and to sessions that they live in
 //	reader.go, view.go                 how clients see them, in both dialects
