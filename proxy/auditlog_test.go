@@ -41,7 +41,7 @@ func (d *deeds) took(t *testing.T) (all []string) {
 	t.Helper()
 	d.journal.Flush()
 	for _, line := range d.take(t) {
-		if line["msg"] != "audit" || line["pool"] == nil || line["client"] == nil {
+		if line["msg"] != "audit" || line["method"] == nil || line["pool"] == nil || line["client"] == nil {
 			t.Errorf("a line lacks what each has: %v", line)
 		}
 		event := fmt.Sprint(line["event"], " ", line["task"], " ", line["caller"])

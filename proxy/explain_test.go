@@ -15,6 +15,7 @@ import (
 
 	"berth/internal/api"
 	"berth/internal/limit"
+	"berth/internal/storage/redistest"
 	"berth/internal/wire"
 	"berth/proxy"
 	"berth/proxy/explain"
@@ -163,10 +164,32 @@ func TestWhatIsExplainedIsWhatHappens(t *testing.T) {
 		"a poll of berth's own task":       {rule: func(*upgrade.Rule) {}, request: func(f *rig) *http.Request { return pollOf(f, madeOf(f, greet(f))) }, want: "answer"},
 		"a task of berth's that is none":   {rule: func(*upgrade.Rule) {}, request: func(f *rig) *http.Request { id := madeOf(f, greet(f)); return pollOf(f, id[:len(id)-1]+"x") }, want: "ask"},
 		"a method for berth's tasks only":  {rule: func(*upgrade.Rule) {}, request: func(f *rig) *http.Request { return f.modernRequest(f.t.Context(), "tasks/result", "x", byID("x")) }, want: "refuse"},
-		"too many polls":                   {options: rigOptions{options: func(o *proxy.Options) { o.Limits.Polls = 0.1 }}, request: func(f *rig) *http.Request { f.poll("x"); return pollOf(f, "y") }, want: "refuse"},
-		"a tool whose rule has room":       {options: ratedOnce(), request: func(f *rig) *http.Request { return greet(f) }, want: "forward"},
-		"a tool that is called too often":  {options: ratedOnce(), request: func(f *rig) *http.Request { f.do(greet(f)); return greet(f) }, want: "refuse"},
-		"too many unknown ids":             {options: rigOptions{options: func(o *proxy.Options) { o.Limits.UnknownIDs = 0.1 }}, request: func(f *rig) *http.Request { f.poll("x"); return pollOf(f, "y") }, want: "refuse"},
+		"one task too many of a principal": {options: rigOptions{principals: true}, asSent: true, rule: func(r *upgrade.Rule) { r.LivePerPrincipal = 1 }, request: func(f *rig) *http.Request {
+			f.servers[0].inject(sayNothing)
+			f.do(greet(f, userHeader, "alice"))
+			return greet(f, userHeader, "alice")
+		}, want: "refuse"},
+		"one task too many of a process": {rule: func(r *upgrade.Rule) { r.LivePerProcess = 1 }, request: func(f *rig) *http.Request {
+			f.servers[0].inject(sayNothing)
+			f.do(greet(f))
+			return greet(f)
+		}, want: "refuse"},
+		"one task more than may be kept": {options: rigOptions{kept: upgrade.Bounds{TasksPerCaller: 1}}, rule: func(*upgrade.Rule) {}, request: func(f *rig) *http.Request {
+			madeOf(f, greet(f))
+			return greet(f)
+		}, want: "refuse"},
+		"another call under a key": {rule: func(*upgrade.Rule) {}, request: func(f *rig) *http.Request {
+			madeOf(f, f.modernRequest(f.t.Context(), "tools/call", "greet", `"name":"greet","arguments":{"name":"y"}`, "Idempotency-Key", "k"))
+			return greet(f, "Idempotency-Key", "k")
+		}, want: "refuse"},
+		"an update without answers": {rule: func(*upgrade.Rule) {}, request: func(f *rig) *http.Request {
+			id := madeOf(f, greet(f))
+			return f.modernRequest(f.t.Context(), "tasks/update", id, byID(id))
+		}, want: "refuse"},
+		"too many polls":                  {options: rigOptions{options: func(o *proxy.Options) { o.Limits.Polls = 0.1 }}, request: func(f *rig) *http.Request { f.poll("x"); return pollOf(f, "y") }, want: "refuse"},
+		"a tool whose rule has room":      {options: ratedOnce(), request: func(f *rig) *http.Request { return greet(f) }, want: "forward"},
+		"a tool that is called too often": {options: ratedOnce(), request: func(f *rig) *http.Request { f.do(greet(f)); return greet(f) }, want: "refuse"},
+		"too many unknown ids":            {options: rigOptions{options: func(o *proxy.Options) { o.Limits.UnknownIDs = 0.1 }}, request: func(f *rig) *http.Request { f.poll("x"); return pollOf(f, "y") }, want: "refuse"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			last := new(proxy.Decisions)
@@ -197,6 +220,23 @@ func TestWhatIsExplainedIsWhatHappens(t *testing.T) {
 			f.eventually("the decision", func() bool { return len(last.Last(proxy.DecisionsKept, anyDecision)) > seen })
 			holds(t, told, got, last.Last(1, anyDecision)[0])
 		})
+	}
+}
+
+// What becomes of a call while the store is away is what its rule says.
+func TestWhatIsExplainedWhileTheStoreIsAway(t *testing.T) {
+	for policy, want := range map[upgrade.StorePolicy]string{upgrade.StoreSync: "forward", upgrade.StoreRefuse: "refuse"} {
+		redis := redistest.Start(t)
+		f := newUpgraded(t, rigOptions{store: openStore(t, redis.URL())}, func(r *upgrade.Rule) { r.OnStoreDown = policy })
+		f.answers(sayResult(done))
+		greet := func(header ...string) *http.Request {
+			return f.modernRequest(t.Context(), "tools/call", "greet", `"name":"greet","arguments":{}`, header...)
+		}
+		redis.Kill()
+		f.eventually("what the rule says", func() bool { return f.explains(greet(), nil).Answer.Action == want })
+		if told := f.explains(greet("Idempotency-Key", "k"), nil); told.Answer.Code != "store_unavailable" {
+			t.Errorf("%s: with a key: told %+v", policy, told.Answer)
+		}
 	}
 }
 

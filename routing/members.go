@@ -105,7 +105,9 @@ func (p *Pool) adopt(u *Upstream, later bool) *Upstream {
 		u.live = new(live)
 		p.welcome(u.live, later)
 	case u.live == nil:
-		u.live = known
+		if u.live = known; later && p.members.Load().byName[u.Name] == nil && known.inflight.Load() == 0 {
+			p.welcome(known, later) // it has left, and may be another process by now
+		}
 	case known != nil && known != u.live: // it has left this pool before, and others hold it as it is
 		again := *u
 		again.live = known

@@ -212,6 +212,12 @@ func TestSlowStart(t *testing.T) {
 			time.Sleep(time.Hour)
 			p.Replace(upstreams("a", "new"))
 		},
+		"back": func(p *routing.Pool) { // under the name of one where a call waits for its client
+			p.Find("new").Wait()
+			p.Replace(upstreams("a"))
+			time.Sleep(time.Hour)
+			p.Replace(upstreams("a", "new"))
+		},
 		"undrained": func(p *routing.Pool) {
 			p.SetDrains(map[string]routing.Drain{"new": {Since: time.Now()}})
 			time.Sleep(time.Hour)

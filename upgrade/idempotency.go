@@ -37,6 +37,15 @@ func (m *Maker) once(ctx context.Context, c *task.Creation, key string) (task.On
 	return c.OnceOf("authorization "+who.Credentials, key), err
 }
 
+// used is what stands for the call's key, by each of its names, or fails with storage.ErrNotFound.
+func (m *Maker) used(ctx context.Context, c *task.Creation, once task.Once, key string) (ledger.UsedKey, error) {
+	used, err := m.ledger.Once.Used(ctx, once)
+	if older := c.EarlierOnce(key); errors.Is(err, storage.ErrNotFound) && older != (task.Once{}) {
+		return m.ledger.Once.Used(ctx, older)
+	}
+	return used, err
+}
+
 // CreateOnce is Create for a call that bears an idempotency key. If the same call was made
 // under the key before, held is nil and earlier is its task as it stands, without an
 // outcome or a place in a queue. Before a task is made admit is asked, once; nil: nobody is. Errors are its own, Create's,
@@ -50,10 +59,7 @@ func (m *Maker) CreateOnce(ctx context.Context, c task.Creation, key string, adm
 		return nil, View{}, ledger.Unavailable(err)
 	}
 	for {
-		used, err := m.ledger.Once.Used(limit, once)
-		if older := c.EarlierOnce(key); errors.Is(err, storage.ErrNotFound) && older != (task.Once{}) {
-			used, err = m.ledger.Once.Used(limit, older)
-		}
+		used, err := m.used(limit, &c, once, key)
 		switch {
 		case errors.Is(err, storage.ErrNotFound):
 			if err := m.ledger.Epoch.MissKey(limit); !errors.Is(err, ledger.ErrUnknown) {

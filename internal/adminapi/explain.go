@@ -31,7 +31,7 @@ func (e *explanations) serveExplainID(ctx context.Context, r *http.Request) (any
 	case errors.Is(err, explain.ErrNoPool):
 		return nil, admin.NotFound("there is no pool " + query.Get("pool"))
 	case errors.Is(err, explain.ErrNoTrace):
-		return nil, admin.NotFound("no pool knows the id; name a pool to be told what a request there would get")
+		return nil, admin.NotFound("no pool knows the id, or none without knowing whose it is: name its caller, or a pool to be told what a request there would get")
 	}
 	return told, e.outages.fault(err)
 }

@@ -22,7 +22,7 @@ const (
 	fileMode   = 0o640
 
 	writeTime = 500 * time.Millisecond // that a FIFO has for what is written; of a file on a disk nobody can bound it
-	patience  = time.Second            // after which a file that takes nothing is told of, and not waited for any more at the end
+	patience  = time.Second            // after which a file that takes nothing is told of; at the end it is waited for twice as long
 )
 
 var errStuck = errors.New("it takes nothing")
@@ -167,15 +167,13 @@ func (f *file) note(err error) {
 	}
 }
 
-// close closes the file. What is kept still is lost, and so are lines that wait for a file that hangs.
-func (f *file) close(waiting int64) {
+// close closes the file, unless that hangs until ctx ends. What is kept still is lost, and so are so many lines that wait for it.
+func (f *file) close(ctx context.Context, waiting int64) {
 	f.retry.Stop()
-	late := time.NewTimer(patience)
-	defer late.Stop()
 	select {
 	case f.turn <- struct{}{}:
 		defer func() { <-f.turn }()
-	case <-late.C:
+	case <-ctx.Done():
 		f.tellLost(f.writing.Load() + waiting)
 		return
 	}
@@ -183,8 +181,8 @@ func (f *file) close(waiting int64) {
 		f.note(f.append(f.kept))
 		f.retry.Stop()
 	}
-	if f.failing != nil {
-		f.tellLost(count(f.kept))
+	if f.failing != nil || waiting > 0 {
+		f.tellLost(count(f.kept) + waiting)
 	}
 	if f.out != nil {
 		_ = f.out.Close()

@@ -1,6 +1,7 @@
 package auditlog
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -106,8 +107,12 @@ func (l *Log) Close() {
 	if l == nil {
 		return
 	}
-	l.journal.Flush()
-	if l.file != nil {
-		l.file.close(l.journal.Waiting())
+	if l.file == nil {
+		l.journal.Flush()
+		return
 	}
+	ctx, cancel := context.WithTimeout(context.Background(), 2*patience)
+	defer cancel()
+	l.journal.FlushFor(ctx)
+	l.file.close(ctx, l.journal.Waiting())
 }

@@ -12,6 +12,7 @@ package journal
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"io"
 	"log/slog"
@@ -175,6 +176,17 @@ func (j *Journal) await(done <-chan struct{}) {
 		j.mu.Lock()
 		defer j.mu.Unlock()
 		j.stalled = true
+	}
+}
+
+// FlushFor writes what waits, and waits for that until ctx ends, though the output is stalled.
+func (j *Journal) FlushFor(ctx context.Context) {
+	j.mu.Lock()
+	done := j.ask()
+	j.mu.Unlock()
+	select {
+	case <-done:
+	case <-ctx.Done():
 	}
 }
 

@@ -15,6 +15,7 @@ var (
 	errNoEvent     = &mcp.Error{Status: wire.StatusBadRequest, Code: mcp.CodeBadRequest, Message: "Bad Request: no stream can be resumed from that event"}
 	errConflict    = &mcp.Error{Status: wire.StatusConflict, Code: mcp.CodeBadRequest, Message: "Conflict: the stream is being read"}
 	errMethod      = &mcp.Error{Status: wire.StatusMethodNotAllowed, Code: mcp.CodeBadRequest, Message: "Method not allowed"}
+	errEnd         = &mcp.Error{Status: wire.StatusMethodNotAllowed, Code: mcp.CodeBadRequest, Message: "Method not allowed: the stream has ended with that event"}
 
 	errFull = &mcp.Error{
 		Status: wire.StatusServiceUnavailable, Code: mcp.CodeUnavailable, Message: "too many sessions are open",

@@ -77,7 +77,7 @@ func (f *Face) Send(ctx context.Context, request *exchange.Request, wait time.Du
 		return f.post(ctx, request, wait)
 	}
 	if request.Method != wire.MethodGet && request.Method != wire.MethodDelete {
-		return notAllowed(), nil
+		return notAllowed(errMethod), nil
 	}
 	if version := request.Header.Get(mcp.HeaderVersion); mcp.IsModern(version) {
 		return exchange.Refusal(errVersion(version), nil), nil
@@ -93,8 +93,8 @@ func (f *Face) Send(ctx context.Context, request *exchange.Request, wait time.Du
 	return s.listen(ctx, request.Header.Get(mcp.HeaderLastEvent)), nil
 }
 
-func notAllowed() *wire.Response {
-	response := exchange.Refusal(errMethod, nil)
+func notAllowed(why *mcp.Error) *wire.Response {
+	response := exchange.Refusal(why, nil)
 	response.Header.Set("Allow", "GET, POST, DELETE")
 	return response
 }

@@ -14,7 +14,8 @@ const (
 	keepEnded = 5 * time.Minute // how long they are
 )
 
-// listen answers a GET: the standing stream, or the rest of another one.
+// listen answers a GET: the standing stream, or the rest of another one. Of one that has ended nothing follows its last event, and there is no
+// stream (405): some clients take an error for no answer and ask on, and an empty stream for their standing one that broke.
 func (s *session) listen(ctx context.Context, last string) *wire.Response {
 	from, after := s.standing, fresh
 	if last != "" {
@@ -27,6 +28,8 @@ func (s *session) listen(ctx context.Context, last string) *wire.Response {
 	switch {
 	case errors.Is(err, errStands):
 		return exchange.Refusal(errConflict, nil)
+	case errors.Is(err, errOver):
+		return notAllowed(errEnd)
 	case err != nil:
 		return exchange.Refusal(errNoEvent, nil)
 	}

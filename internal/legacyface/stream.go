@@ -25,6 +25,7 @@ var (
 	errStands = errors.New("legacyface: another reads the stream")
 	errGone   = errors.New("legacyface: what follows that event is not kept any more")
 	errBehind = errors.New("legacyface: the reader fell behind")
+	errOver   = errors.New("legacyface: nothing follows the stream's last event")
 )
 
 // stream is a stream of events to a client, who may come back to it.
@@ -120,7 +121,7 @@ func (s *stream) kept() (events, size int) {
 const fresh = -1
 
 // read returns a reader of what follows the event numbered after, until ctx ends. left is told
-// when it is done. The error is errStands or errGone.
+// when it is done. The error is errStands, errGone or, of a call's stream, errOver.
 func (s *stream) read(ctx context.Context, after int, left func()) (io.ReadCloser, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -133,6 +134,8 @@ func (s *stream) read(ctx context.Context, after int, left func()) (io.ReadClose
 		return nil, errStands
 	case next < s.first || next > s.first+len(s.events):
 		return nil, errGone
+	case s.ended && s.number != standing && after != fresh && next == s.first+len(s.events):
+		return nil, errOver
 	}
 	r := &reader{stream: s, next: next, woken: make(chan struct{}, 1), left: left}
 	s.reader = r

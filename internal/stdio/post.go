@@ -60,15 +60,18 @@ func (s *Server) take(p patience, request *exchange.Request, calls []mcp.Call, r
 	session.touched = time.Now()
 	var requests []*call
 	var bodies [][]byte
+	var unread *mcp.Error
 	for i := range calls {
 		if c := &calls[i]; c.Kind == mcp.KindRequest {
 			requests, bodies = append(requests, newCall(session, c, raws[i])), append(bodies, raws[i])
-		} else if refused := s.tell(session, c, raws[i]); refused != nil && len(calls) == 1 {
-			s.mu.Unlock()
-			return turnAway(refused, nil), nil
+		} else if refused := s.tell(session, c, raws[i]); refused != nil {
+			unread = refused
 		}
 	}
 	switch {
+	case len(requests) == 0 && unread != nil: // what else there is may come again
+		s.mu.Unlock()
+		return turnAway(unread, nil), nil
 	case len(requests) == 0:
 		s.mu.Unlock()
 		return wire.Whole(wire.StatusAccepted, nil), nil

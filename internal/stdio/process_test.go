@@ -129,7 +129,7 @@ func TestAnswerThatIsTooLongFailsItsCallAlone(t *testing.T) {
 	a, b := r.open(""), r.open("")
 	hanging := b.begin("1", "hang", "")
 	hanging.message()
-	for _, where := range []string{"first", "last"} {
+	for _, where := range []string{"first", "last", "last of three"} {
 		if got := a.call("huge", where); got != "error: the process's answer is longer than 4194304 bytes" {
 			t.Errorf("its id %s: got %.200q", where, got)
 		}
@@ -144,6 +144,36 @@ func TestAnswerThatIsTooLongFailsItsCallAlone(t *testing.T) {
 	}
 	if got := a.call("babble", ""); !strings.Contains(got, "a line of its stdout is longer than 4194304 bytes") {
 		t.Errorf("of a line that is no answer: got %.200q", got)
+	}
+}
+
+// Nobody waits for the answer to a call that was given up: one that is too long is dropped as any other.
+func TestAnswerThatIsTooLongAndComesTooLateIsDropped(t *testing.T) {
+	r := newRig(t, "server", func(o *Options, _ *timing) { o.Isolation = IsolateAll })
+	a, b := r.open(""), r.open("")
+	a.begin("1", "hang", "").message()
+	var given string
+	r.mu.Lock()
+	for p := range r.peers {
+		for n := range p.calls {
+			given = strconv.FormatInt(n, 10)
+		}
+	}
+	r.mu.Unlock()
+	a.reach(a.request("DELETE", a.session, "", ""))
+	if got := b.call("huge", given); got != "answered another" {
+		t.Errorf("got %.200q", got)
+	}
+	if got := b.call("huge", "1000"); !strings.Contains(got, "a line of its stdout is longer than 4194304 bytes") {
+		t.Errorf("of an answer to what was never asked: got %.200q", got)
+	}
+}
+
+// A question that is too long is no answer, whatever words stand in it.
+func TestQuestionThatIsTooLongIsNoAnswer(t *testing.T) {
+	r := newRig(t, "server")
+	if got := r.open("").call("question", ""); !strings.Contains(got, "a line of its stdout is longer than 4194304 bytes") {
+		t.Errorf("got %.200q", got)
 	}
 }
 

@@ -31,9 +31,12 @@ func TestAnswerThatTheProcessDoesNotReadIsNotTaken(t *testing.T) {
 	c.call("deaf", "")
 	for c.post(tool("1", "echo", big)).Status == 200 { // until there is no more room
 	}
-	for range 2 {
-		if response := c.post(answer); response.Status != 503 {
-			t.Errorf("got %d, want 503", response.Status)
+	unknown := `{"jsonrpc":"2.0","id":0,"result":{}}`
+	for name, body := range map[string]string{"alone": answer, "in a batch": "[" + unknown + "," + answer + "]"} {
+		request := c.request("POST", c.session, "", body)
+		request.Header.Set("Mcp-Protocol-Version", "2025-03-26")
+		if response := c.reach(request); response.Status != 503 {
+			t.Errorf("%s: got %d, want 503", name, response.Status)
 		}
 	}
 	c.mu.Lock()

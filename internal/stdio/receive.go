@@ -48,23 +48,42 @@ func (p *peer) misanswered(number int64, what, reason string) bool {
 }
 
 // overlong takes a line that is too long, of which there are the head and the end. It reports whether it is the answer to a call, which
-// alone fails then: others may share the process.
-func (p *peer) overlong(_ *process.Process, head, end []byte) bool {
+// alone fails then, or was given up: others may share the process.
+func (p *peer) overlong(from *process.Process, head, end []byte) bool {
 	p.heard.Store(int64(time.Since(p.begun)))
 	head = mcp.Unmarked(bytes.TrimSpace(head))
 	number := answeredBy(head)
 	if number == 0 {
 		number = answeredAtLast(head, append(head[max(0, len(head)-maxShown):len(head):len(head)], end...))
 	}
-	return p.misanswered(number, fmt.Sprintf("is longer than %d bytes", p.server.options.MaxLine), mcp.ReasonAnswerTooLarge)
+	return p.misanswered(number, fmt.Sprintf("is longer than %d bytes", p.server.options.MaxLine), mcp.ReasonAnswerTooLarge) || p.isGivenUp(from, number)
 }
 
-// answeredBy returns the number of the call that a line seems to answer: its id, which stands before the result or error; 0: it answers none.
+// isGivenUp reports whether the process was given a call of this number, and nobody waits for its answer any more.
+func (p *peer) isGivenUp(from *process.Process, number int64) bool {
+	p.server.mu.Lock()
+	defer p.server.mu.Unlock()
+	if number < 1 || number > p.next || p.calls[number] != nil {
+		return false
+	}
+	p.crossed(from)
+	return true
+}
+
+// crossed tells, once a process, of an answer that nobody waits for. The caller holds the server's mutex.
+func (p *peer) crossed(from *process.Process) {
+	if p.once("crossed") {
+		from.Log.Info("stdio process answers what nobody has asked, or asked no more")
+	}
+}
+
+// answeredBy returns the number of the call that a line seems to answer: its id, which stands before the result or error; 0: it answers
+// none, as a question does not.
 func answeredBy(line []byte) (n int64) {
 	head := line[:min(len(line), maxShown)]
 	before, _, isResult := bytes.Cut(head, []byte(`"result"`))
 	before, _, isError := bytes.Cut(before, []byte(`"error"`))
-	if !isResult && !isError {
+	if !isResult && !isError || bytes.Contains(before, []byte(`"method"`)) {
 		return 0
 	}
 	_, id, _ := bytes.Cut(before, []byte(`"id"`))
@@ -74,12 +93,12 @@ func answeredBy(line []byte) (n int64) {
 }
 
 var (
-	resultFirst = regexp.MustCompile(`^\{\s*"(?:result|error)"\s*:`)
+	resultFirst = regexp.MustCompile(`^\{\s*(?:"jsonrpc"\s*:\s*"2\.0"\s*,\s*)?"(?:result|error)"\s*:`)
 	idLast      = regexp.MustCompile(`,\s*"id"\s*:\s*([^,{}\s]+)\s*\}\s*$`)
 )
 
-// answeredAtLast is answeredBy of a line that begins with its result or error: some servers write the id behind that, as the last
-// member. What stands within the result has more braces behind it.
+// answeredAtLast is answeredBy of a line in which nothing but its version stands before the result or error: some servers write the id
+// behind that, as the last member. What stands within the result has more braces behind it.
 func answeredAtLast(head, end []byte) (n int64) {
 	if last := idLast.FindSubmatch(end); last != nil && resultFirst.Match(head) {
 		n, _ = answered(last[1])
@@ -128,9 +147,7 @@ func (p *peer) response(from *process.Process, message []byte, a *mcp.Answer) {
 	c := p.calls[n]
 	switch {
 	case c == nil:
-		if p.once("crossed") {
-			from.Log.Info("stdio process answers what nobody has asked, or asked no more")
-		}
+		p.crossed(from)
 	case c.session == nil:
 		p.answered = true
 		delete(p.calls, n)

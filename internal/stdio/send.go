@@ -33,9 +33,13 @@ func (s *Server) Send(ctx context.Context, request *exchange.Request, wait time.
 	case wire.MethodDelete:
 		return s.delete(request), nil
 	}
-	response := exchange.Refusal(&mcp.Error{Status: wire.StatusMethodNotAllowed, Code: mcp.CodeBadRequest, Message: "Method not allowed."}, nil)
+	return notAllowed("Method not allowed."), nil
+}
+
+func notAllowed(message string) *wire.Response {
+	response := exchange.Refusal(&mcp.Error{Status: wire.StatusMethodNotAllowed, Code: mcp.CodeBadRequest, Message: message}, nil)
 	response.Header.Set("Allow", "GET, POST, DELETE")
-	return response, nil
+	return response
 }
 
 // patience is how long somebody waits for an answer's headers.
@@ -56,7 +60,8 @@ func await[T any](p patience, done <-chan T) (value T, err error) {
 	}
 }
 
-// get serves a session's standing stream, or resumes one.
+// get serves a session's standing stream, or resumes one. Of one that has ended nothing follows its last event, and there is no stream (405):
+// some clients take an error for no answer and ask on, and an empty stream for their standing one that broke.
 func (s *Server) get(ctx context.Context, request *exchange.Request) *wire.Response {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -75,6 +80,8 @@ func (s *Server) get(ctx context.Context, request *exchange.Request) *wire.Respo
 	switch {
 	case errors.Is(err, errStreamTaken):
 		return exchange.Refusal(&mcp.Error{Status: wire.StatusConflict, Code: mcp.CodeBadRequest, Message: "Conflict: the stream has a reader"}, nil)
+	case errors.Is(err, errStreamOver):
+		return notAllowed("Method not allowed: the stream has ended with that event")
 	case err != nil:
 		return exchange.Refusal(badRequest("unknown event id"), nil)
 	}

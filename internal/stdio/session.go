@@ -67,8 +67,11 @@ func (s *session) resume(ctx context.Context, last string) (*streamReader, error
 	if name == s.standing.name {
 		st = s.standing
 	}
-	if !ok || st == nil {
+	switch {
+	case !ok || st == nil:
 		return nil, errUnknownEvent
+	case st != s.standing && st.endsWith(number):
+		return nil, errStreamOver
 	}
 	return st.read(ctx, number)
 }

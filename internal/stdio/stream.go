@@ -20,6 +20,7 @@ var (
 	errStreamTaken  = errors.New("stdio: the stream is being read")
 	errUnknownEvent = errors.New("stdio: the stream has no such event")
 	errStreamClosed = errors.New("stdio: the stream was closed by its reader")
+	errStreamOver   = errors.New("stdio: nothing follows the stream's last event")
 )
 
 // stream is what one request's answer, or a session's standing stream, consists of. Its events are
@@ -122,6 +123,13 @@ func (s *stream) end() {
 		s.ended = time.Now()
 		s.tell()
 	}
+}
+
+// endsWith reports whether the stream has ended with the event of this number.
+func (s *stream) endsWith(number int) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return !s.ended.IsZero() && number == s.next-1
 }
 
 // state says how much is remembered, whether somebody reads, since when nobody does, whether the

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"berth/internal/exchange/exchangetest"
 	"berth/internal/mcp"
 )
 
@@ -33,6 +34,25 @@ func TestStreamIsReadByOneAtATime(t *testing.T) {
 	}
 	if got := c.listen(first).text(); got != "1: {}" {
 		t.Errorf("resumed after its end: got %q", got)
+	}
+}
+
+// A stream that has ended is told again to who has not seen its end, and to nobody else: a client that asks on behind the answer is told that
+// there is no stream, and not given an empty one, of which it would take its standing stream to be broken.
+func TestNothingFollowsTheLastEventOfAStream(t *testing.T) {
+	c := newRig(t, "server").open("")
+	for name, body := range map[string]string{"a result": tool("1", "echo", ""), "an error": `{"jsonrpc":"2.0","id":2,"method":"prompts/get","params":{"name":"none"}}`} {
+		answer := c.stream(c.post(body))
+		want := answer.text()
+		answer.close()
+		response := c.get(answer.last)
+		if body := exchangetest.ReadAll(t, response); response.Status != 405 || response.Header.Get("Allow") == "" || !strings.Contains(body, "-32000") {
+			t.Errorf("%s, after its answer: got %d %s", name, response.Status, body)
+		}
+		before := strings.TrimSuffix(answer.last, "1") + "0"
+		if got := c.listen(before).text(); got != want {
+			t.Errorf("%s, after %s: got %q, want %q", name, before, got, want)
+		}
 	}
 }
 

@@ -86,13 +86,21 @@ func (f *fixture) call(m message) {
 		for range 100 {
 			fmt.Fprint(os.Stdout, strings.Repeat("x", 1<<20))
 		}
-	case "huge": // by its text the id stands first or last
+	case "huge": // by its text the id stands first or last, or it is the answer to a call before this one
 		long := `"result":{"content":[{"type":"text","text":"` + strings.Repeat("x", 5<<20) + `"}],"of":{"jsonrpc":"2.0","id":0}}`
-		if text == "last" {
-			f.say(`{` + long + `,"jsonrpc":"2.0","id":` + string(m.ID) + `}`)
-		} else {
+		switch text {
+		case "first":
 			f.say(`{"jsonrpc":"2.0","id":` + string(m.ID) + `,` + long + `}`)
+		case "last":
+			f.say(`{` + long + `,"jsonrpc":"2.0","id":` + string(m.ID) + `}`)
+		case "last of three":
+			f.say(`{ "jsonrpc": "2.0", ` + long + `, "id": ` + string(m.ID) + ` }`)
+		default:
+			f.say(`{"jsonrpc":"2.0","id":` + text + `,` + long + `}`)
+			f.text(m, "answered another")
 		}
+	case "question": // too long, under the id of the call itself
+		f.say(`{"jsonrpc":"2.0","id":` + string(m.ID) + `,"method":"sampling/createMessage","params":{"of":"result","text":"` + strings.Repeat("x", 5<<20) + `"}}`)
 	case "babble":
 		f.say(`{"method":"notifications/message","params":{"level":"info","data":"` + strings.Repeat("x", 5<<20) + `"},"jsonrpc":"2.0","id":` + string(m.ID) + `}`)
 	case "flood":

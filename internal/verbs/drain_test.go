@@ -30,7 +30,7 @@ func TestAnInterruptedWaitIsNoDeadline(t *testing.T) {
 	defer berth.Close()
 	ctx, interrupt := context.WithCancel(t.Context())
 	interrupt()
-	o := &operator{client: admin.NewClient(berth.URL, ""), out: io.Discard}
+	o := &operator{client: admin.NewClient(berth.URL, ""), out: io.Discard, errors: io.Discard}
 	err := o.awaitDrained(ctx, api.UpstreamsPath+"/p/a", time.Minute, drain.Status{Pool: "p", Name: "a"})
 	coded, ok := err.(cli.ExitCoder)
 	if !ok || coded.ExitCode() != codeFailed || !strings.Contains(err.Error(), "interrupted") {
@@ -50,9 +50,33 @@ func TestAWaitOutlivesAnOutageOfTheStore(t *testing.T) {
 		_, _ = w.Write([]byte(`{"pool":"p","name":"a","draining":true,"drained":true}`))
 	}))
 	defer berth.Close()
-	o := &operator{client: admin.NewClient(berth.URL, ""), out: io.Discard}
+	o := &operator{client: admin.NewClient(berth.URL, ""), out: io.Discard, errors: io.Discard}
 	if err := o.awaitDrained(t.Context(), api.UpstreamsPath+"/p/a", time.Minute, drain.Status{Pool: "p", Name: "a"}); err != nil || asked != 2 {
 		t.Errorf("asked %d times: %v", asked, err)
+	}
+}
+
+// Who waits is told, once, that nobody answers meanwhile.
+func TestAWaitTellsThatNobodyAnswers(t *testing.T) {
+	for verb, answers := range map[string][]string{
+		"drain --wait p/a": {`{"pool":"p","name":"a","draining":true}`, `{"pool":"p","name":"a","draining":true}`, "", "", `{"pool":"p","name":"a","draining":true,"drained":true}`},
+		"tasks watch t-1":  {`{"id":"t-1","state":"working"}`, "", "", `{"id":"t-1","state":"completed"}`},
+	} {
+		berth := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			answer := answers[0]
+			if answers = answers[1:]; answer == "" {
+				panic(http.ErrAbortHandler)
+			}
+			_, _ = io.WriteString(w, answer)
+		}))
+		var told bytes.Buffer
+		app := &cli.App{Writer: io.Discard, ErrWriter: &told, ExitErrHandler: func(*cli.Context, error) {}, Commands: Commands()}
+		t.Setenv("BERTH_ADMIN", berth.URL)
+		err := app.RunContext(t.Context(), append([]string{"berth"}, strings.Fields(verb)...))
+		berth.Close()
+		if err != nil || strings.Count(told.String(), "\n") != 1 || len(answers) > 0 {
+			t.Errorf("%s: told %q, %v, %d left", verb, &told, err, len(answers))
+		}
 	}
 }
 

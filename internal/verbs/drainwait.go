@@ -62,6 +62,7 @@ func (o *operator) awaitDrained(ctx context.Context, path string, limit time.Dur
 				fmt.Fprintln(o.out, time.Now().Format(time.TimeOnly), line)
 			}
 		}
+		o.waits(err)
 		switch {
 		case err == nil && status.Drained:
 			return o.print(status, func(io.Writer) error { return nil })

@@ -2,7 +2,6 @@ package verbs
 
 import (
 	"context"
-	"fmt"
 	"io"
 	"net/url"
 	"strconv"
@@ -77,19 +76,17 @@ func (o *operator) repeat(c *cli.Context, once func(ctx context.Context) error) 
 	defer cancel()
 	tick := time.NewTicker(max(c.Duration("watch"), 100*time.Millisecond))
 	defer tick.Stop()
-	var answered, told bool
+	answered := false
 	for {
 		err := once(ctx)
 		switch {
-		case err == nil:
-			answered, told = true, false
-		case ctx.Err() != nil:
-		case endsWatch(err, answered):
+		case err != nil && ctx.Err() != nil:
+		case err != nil && endsWatch(err, answered):
 			return err
-		case !told:
-			told = true
-			fmt.Fprintln(c.App.ErrWriter, err)
+		default:
+			o.waits(err)
 		}
+		answered = answered || err == nil
 		select {
 		case <-ctx.Done():
 			return nil

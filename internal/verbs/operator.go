@@ -43,7 +43,9 @@ func operatorFlags(more ...cli.Flag) []cli.Flag {
 type operator struct {
 	client *admin.Client
 	out    io.Writer
+	errors io.Writer
 	json   bool
+	away   bool            // nobody answered last, which was told
 	raw    json.RawMessage // what was answered last, as it came
 }
 
@@ -65,7 +67,7 @@ func newOperator(c *cli.Context) (*operator, error) {
 	if err := admin.CheckAddress(c.String("admin")); err != nil {
 		return nil, Misused("%s: --admin %s: %w", c.Command.HelpName, c.String("admin"), err)
 	}
-	o := &operator{client: admin.NewClient(c.String("admin"), token), out: c.App.Writer, json: c.Bool("json")}
+	o := &operator{client: admin.NewClient(c.String("admin"), token), out: c.App.Writer, errors: c.App.ErrWriter, json: c.Bool("json")}
 	return o, o.secure(c)
 }
 
@@ -128,6 +130,14 @@ func (o *operator) call(ctx context.Context, method, path string, in, out any) e
 	}
 	o.raw = raw
 	return nil
+}
+
+// waits tells of what a wait goes on through, once in a row; nil: berth answers.
+func (o *operator) waits(err error) {
+	if err != nil && !o.away {
+		fmt.Fprintln(o.errors, err)
+	}
+	o.away = err != nil
 }
 
 // failed gives the error of a failed call its exit code. As JSON a refusal that stands is told to programs as well.

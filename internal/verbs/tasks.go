@@ -190,6 +190,7 @@ func watchTask(c *cli.Context) error {
 				return err
 			}
 		}
+		o.waits(err)
 		answered = answered || !errors.Is(err, admin.ErrNoBerth)
 		switch {
 		case err == nil && t.State == "completed":

@@ -53,9 +53,7 @@ func (r *Record) logDeed(e end) {
 func (r *Record) logEvent(e end, event, reason string) {
 	l := r.reporter.beginDeed(e.at, event)
 	l.add("pool", r.call.PoolName())
-	if c := r.call.Single(); c != nil {
-		l.add("method", c.Method)
-	}
+	l.add("method", method(r.call))
 	if c := r.call.Single(); c != nil && event == deedNames[Made] {
 		l.add("tool", c.Name)
 	}

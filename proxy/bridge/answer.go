@@ -104,7 +104,7 @@ func (c *call) conclude(ctx context.Context, l *sessions.Session, a *mcp.Answer,
 		return refusal.Status, refusal.Body(c.id)
 	case a.IsError && a.ErrorCode == mcp.CodeElicitFirst:
 		return c.askFirst(ctx, message)
-	case a.IsError && a.ErrorCode == mcp.CodeMethodNotFound:
+	case a.IsError && a.ErrorCode == mcp.CodeMethodNotFound && !isOffered(c.Method, l.Version):
 		status = wire.StatusNotFound
 	default:
 		status = wire.StatusOK

@@ -100,3 +100,10 @@ var needs = map[string]string{
 func mayComplete(method, version string) bool {
 	return method == mcp.MethodComplete && version < "2025-03-26"
 }
+
+// isOffered reports whether a server of this version, which was sent a call and so has announced what the method needs, has the method:
+// a -32601 of its is about what the call names (2026-07-28, Streamable HTTP, "Protocol Version Header": 404 is for methods). A list names
+// nothing: a server may have resources, and no list of templates.
+func isOffered(method, version string) bool {
+	return isNamed(method) || method == mcp.MethodComplete && !mayComplete(method, version)
+}

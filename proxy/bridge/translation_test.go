@@ -34,9 +34,9 @@ func TestAnswersAreTranslated(t *testing.T) {
 		"a result":          {`"result":{"content":[ 1.0 ]}`, `"result":{"resultType":"complete","content":[ 1.0 ]}`, 200},
 		"an error":          {`"error":{"code":-32603,"message":"m"}`, `"error":{"code":-32603,"message":"m"}`, 200},
 		"no such resource":  {`"error":{"code":-32002,"message":"m","data":{"uri":"u"}}`, `"error":{"code":-32602,"message":"m","data":{"uri":"u"}}`, 200},
-		"no such method":    {`"error":{"code":-32601,"message":"m"}`, `"error":{"code":-32601,"message":"m"}`, 404},
+		"no such tool":      {`"error":{"code":-32601,"message":"m"}`, `"error":{"code":-32601,"message":"m"}`, 200},
 		"a code of its own": {`"error":{"code":-32021,"message":"m","data":{"mine":1}}`, `"error":{"code":-32603,"message":"m","data":{"mine":1}}`, 200},
-		"codes as numbers":  {`"error":{"code":-32601.0,"message":"m"}`, `"error":{"code":-32601,"message":"m"}`, 404},
+		"codes as numbers":  {`"error":{"code":-32601.0,"message":"m"}`, `"error":{"code":-32601,"message":"m"}`, 200},
 		"no such, likewise": {`"error":{"code":-3.2002e4,"message":"m"}`, `"error":{"code":-32602,"message":"m"}`, 200},
 		"a big result":      {`"result":` + big, `"result":{"resultType":"complete",` + big[1:], 200},
 	} {
@@ -57,6 +57,41 @@ func TestAnswersAreTranslated(t *testing.T) {
 			}
 		}
 	})
+}
+
+// A server that lacks a method is told from one that lacks what a call names: the former alone is 404.
+func TestAMethodThatTheServerOffersIsThere(t *testing.T) {
+	for way, of := range map[string]kind{"streamed": {}, "whole": {whole: true}} {
+		for version, completes := range map[string]int{"2024-11-05": 404, "2025-11-25": 200} {
+			of.does = `{"tools":{},"prompts":{},"resources":{},"completions":{}}`
+			u := tool(of, func(k *running) { k.result = `"error":{"code":-32601,"message":"no such"}` })
+			u.faults = func(w http.ResponseWriter, r *http.Request, m message) bool {
+				switch m.Method {
+				case "initialize":
+					u.initialize(inVersion{w, version}, m)
+				case "resources/templates/list", "completion/complete", "x/unknown":
+					respond(w, 200, `{"jsonrpc":"2.0","id":`+string(m.ID)+`,"error":{"code":-32601,"message":"no such"}}`)
+				default:
+					return false
+				}
+				return true
+			}
+			bridged(t, u, nil, func(r *rig) {
+				for method, want := range map[string]int{
+					"tools/call": 200, "prompts/get": 200, "resources/read": 200, "completion/complete": completes,
+					"resources/templates/list": 404, "x/unknown": 404,
+				} {
+					a := asking{method: method}
+					if want == 200 && method != "completion/complete" {
+						a.name = "asks"
+					}
+					if g := r.do(a); g.status != want || g.text != `{"jsonrpc":"2.0","id":1,"error":{"code":-32601,"message":"no such"}}` {
+						t.Errorf("%s of %s, %s: got %d %s, want %d", method, version, way, g.status, g.text, want)
+					}
+				}
+			})
+		}
+	}
 }
 
 // Completion was there before its capability was: a server of 2024-11-05 judges itself.
@@ -141,7 +176,7 @@ func TestBatchesAreTakenApart(t *testing.T) {
 func TestBodiesBeginWithAByteOrderMark(t *testing.T) {
 	u := tool(kind{mark: "\ufeff", lists: `{"tools":[{"name":"asks","inputSchema":{"type":"object"}}],"nextCursor":"2"}`}, where)
 	bridged(t, u, nil, func(r *rig) {
-		if g := r.do(asking{name: "none"}); g.status != 404 || g.text != `{"jsonrpc":"2.0","id":1,"error":{"code":-32601,"message":"Method not found"}}` {
+		if g := r.do(asking{name: "none"}); g.status != 200 || g.text != `{"jsonrpc":"2.0","id":1,"error":{"code":-32601,"message":"Method not found"}}` {
 			t.Errorf("an error: got %d %s", g.status, g.text)
 		}
 		g := r.do(asking{method: "tools/list"})

@@ -10,6 +10,7 @@ import (
 	"berth/proxy/tasks"
 	"berth/routing"
 	"berth/routing/trail"
+	"berth/upgrade"
 )
 
 func (e *explaining) ownTask(ctx context.Context) error {
@@ -42,6 +43,11 @@ func (e *explaining) ownTask(ctx context.Context) error {
 	if !e.byID && !e.Access.Caller(r.Way()).IsCreator(task) {
 		e.step("credentials", "would be judged", "they are not those that made the task: upstreams are asked whether they take them")
 	}
+	if r.Single().Method == mcp.MethodUpdateTask {
+		if _, err := tasks.AnswersTo(&task, r.Call); err != nil {
+			return err
+		}
+	}
 	e.answer("berth made the task: any berth answers from the store, whoever holds its call")
 	return nil
 }
@@ -53,12 +59,21 @@ func resultOf(err error) string {
 	return "not found"
 }
 
+// boundOf is the bound that an error says is reached, as metrics name it, "" if it says none.
+func boundOf(err error) string {
+	if refusal, ok := errors.AsType[*upgrade.Refusal](err); ok {
+		return refusal.Reason
+	}
+	return ""
+}
+
 func (e *explaining) newTask(ctx context.Context) error {
 	r := e.r
 	if err := tasks.CheckServed(r.Call, nil); err != nil {
 		return err
 	}
-	switch key, err := r.OnceKey(); {
+	key, err := r.OnceKey()
+	switch {
 	case err != nil:
 		return err
 	case key == "" && !r.Pool().TakesWork(): // with one it may be a task already
@@ -66,7 +81,7 @@ func (e *explaining) newTask(ctx context.Context) error {
 	}
 	looked := new(trail.Trail)
 	var d routing.Decision
-	err := r.Endpoint.Router.Decide(ctx, new(e.query(looked)), &d)
+	err = r.Endpoint.Router.Decide(ctx, new(e.query(looked)), &d)
 	e.trail(looked)
 	if err == nil && d.Owner == nil {
 		e.candidates(d, false)
@@ -75,6 +90,15 @@ func (e *explaining) newTask(ctx context.Context) error {
 		e.told.Owner = d.Owner.Name
 	}
 	rule := e.Guide.Tasks.Rule(r.Call)
+	switch err := e.Guide.Tasks.Outlook(ctx, r.Way(), key); {
+	case errors.Is(err, storage.ErrUnavailable) && key == "" && rule.OnStoreDown != upgrade.StoreRefuse:
+		e.step("task", "none", "the store is away: the call stays plain")
+		return e.routed(ctx)
+	case err != nil:
+		e.step("task", "refused", boundOf(err))
+		return err
+	}
+	e.step("task", "room", "")
 	detail := "with a task"
 	if rule.After > 0 {
 		detail = fmt.Sprintf("with the result if it comes within %v, else with a task", rule.After)

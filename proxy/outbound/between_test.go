@@ -43,6 +43,7 @@ func TestAStreamMayGoOnAsLongAsNobodySaysNo(t *testing.T) {
 	}{
 		"an answer":               {status(200), true},
 		"a refusal":               {status(404), false},
+		"a reader that stands":    {status(409), true},
 		"nobody listens":          {fails(exchange.SendError{Refused: true}), false},
 		"no descriptor left":      {fails(exchange.SendError{Starved: true}), true},
 		"no way to another berth": {fails(exchange.SendError{Between: true}), true},

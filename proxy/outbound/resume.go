@@ -16,7 +16,8 @@ const resumeTime = 2 * time.Second
 
 // CouldResume reports whether u, which broke a stream off, would let the client go on after
 // this event. It is asked as the client would ask, and its answer is left unread: clients
-// whose servers died give up resuming after a few attempts, and then wait for ever.
+// whose servers died give up resuming after a few attempts, and then wait for ever. A server
+// that has not seen yet that its reader is gone refuses another one, and knows the stream.
 func (w Way) CouldResume(ctx context.Context, u *routing.Upstream, event string) bool {
 	ctx, cancel := context.WithTimeout(ctx, resumeTime)
 	defer cancel()
@@ -33,5 +34,5 @@ func (w Way) CouldResume(ctx context.Context, u *routing.Upstream, event string)
 		return true // the client left
 	}
 	defer response.Body.Close()
-	return response.Status/100 != 4
+	return response.Status/100 != 4 || response.Status == wire.StatusConflict
 }

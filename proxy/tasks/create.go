@@ -7,6 +7,7 @@ import (
 	"berth/internal/mcp/inquiry"
 	"berth/internal/storage"
 	"berth/proxy/audit"
+	"berth/proxy/outbound"
 	"berth/upgrade"
 )
 
@@ -47,12 +48,21 @@ func (r *Request) Create(ctx context.Context) (plain bool, err error) {
 	return false, nil
 }
 
+// Outlook returns what would keep the call, which a rule says becomes a task, from becoming one now; nil: nothing that is known before
+// it is tried. Nothing is made or counted.
+func (f *Face) Outlook(ctx context.Context, w outbound.Way, key string) error {
+	return f.Tasks.Maker.Outlook(ctx, creationOf(w, f.Rule(w.Call)), key)
+}
+
 // creation is the call as a task, less what the dialect says.
 func (r *Request) creation(rule *upgrade.Rule) upgrade.Creation {
-	return upgrade.Creation{
-		Rule: rule, Tool: r.Single().Name, Asker: r.Asker(), Caller: r.Caller, Credentials: r.Digests(), Call: r.HeldCall(),
-		Origin: r.Rec.Origin(),
-	}
+	c := creationOf(r.Way, rule)
+	c.Origin = r.Rec.Origin()
+	return c
+}
+
+func creationOf(w outbound.Way, rule *upgrade.Rule) upgrade.Creation {
+	return upgrade.Creation{Rule: rule, Tool: w.Single().Name, Asker: w.Asker(), Caller: w.Caller, Credentials: w.Digests(), Call: w.HeldCall()}
 }
 
 // createOnce makes a task of a call that has a name, whatever the rule says of waiting

@@ -11,6 +11,7 @@ import (
 	"berth/internal/wire"
 	"berth/proxy/audit"
 	"berth/proxy/fault"
+	"berth/proxy/inbound"
 	"berth/upgrade"
 )
 
@@ -70,11 +71,8 @@ func (r *Request) update(ctx context.Context, id string) error {
 	if err != nil {
 		return err
 	}
-	answers, err := inquiry.Responses(r.Body)
+	answers, err := AnswersTo(&task, r.Call)
 	if err != nil {
-		return err
-	}
-	if err := task.CheckAnswers(answers); err != nil {
 		return err
 	}
 	envelope := r.Envelope()
@@ -83,6 +81,15 @@ func (r *Request) update(ctx context.Context, id string) error {
 		r.Rec.Does(audit.Answered, "")
 	}
 	return r.acknowledge(stepped(err))
+}
+
+// AnswersTo are the answers that an update gives to what the task asks.
+func AnswersTo(task *upgrade.Task, update *inbound.Call) ([]inquiry.Input, error) {
+	answers, err := inquiry.Responses(update.Body)
+	if err != nil {
+		return nil, err
+	}
+	return answers, task.CheckAnswers(answers)
 }
 
 // cancel gives up the task that the request is about, in the caller's name. Its

@@ -11,8 +11,11 @@ const (
 	// is struck off: a binding that is being made, or moved, is listed first.
 	StrikeAfter = 10 * time.Second
 
-	// forgetAfter is how long what was seen counts: nobody knows what a list has held since.
-	forgetAfter = 30 * StrikeAfter
+	// forgetAfter is how long what was seen counts, for who looks now and then: nobody knows what a list has held since.
+	forgetAfter = time.Hour
+
+	// crowdedAfter is forgetAfter where there is no room for others.
+	crowdedAfter = 30 * StrikeAfter
 
 	maxMissing = 10_000 // members that are looked at again
 )
@@ -50,7 +53,7 @@ func (m *missing) again(list Key, member string) bool {
 func (m *missing) hasRoom(now time.Time) bool {
 	if len(m.seen) >= maxMissing && now.Sub(m.swept) >= StrikeAfter {
 		m.swept = now
-		maps.DeleteFunc(m.seen, func(_ string, one seen) bool { return now.Sub(one.last) >= forgetAfter })
+		maps.DeleteFunc(m.seen, func(_ string, one seen) bool { return now.Sub(one.last) >= crowdedAfter })
 	}
 	return len(m.seen) < maxMissing
 }

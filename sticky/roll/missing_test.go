@@ -24,6 +24,8 @@ func TestWhatWasContradictedOnceIsNotStruckOff(t *testing.T) {
 		looks(false)
 		time.Sleep(1)
 		looks(true)
+		time.Sleep(30 * time.Minute) // of an operator who looks now and then
+		looks(true)
 		time.Sleep(forgetAfter)
 		looks(false)
 		time.Sleep(StrikeAfter)
@@ -59,7 +61,7 @@ func TestAnyNumberOfMembersIsStruckOff(t *testing.T) {
 			}
 			time.Sleep(StrikeAfter)
 		}
-		time.Sleep(forgetAfter)
+		time.Sleep(crowdedAfter)
 		for i := range maxMissing {
 			m.again(list, strconv.Itoa(i))
 		}

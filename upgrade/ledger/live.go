@@ -28,6 +28,23 @@ func (l *Ledger) CountLive(ctx context.Context, t *task.Task, most int) error {
 	return err
 }
 
+// LiveRoom is CountLive that counts nothing, and takes nothing out.
+func (l *Ledger) LiveRoom(ctx context.Context, t *task.Task, most int) error {
+	if most <= 0 || t.Principal == "" {
+		return nil
+	}
+	listed, err := l.Store.Members(ctx, l.Lists.LiveOf(t.Pool, t.Principal))
+	if err != nil || len(listed) < most {
+		return err
+	}
+	for _, id := range listed[:min(len(listed), pruneAtOnce)] {
+		if e, err := l.Records.Get(ctx, id); err == nil && e.State.Terminal() {
+			return nil
+		}
+	}
+	return &task.Refusal{Err: ErrTooMany, Reason: "live_per_principal"}
+}
+
 // pruneAtOnce bounds what one refusal may cost the store.
 const pruneAtOnce = 8
 

@@ -12,18 +12,23 @@ import (
 )
 
 // PruneQueue takes a task out of the line that task stands in if nobody holds it: a
-// fail-over may have brought the entry back, and it is in the way of those who come after.
-func (p *Places) PruneQueue(ctx context.Context, t *task.Task, other queues.Turn) {
+// fail-over may have brought the entry back, and it is in the way of those who come after. It returns the task if another process
+// holds it.
+func (p *Places) PruneQueue(ctx context.Context, t *task.Task, other queues.Turn) (elsewhere *task.Task) {
 	if p.holds(other.ID) {
-		return
+		return nil
 	}
 	e, err := p.ledger.Records.Get(ctx, other.ID)
 	if err == nil {
 		p.ledger.Overlooked.Meet(e.Task)
 	}
-	if errors.Is(err, ledger.ErrUnknown) || err == nil && e.Holder == "" {
+	switch {
+	case errors.Is(err, ledger.ErrUnknown) || err == nil && e.Holder == "":
 		_ = p.ledger.Queues.RemoveAs(ctx, t, other.Name) // or another time
+	case err == nil:
+		return e.Task
 	}
+	return nil
 }
 
 // PruneSlots gives back places whose holders are gone, or are this process and know nothing

@@ -2,6 +2,7 @@ package queues
 
 import (
 	"context"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -27,6 +28,8 @@ type Waits struct {
 	calls  uint64             // how often they were called
 	full   uint64             // the last call in which all places were found taken
 	pruned time.Time          // when places were looked at that nobody gives back
+
+	elsewhere map[string]time.Time // when calls that other processes hold were seen last that can go to one upstream alone, by task
 }
 
 type waiter struct {
@@ -52,7 +55,7 @@ func (q *Queues) Await(line, id string, slots int) (w *Waits, woken <-chan struc
 	defer q.mu.Unlock()
 	w = q.waiting[line]
 	if w == nil {
-		w = &Waits{Over: make(chan struct{}), q: q, line: line, by: map[string]*waiter{}, calls: 1}
+		w = &Waits{Over: make(chan struct{}), q: q, line: line, by: map[string]*waiter{}, calls: 1, elsewhere: map[string]time.Time{}}
 		q.waiting[line] = w
 	}
 	one := &waiter{woken: make(chan struct{}, 1), slots: slots}
@@ -189,13 +192,37 @@ func (w *Waits) IsFarBehind(at, places int) bool {
 		if i == at || before == places {
 			break
 		}
-		if one := w.by[s.ID]; one != nil && one.aside == w.calls && aside < mostAside {
+		if aside < mostAside && w.standsAside(s.ID) {
 			aside++
 		} else {
 			before++
 		}
 	}
 	return before == places
+}
+
+// asideFor is how long it counts that a call which another process holds can go to one upstream alone: it is looked at again by then.
+const asideFor = time.Minute
+
+// standsAside reports whether a call holds up nobody else. The caller has the lock.
+func (w *Waits) standsAside(id string) bool {
+	if one := w.by[id]; one != nil {
+		return one.aside == w.calls
+	}
+	seen, ok := w.elsewhere[id]
+	return ok && time.Since(seen) < asideFor
+}
+
+// StandAside notes that a call which another process holds can go to one upstream alone.
+func (w *Waits) StandAside(id string) {
+	w.q.mu.Lock()
+	defer w.q.mu.Unlock()
+	if len(w.elsewhere) >= mostAside {
+		maps.DeleteFunc(w.elsewhere, func(_ string, seen time.Time) bool { return time.Since(seen) >= asideFor })
+	}
+	if len(w.elsewhere) < mostAside {
+		w.elsewhere[id] = time.Now()
+	}
 }
 
 // Pass has the next one of w look for a place: this task's cannot go where there may be some. aside says that it can go to one upstream

@@ -67,6 +67,17 @@ func (q *Quota) Admit(id, caller string, n int64, expires time.Time) error {
 	return nil
 }
 
+// Room is Admit that counts nothing.
+func (q *Quota) Room(caller string, n int64) error {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.expire(time.Now())
+	if why := q.full(q.usage(caller), n); why != "" {
+		return &task.Refusal{Err: ErrTooMuchKept, Reason: why}
+	}
+	return nil
+}
+
 // full returns which bound keeps a caller from making a task with n bytes of arguments, whose tasks keep so much, ""
 // if none does. The caller has the lock.
 func (q *Quota) full(own Usage, n int64) string {

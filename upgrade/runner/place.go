@@ -128,7 +128,7 @@ func (sl *slot) try(ctx context.Context, pool *routing.Pool, t *task.Task, waits
 		return place{}, nil
 	}
 	if waits.IsFarBehind(at, t.Terms.Slots*places.Choices(pool, t)) {
-		sl.pruneFront(ctx, t)
+		sl.pruneFront(ctx, pool, t, waits)
 		return place{}, nil
 	}
 	call, full := waits.Full()
@@ -170,14 +170,18 @@ func (sl *slot) foundNone(ctx context.Context, pool *routing.Pool, t *task.Task,
 	case at == 0 && waits.IsToPrune():
 		sl.h.r.Places.PruneSlots(ctx, pool, t.Terms.Queue)
 	case at > 0:
-		sl.pruneFront(ctx, t)
+		sl.pruneFront(ctx, pool, t, waits)
 	}
 }
 
-// pruneFront looks whether one of those in front is in the line no more.
-func (sl *slot) pruneFront(ctx context.Context, t *task.Task) {
-	if front, ok := sl.h.l.Queues.ToPrune(t.QueueName()); ok {
-		sl.h.r.Places.PruneQueue(ctx, t, front)
+// pruneFront looks whether one of those in front is in the line no more, or can go to one upstream alone.
+func (sl *slot) pruneFront(ctx context.Context, pool *routing.Pool, t *task.Task, waits *queues.Waits) {
+	front, ok := sl.h.l.Queues.ToPrune(t.QueueName())
+	if !ok {
+		return
+	}
+	if other := sl.h.r.Places.PruneQueue(ctx, t, front); other != nil && places.IsBound(pool, other, false) {
+		waits.StandAside(front.ID)
 	}
 }
 

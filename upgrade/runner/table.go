@@ -35,6 +35,23 @@ const perCaller = 2
 func (c *Table) Admit(id, caller string, most int) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	if err := c.room(caller, most); err != nil {
+		return err
+	}
+	c.claimed[id] = nil
+	c.live[caller]++
+	return nil
+}
+
+// Room is Admit that claims nothing.
+func (c *Table) Room(caller string, most int) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.room(caller, most)
+}
+
+// room is Room for who has the lock.
+func (c *Table) room(caller string, most int) error {
 	switch {
 	case c.closing.Load():
 		return ledger.ErrDraining
@@ -43,8 +60,6 @@ func (c *Table) Admit(id, caller string, most int) error {
 	case most > 0 && c.live[caller] >= (most+perCaller-1)/perCaller:
 		return &task.Refusal{Err: ledger.ErrTooMany, Reason: "live_per_caller"}
 	}
-	c.claimed[id] = nil
-	c.live[caller]++
 	return nil
 }
 

@@ -59,6 +59,9 @@ func (c *courier) see(sending context.Context, p *parcel, turn webhook.Turn) (v 
 		return c.strike(ctx, p)
 	}
 	p.happened(c.ledger.Clock.Here(e.Updated))
+	if c.unnamed {
+		return p.later(c.within(e.Task, notYetMost))
+	}
 	mine, v := c.claim(ctx, p, e.Task)
 	if mine == nil {
 		return v

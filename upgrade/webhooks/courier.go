@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"berth/internal/webhook"
 	"berth/upgrade/ledger"
 	"berth/upgrade/task"
 )
@@ -18,6 +19,7 @@ type courier struct {
 	log     *slog.Logger
 	metrics *metrics
 	client  sender
+	unnamed bool // no rule names the receiver any more: it is sent nothing, and its messages are watched
 
 	goneUntil atomic.Int64 // in Unix seconds: the receiver wants no messages until then
 	trouble   atomic.Pointer[string]
@@ -35,6 +37,21 @@ func (w *Webhooks) newCourier(r Receiver) *courier {
 	c.client = w.connect(r.Receiver, c.leftAlone)
 	return c
 }
+
+func (w *Webhooks) newUnnamed(r Receiver) *courier {
+	return &courier{
+		Receiver: r, ledger: w.ledger, log: w.log.With("webhook", r.Name), metrics: &w.metrics, woken: make(chan struct{}, 1), client: nobody{}, unnamed: true,
+	}
+}
+
+// nobody is the sender to a receiver that is sent nothing.
+type nobody struct{}
+
+func (nobody) Turn() (webhook.Turn, error) { return func(*webhook.Answer) {}, nil }
+func (nobody) Send(context.Context, webhook.Message) webhook.Answer {
+	panic("webhooks: nobody is sent to")
+}
+func (nobody) Close() {}
 
 func (c *courier) leftAlone(alone bool) {
 	if !alone {
@@ -105,6 +122,9 @@ func (c *courier) run(ctx context.Context) {
 	beat := time.NewTicker(c.ledger.Epoch.Beat())
 	defer beat.Stop()
 	r.look(ctx)
+	if n := len(r.all); c.unnamed && n > 0 {
+		c.log.Warn("messages wait for a webhook's receiver that the configuration names no more", "messages", n)
+	}
 	for {
 		r.start(sending)
 		select {

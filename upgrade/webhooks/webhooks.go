@@ -67,16 +67,25 @@ func newWebhooks(connect func(webhook.Receiver, func(bool)) sender, l *ledger.Le
 	return w
 }
 
-// Change has these be the receivers. One that stays as it is goes on.
+// Change has these be the receivers. One that stays as it is goes on; of one that is named no more it is watched what becomes of its
+// messages.
 func (w *Webhooks) Change(receivers []Receiver) {
 	before, next := *w.couriers.Load(), map[string]*courier{}
 	for _, r := range receivers {
-		if c := before[r.Name]; c != nil && c.Receiver.is(r) {
+		if c := before[r.Name]; c != nil && !c.unnamed && c.Receiver.is(r) {
 			next[r.Name] = c
 			continue
 		}
 		next[r.Name] = w.newCourier(r)
 		w.metrics.begin(r.Name)
+	}
+	for name, c := range before {
+		if next[name] != nil {
+			continue
+		}
+		if next[name] = c; !c.unnamed {
+			next[name] = w.newUnnamed(c.Receiver)
+		}
 	}
 	w.couriers.Store(&next)
 	ledger.Signal(w.changed)
