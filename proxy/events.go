@@ -184,7 +184,7 @@ func (s *stream) take(a *arrival) (done bool, err error) {
 	whole := a.piece.Between || a.piece.Cut
 	var says peeked
 	says.peek(s.x.Call, a.piece.Message, a.piece.Cut)
-	another := says.isAnothers(s.x.asks())
+	another := says.isAnothers(asks(s.x.Call))
 	if s.passesOver(&a.piece, another) {
 		return false, nil
 	}
@@ -204,7 +204,7 @@ func (s *stream) take(a *arrival) (done bool, err error) {
 	}
 	var instead []byte
 	var failure error
-	if !s.x.isOfAnother(&says, another) {
+	if !says.isMute(s.x.Call, another) {
 		instead, failure = s.x.observe(s.u, &a.piece, &says, whole && s.x.MustBeClear && mcp.MayBeMessage(a.piece.Message))
 	}
 	if failure != nil {

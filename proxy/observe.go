@@ -37,6 +37,12 @@ func (p *peeked) isAnothers(id []byte) bool {
 	return p.err == nil && id != nil && p.HasID() && p.IsCrossed(id) && !p.MayAnswer(id)
 }
 
+// isMute reports whether what was read, where it is the response to another request, as another says, tells nothing of that of c either: it
+// may hand out a task within the session.
+func (p *peeked) isMute(c *inbound.Call, another bool) bool {
+	return another && (!p.CreatesTask() || c.AboutTask)
+}
+
 // responseID is the id of what was read where that is a response; nil: it is none.
 func (p *peeked) responseID() []byte {
 	if p.Method != "" || !p.HasResult && !p.IsError {
@@ -66,7 +72,7 @@ func (x *request) observe(u *routing.Upstream, piece *exchange.Piece, says *peek
 		if err == nil {
 			one.peek(x.Call, message, piece.Cut)
 		}
-		if x.isOfAnother(&one, one.isAnothers(x.asks())) {
+		if one.isMute(x.Call, one.isAnothers(asks(x.Call))) {
 			continue
 		}
 		if instead, err := x.observeMessage(u, message, &one, strict); instead != nil || err != nil {

@@ -8,6 +8,7 @@ import (
 	"berth/internal/exchange"
 	"berth/internal/mcp"
 	"berth/proxy/fault"
+	"berth/proxy/inbound"
 	"berth/proxy/lingering"
 	"berth/proxy/reply"
 )
@@ -54,18 +55,12 @@ func (d *debt) ids() [][]byte { return slices.Concat(d.begun, d.open) }
 
 func (d *debt) isPaid() bool { return len(d.open)+len(d.begun) == 0 }
 
-// asks is the id of the request whose response a stream is to bring, nil: it may bring any.
-func (x *request) asks() []byte {
-	if c := x.Single(); c != nil && c.Kind == mcp.KindRequest {
-		return c.ID
+// asks is the id of the request in c whose response a stream is to bring, nil: it may bring any.
+func asks(c *inbound.Call) []byte {
+	if one := c.Single(); one != nil && one.Kind == mcp.KindRequest {
+		return one.ID
 	}
 	return nil
-}
-
-// isOfAnother reports whether what was read says nothing of this request, or of what the caller is given by it, where it is the response to
-// another one, as another says.
-func (x *request) isOfAnother(says *peeked, another bool) bool {
-	return another && (!says.CreatesTask() || x.AboutTask)
 }
 
 // passesOver reports whether a piece is of the response to another request, as another says, that nobody is to have: it may be of another
