@@ -69,7 +69,6 @@
 //	tasks.go, drain.go                 all parts together: opened, run, changed and drained
 //	face.go                            what proxies need of below
 //	create.go, idempotency.go          tasks that are made, by their keys at most once
-//	outlook.go                         what would keep a call from becoming one
 //	creating.go, intime.go             how many at once, and how long the store may take for one
 //	outlook.go                         what would refuse one, before it is tried
 //	steps.go, moot.go, vigil.go,
