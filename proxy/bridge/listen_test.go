@@ -452,11 +452,7 @@ func TestAGetStreamWhoseEventsAreForgotten(t *testing.T) {
 				h.next()
 				r.say(toolsChanged)
 				h.next()
-				r.mu.Lock()
-				for _, s := range r.sessions {
-					close(s.own.cut)
-				}
-				r.mu.Unlock()
+				r.breakOwn()
 				time.Sleep(time.Second)
 				if !h.hasEnded() {
 					t.Error("a subscription stands that has missed what was told")
@@ -501,11 +497,7 @@ func TestAGetStreamThatIsNotReadOn(t *testing.T) {
 				h.next()
 				r.say(toolsChanged)
 				h.next()
-				r.mu.Lock()
-				for _, s := range r.sessions {
-					close(s.own.cut)
-				}
-				r.mu.Unlock()
+				r.breakOwn()
 				synctest.Wait()
 				r.say(promptsChanged)
 				r.say(toolsChanged)
