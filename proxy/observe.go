@@ -90,7 +90,7 @@ func (x *request) observeMessage(u *routing.Upstream, message []byte, says *peek
 		if x.HTTP.Method == wire.MethodGet && says.HasResult && says.Task.ID == "" { // what tells of a task's state is no outcome
 			x.recorder.Resumed(u, message, &says.Answer)
 		}
-		return x.record(u, &says.Answer)
+		return x.record(u, &says.Answer, strict)
 	case !strict:
 		return nil, nil
 	case x.MayCreateTask:
@@ -99,8 +99,8 @@ func (x *request) observeMessage(u *routing.Upstream, message []byte, says *peek
 	return nil, fault.BrokenOff(says.err)
 }
 
-// record notes what one message of an answer tells.
-func (x *request) record(u *routing.Upstream, a *mcp.Answer) (instead []byte, err error) {
+// record notes what one message of an answer tells. strict is that of observe.
+func (x *request) record(u *routing.Upstream, a *mcp.Answer, strict bool) (instead []byte, err error) {
 	if a.Method != "" {
 		return nil, nil
 	}
@@ -111,7 +111,7 @@ func (x *request) record(u *routing.Upstream, a *mcp.Answer) (instead []byte, er
 		return nil, x.Decision.Unasked // the task may be elsewhere, and what this one says would be final
 	}
 	if a.IsError {
-		return x.recordError(u, c, a)
+		return x.recordError(u, c, a, strict)
 	}
 	x.recorder.Affinities(u, c, a, x.left)
 	if c != nil && a.Result != nil && (c.Method == mcp.MethodInitialize || c.Method == mcp.MethodDiscover) {
@@ -144,7 +144,7 @@ func (x *request) record(u *routing.Upstream, a *mcp.Answer) (instead []byte, er
 
 // recordError notes what an error tells, and returns what the client is told instead, nil for
 // nothing. It fails where that would be final, and is not known.
-func (x *request) recordError(u *routing.Upstream, c *mcp.Call, a *mcp.Answer) (instead []byte, err error) {
+func (x *request) recordError(u *routing.Upstream, c *mcp.Call, a *mcp.Answer, strict bool) (instead []byte, err error) {
 	x.rec.Code = a.ErrorCode
 	x.made.Disown(a)
 	if a.ErrorCode == mcp.CodeMethodNotFound {
@@ -152,7 +152,17 @@ func (x *request) recordError(u *routing.Upstream, c *mcp.Call, a *mcp.Answer) (
 			return instead, nil
 		}
 	}
-	return x.recorder.Error(u, c, a)
+	instead, err = x.recorder.Error(u, c, a)
+	if instead == nil && err == nil && strict {
+		x.recorder.Failure(u, c, a, x.isUnread())
+	}
+	return instead, err
+}
+
+// isUnread reports whether the client is there no more, so that what is answered is given to nobody.
+func (x *request) isUnread() bool {
+	_, lost := x.out.Given()
+	return lost || x.reads != nil && x.reads.HasLeft()
 }
 
 // insteadOfNoMethod is what the client is told where the upstream has no method of what was announced; nil: it was not.
@@ -172,8 +182,7 @@ func (x *request) recordTask(u *routing.Upstream, c *mcp.Call, a *mcp.Answer) er
 			return err
 		}
 	}
-	_, lost := x.out.Given()
-	if x.recorder.Task(u, c, x.poll, a, lost || x.reads != nil && x.reads.HasLeft()) {
+	if x.recorder.Task(u, c, x.poll, a, x.isUnread()) {
 		x.rec.Does(audit.Told, "")
 	}
 	switch c.Method {
