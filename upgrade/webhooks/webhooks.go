@@ -72,7 +72,7 @@ func newWebhooks(connect func(webhook.Receiver, func(bool)) sender, l *ledger.Le
 func (w *Webhooks) Change(receivers []Receiver) {
 	before, next := *w.couriers.Load(), map[string]*courier{}
 	for _, r := range receivers {
-		if c := before[r.Name]; c != nil && !c.unnamed && c.Receiver.is(r) {
+		if c := before[r.Name]; c != nil && !c.isUnnamed() && c.Receiver.is(r) {
 			next[r.Name] = c
 			continue
 		}
@@ -83,7 +83,7 @@ func (w *Webhooks) Change(receivers []Receiver) {
 		if next[name] != nil {
 			continue
 		}
-		if next[name] = c; !c.unnamed {
+		if next[name] = c; !c.isUnnamed() {
 			next[name] = w.newUnnamed(c.Receiver)
 		}
 	}
