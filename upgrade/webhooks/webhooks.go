@@ -48,6 +48,7 @@ type Webhooks struct {
 	ledger   *ledger.Ledger
 	log      *slog.Logger
 	metrics  metrics
+	overflow overflow
 	couriers atomic.Pointer[map[string]*courier] // by receiver; what it points to does not change
 	changed  chan struct{}                       // holds one: couriers are others than before
 }
@@ -101,7 +102,7 @@ func (w *Webhooks) due(m task.Message) {
 
 func (w *Webhooks) full(m task.Message) {
 	w.metrics.dropped(m.To, reasonFull)
-	w.log.Warn("a webhook message is not kept: its receiver is yet to be told too many", "webhook", m.To, "task", m.Task, "most", ledger.MaxMessages)
+	w.overflow.add(w.log, m)
 }
 
 // Run tells the receivers that there are, until ctx ends; then it waits a moment for what is under way.
