@@ -83,9 +83,27 @@ func (k *Known) Support(tool string) string {
 	return k.supports[tool]
 }
 
-// SupportNow is Support of the call's tool as the server lists it now.
+// SupportNow is Support of the call's tool as the server lists it now, unless it was just asked in vain.
 func (k *Known) SupportNow(ctx context.Context, call Call) string {
+	k.mu.Lock()
+	known, seeks := k.supports[call.Tool], k.seeks()
+	k.mu.Unlock()
+	if !seeks {
+		return known
+	}
 	return k.learn(ctx, call).supports[call.Tool]
+}
+
+// seeks reports whether a call may wait for a list: where one was waited for in vain, one call a while finds out for all. The caller holds
+// k.mu.
+func (k *Known) seeks() bool {
+	if time.Since(k.silent) < restAfter {
+		return false
+	}
+	if !k.silent.IsZero() {
+		k.silent = time.Now()
+	}
+	return true
 }
 
 // NoteChanged notes that the server has said that its tools have changed.
@@ -113,12 +131,9 @@ func (k *Known) Check(ctx context.Context, call Call) (support string, refusal *
 	unsure := k.mirrors == nil || !isListed && !listed // a server may list for each session what that may use
 	isOld := (k.changed && age >= ListAgain || tasks && age >= Ages) && time.Since(k.asked) >= restAfter
 	refusal = known.check(call, tasks)
-	needs := (unsure || refusal != nil && !isFresh) && time.Since(k.silent) >= restAfter
+	needs := (unsure || refusal != nil && !isFresh) && k.seeks()
 	if isOld {
 		k.asked = time.Now()
-	}
-	if needs && !k.silent.IsZero() { // one call finds out for all
-		k.silent = time.Now()
 	}
 	k.mu.Unlock()
 	switch {
