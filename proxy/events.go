@@ -184,7 +184,7 @@ func (s *stream) take(a *arrival) (done bool, err error) {
 	whole := a.piece.Between || a.piece.Cut
 	var says peeked
 	says.peek(s.x.Call, a.piece.Message, a.piece.Cut)
-	another := says.isAnothers(asks(s.x.Call))
+	another := says.isAnothers(s.x.Call)
 	if s.passesOver(&a.piece, another) {
 		return false, nil
 	}
@@ -215,9 +215,7 @@ func (s *stream) take(a *arrival) (done bool, err error) {
 		s.release(reply.Event(instead))
 		return true, nil
 	}
-	if a.piece.Cut {
-		s.x.owed.beginUnnamed(&says.Answer)
-	}
+	s.x.owed.readLong(&a.piece, &says.Answer)
 	if !s.x.owed.isPaid() && s.x.Era() == mcp.EraLegacy && !course.HasLeft(&s.x.Decision) {
 		s.noteEvent(a.piece.EventID())
 	}

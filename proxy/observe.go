@@ -31,10 +31,23 @@ func (p *peeked) peek(c *inbound.Call, message []byte, cut bool) {
 	p.err = p.PeekTo(asked, message, cut)
 }
 
-// isAnothers reports whether what was read, of an answer that is one message, is the response to another request than the one with this
-// id: somebody else is to have it.
-func (p *peeked) isAnothers(id []byte) bool {
-	return p.err == nil && id != nil && p.HasID() && p.IsCrossed(id) && !p.MayAnswer(id)
+// isAnothers reports whether what was read, of an answer to c that is one message, is the response to another request than those in it:
+// somebody else is to have it. Where c is none it may be the response to any.
+func (p *peeked) isAnothers(c *inbound.Call) bool {
+	if p.err != nil || !p.HasID() {
+		return false
+	}
+	asked := false
+	for i := range c.Message.Calls {
+		one := &c.Message.Calls[i]
+		if one.Kind != mcp.KindRequest {
+			continue
+		}
+		if asked = true; !p.IsCrossed(one.ID) || p.MayAnswer(one.ID) {
+			return false
+		}
+	}
+	return asked
 }
 
 // isMute reports whether what was read, where it is the response to another request, as another says, tells nothing of that of c either: it
@@ -72,7 +85,7 @@ func (x *request) observe(u *routing.Upstream, piece *exchange.Piece, says *peek
 		if err == nil {
 			one.peek(x.Call, message, piece.Cut)
 		}
-		if one.isMute(x.Call, one.isAnothers(asks(x.Call))) {
+		if one.isMute(x.Call, one.isAnothers(x.Call)) {
 			continue
 		}
 		if instead, err := x.observeMessage(u, message, &one, strict); instead != nil || err != nil {
