@@ -202,8 +202,8 @@ func TestCrossedAnswersOnASubscriptionAreDropped(t *testing.T) {
 	}
 }
 
-// A greeting is answered under its own id, or by a refusal: some servers make up an id there.
-func TestCrossedGreeting(t *testing.T) {
+// A ping is answered under its own id, or by a refusal: some servers make up an id there.
+func TestCrossedPing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newRig(t, rigOptions{size: 1})
 		ep := &proxy.Endpoint{Client: f.outbound}
@@ -216,7 +216,7 @@ func TestCrossedGreeting(t *testing.T) {
 			{sayStatus(400, jsonType, `{"jsonrpc":"2.0","id":"server-error","error":{"code":-32600,"message":"Missing session ID"}}`), true},
 		} {
 			f.servers[0].inject(c.fault)
-			if err := outbound.To(ep).Greet(t.Context(), f.pool.Upstreams()[0]); (err == nil) != c.ok {
+			if err := outbound.To(ep).Ping(t.Context(), f.pool.Upstreams()[0], ""); (err == nil) != c.ok {
 				t.Errorf("got %v, want it taken: %v", err, c.ok)
 			}
 		}

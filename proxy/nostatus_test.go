@@ -209,15 +209,15 @@ func TestStatusThatEndsNoExchangeCountsAgainstTheUpstream(t *testing.T) {
 	})
 }
 
-// Neither does a greeting take it for a word, nor the probe of a silent upstream.
+// Neither does a ping take it for a word, nor the probe of a silent upstream.
 func TestStatusThatEndsNoExchangeIsNoSignOfLife(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var closed atomic.Int64
 		f := newRig(t, rigOptions{size: 1})
 		f.servers[0].inject(saysHead(noAnswers["101"], &closed))
 		u := f.pool.Upstreams()[0]
-		if err := outbound.To(&proxy.Endpoint{Client: f.outbound}).Greet(t.Context(), u); err == nil {
-			t.Error("greeted")
+		if err := outbound.To(&proxy.Endpoint{Client: f.outbound}).Ping(t.Context(), u, ""); err == nil {
+			t.Error("pinged")
 		}
 		if err := outbound.Probe(f.outbound)(t.Context(), u); err == nil {
 			t.Error("probed")

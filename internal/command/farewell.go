@@ -58,11 +58,11 @@ func (p *process) shutDown(ctx context.Context, stopAccepting func(limit context
 	stopAccepting(limit)
 	// Connections of HTTP/2 are told at once that no more is taken (GOAWAY): what is under way on them
 	// goes on, and a request that crosses that word was not served, which its client can tell.
-	second := make(chan error, 1)
-	go func() { second <- p.second.Shutdown(limit) }()
+	http2 := make(chan error, 1)
+	go func() { http2 <- p.http2.Shutdown(limit) }()
 	p.sayFarewell(limit)
 	p.site.HandOver(held)
-	if err := errors.Join(p.first.Shutdown(limit), <-second); err != nil {
+	if err := errors.Join(p.http1.Shutdown(limit), <-http2); err != nil {
 		p.cut(ctx, err)
 	}
 	// After the requests: what these still begin, or answer, is held to its end as well.
@@ -92,8 +92,8 @@ func (p *process) sayFarewell(ctx context.Context) {
 func (p *process) cut(ctx context.Context, why error) {
 	p.log.Warn("drain time is over, what is left is cut", "requests", p.site.Proxy().Serving(), "error", why)
 	p.site.Proxy().Cut()
-	p.first.Close()
-	p.second.Close()
+	p.http1.Close()
+	p.http2.Close()
 	limit, cancel := context.WithTimeout(context.WithoutCancel(ctx), site.LastWords)
 	defer cancel()
 	p.site.Proxy().Wait(limit)

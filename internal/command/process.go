@@ -23,10 +23,10 @@ type process struct {
 	site     *site.Site
 	reloader *reloader
 	signals  <-chan os.Signal // to read the configuration anew
-	first    doors.Door       // of HTTP/1.1
-	second   doors.Door       // of HTTP/2
-	admin    []*admin.Server  // for operators, and for probes
-	private  *certs.Certs     // of the listener for operators; nil: it speaks no TLS
+	http1    doors.Door
+	http2    doors.Door
+	admin    []*admin.Server // for operators, and for probes
+	private  *certs.Certs    // of the listener for operators; nil: it speaks no TLS
 	times    times
 	log      *slog.Logger
 
@@ -49,16 +49,16 @@ func (p *process) run(ctx context.Context, in doors.Entrances) error {
 	group.Go(func() error { return p.watchdog.Run(groupCtx) })
 	served := make(chan error, 1)
 	go func() { served <- p.serveClients(in) }()
-	p.manager.Ready("serving on " + in.First.Addr().String())
+	p.manager.Ready("serving on " + in.HTTP1.Addr().String())
 	var err error
 	select {
 	case err = <-served:
 	case <-groupCtx.Done():
 	case <-ctx.Done():
-		p.shutDown(ctx, func(limit context.Context) { stopAccepting(limit, in.First, served) })
+		p.shutDown(ctx, func(limit context.Context) { stopAccepting(limit, in.HTTP1, served) })
 	}
-	p.first.Close()
-	p.second.Close()
+	p.http1.Close()
+	p.http2.Close()
 	stop()
 	err = errors.Join(ignoreClosed(err), group.Wait(), p.site.Close())
 	p.log.Info("ended")
@@ -76,9 +76,9 @@ func stopAccepting(ctx context.Context, l net.Listener, served <-chan error) {
 // serveClients serves until nobody is let in any more.
 func (p *process) serveClients(in doors.Entrances) error {
 	var group errgroup.Group
-	group.Go(func() error { return p.first.Serve(in.First) })
-	if in.Second != nil {
-		group.Go(func() error { return p.second.Serve(in.Second) })
+	group.Go(func() error { return p.http1.Serve(in.HTTP1) })
+	if in.HTTP2 != nil {
+		group.Go(func() error { return p.http2.Serve(in.HTTP2) })
 	}
 	return group.Wait()
 }

@@ -90,7 +90,7 @@ func serve(ctx context.Context, r reading, cfg config.Config, source *config.Sou
 	s.Begin(isLoopback(listener.Addr()))
 	s.AskSources(ctx)
 	in := s.DoorOptions(cfg)
-	p := &process{site: s, reloader: newReloader(r, source.Tell(cfg.Keys()), s, o.Meter), signals: signals, log: log, times: timesOf(cfg, store.Shared()), first: doors.First(in), second: doors.Second(in)}
+	p := &process{site: s, reloader: newReloader(r, source.Tell(cfg.Keys()), s, o.Meter), signals: signals, log: log, times: timesOf(cfg, store.Shared()), http1: doors.HTTP1(in), http2: doors.HTTP2(in)}
 	s.Introduce(site.Self{Listen: listener.Addr().String(), Started: time.Now().UTC(), Checks: p.checks, Read: p.reloader.read})
 	p.watchdog = systemd.NewWatchdog(log, s.Probes(listener)...)
 	if err := p.openAdmin(ctx, cfg, inherited.Admin, tel); err != nil {

@@ -204,3 +204,14 @@ func readLiteral(t *testing.T, literal string, as reflect.Type) any {
 	}
 	return into.Interface()
 }
+
+// What clients meet at each limit stands on a page of its own; the keys of rules about tools stand on another.
+func TestLimitsPageHasEachLimit(t *testing.T) {
+	page := readText(t, "../../docs/limits.md")
+	for _, key := range tableKeys("limits", reflect.TypeFor[Limits]()) {
+		name := strings.TrimPrefix(key, "limits.")
+		if !strings.HasPrefix(name, "rate[].") && !strings.Contains(page, "`"+key+"`") && !strings.Contains(page, "`"+name+"`") {
+			t.Errorf("docs/limits.md lacks %s", key)
+		}
+	}
+}

@@ -40,8 +40,8 @@ type Options struct {
 	Logger  *slog.Logger
 }
 
-// First returns what serves HTTP/1.1.
-func First(o Options) Door {
+// HTTP1 returns what serves HTTP/1.1.
+func HTTP1(o Options) Door {
 	if o.NetHTTP {
 		return newServer(o, o.Handler)
 	}
@@ -68,9 +68,9 @@ func newServer(o Options, handler http.Handler) *http.Server {
 	}
 }
 
-// Second returns what serves HTTP/2. net/http answers a header that is too large with 431, and takes no
+// HTTP2 returns what serves HTTP/2. net/http answers a header that is too large with 431, and takes no
 // more streams of a connection than it was told.
-func Second(o Options) Door {
+func HTTP2(o Options) Door {
 	server := newServer(o, unambiguous(o.Handler))
 	server.Protocols = new(http.Protocols)
 	server.Protocols.SetHTTP2(true)

@@ -16,21 +16,21 @@ import (
 // Entrances are where clients come in: by HTTP/1.1, and by HTTP/2, whose frames leave no doubt where a
 // request ends.
 type Entrances struct {
-	First  net.Listener
-	Second net.Listener // nil: HTTP/2 is not spoken
+	HTTP1 net.Listener
+	HTTP2 net.Listener // nil: HTTP/2 is not spoken
 }
 
 // Open speaks TLS on listener, if there are certificates.
 func Open(listener net.Listener, o Options) Entrances {
 	if o.Certs == nil {
-		return Entrances{First: judged(listener, o)}
+		return Entrances{HTTP1: judged(listener, o)}
 	}
 	secure := o.Certs.Listener(pace.Listener(listener))
 	if !o.HTTP2 {
-		return Entrances{First: judged(secure, o)}
+		return Entrances{HTTP1: judged(secure, o)}
 	}
-	second, others := greet.SplitHTTP2(secure, o.Certs.HandshakeEnded)
-	return Entrances{First: judged(others, o), Second: second}
+	http2, others := greet.SplitHTTP2(secure, o.Certs.HandshakeEnded)
+	return Entrances{HTTP1: judged(others, o), HTTP2: http2}
 }
 
 // judged lets nothing through to net/http that is framed in doubt. Berth's own server takes none of that.

@@ -57,7 +57,7 @@ func serveInMemory(t *testing.T, by string) *memnet.Listener {
 		Logger: slog.New(slog.DiscardHandler),
 	}
 	listener := memnet.Listen("berth")
-	server, entrance := First(o), Open(listener, o).First
+	server, entrance := HTTP1(o), Open(listener, o).HTTP1
 	done := make(chan struct{})
 	go func() {
 		defer close(done)

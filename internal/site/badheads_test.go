@@ -61,7 +61,7 @@ func TestRequestsThatHTTPRefusesAreTold(t *testing.T) {
 		}
 		s.Begin(false)
 		listener := memnet.Listen("berth")
-		server, over := doors.First(s.DoorOptions(cfg)), make(chan error, 1)
+		server, over := doors.HTTP1(s.DoorOptions(cfg)), make(chan error, 1)
 		go func() { over <- server.Serve(listener) }()
 		conn, err := listener.Dial(t.Context())
 		if err != nil {

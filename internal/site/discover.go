@@ -89,9 +89,9 @@ func (s *Site) followed(pool string) string {
 	if now == nil {
 		return ""
 	}
-	for _, m := range now.manned {
+	for _, m := range now.assigned {
 		if m.fleet.pool.Name() == pool {
-			return m.manning.plan.Key
+			return m.membership.plan.Key
 		}
 	}
 	return ""
@@ -114,7 +114,7 @@ func (s *Site) AskSources(ctx context.Context) {
 
 // fleets are those of the generation's pools.
 func (g *generation) fleets() (all []*fleet) {
-	for _, p := range g.manned {
+	for _, p := range g.assigned {
 		all = append(all, p.fleet)
 	}
 	return all

@@ -73,7 +73,7 @@ type pool struct {
 
 // newPool takes a pool into use, which becomes what cfg says with the generation.
 func (g *generation) newPool(cfg config.Pool) (pool, error) {
-	m, err := newManning(cfg)
+	m, err := newMembership(cfg)
 	if err == nil {
 		err = g.judgeSource(cfg.Name, cfg.Discover.Kubernetes, m.plan)
 	}
@@ -91,7 +91,7 @@ func (g *generation) newPool(cfg config.Pool) (pool, error) {
 		f.pool = p
 		return pool{p, routing.NewAsker(p), f}, parts.Life{Run: both(p.Run, f.Run), End: func(context.Context) { p.Close(); f.members.Close() }}, nil
 	})
-	g.manned = append(g.manned, manned{made.fleet, m})
+	g.assigned = append(g.assigned, assignment{made.fleet, m})
 	return made, err
 }
 

@@ -23,30 +23,30 @@ type fleet struct {
 	members *discover.Members
 	others  func(pool, upstream string) int // how much all berths had under way there a moment ago; nil: nobody can tell
 
-	mu       sync.Mutex // guards the fields below, and is held while the pool changes; the members' own lock comes before it
-	manning  manning
-	found    []discover.Instance
-	answered bool
+	mu         sync.Mutex // guards the fields below, and is held while the pool changes; the members' own lock comes before it
+	membership membership
+	found      []discover.Instance
+	answered   bool
 }
 
-// manning is what one reading of the configuration says of a pool's upstreams.
-type manning struct {
+// membership is what one reading of the configuration says of a pool's upstreams.
+type membership struct {
 	named    []*routing.Upstream
 	settings routing.Settings
 	plan     discover.Plan
 	era      string // of those discovered whose source does not say
 }
 
-// manned is a fleet and what a generation says of it.
-type manned struct {
-	fleet   *fleet
-	manning manning
+// assignment is a fleet and what a generation says of it.
+type assignment struct {
+	fleet      *fleet
+	membership membership
 }
 
-// man has the generation's pools have the upstreams that it says.
-func (g *generation) man() {
-	for _, m := range g.manned {
-		m.fleet.become(m.manning)
+// assignMembers has the generation's pools have the upstreams that it says.
+func (g *generation) assignMembers() {
+	for _, m := range g.assigned {
+		m.fleet.become(m.membership)
 	}
 }
 
@@ -87,8 +87,8 @@ func owns(bindings *sticky.Bindings, pool string) func(context.Context, string) 
 	}
 }
 
-// newManning reads what cfg says. It asks nothing.
-func newManning(cfg config.Pool) (m manning, err error) {
+// newMembership reads what cfg says. It asks nothing.
+func newMembership(cfg config.Pool) (m membership, err error) {
 	if m.named, err = newUpstreams(cfg.Upstreams); err != nil {
 		return m, err
 	}
@@ -102,10 +102,10 @@ func newManning(cfg config.Pool) (m manning, err error) {
 }
 
 // become has what m says count from now on.
-func (f *fleet) become(m manning) {
+func (f *fleet) become(m membership) {
 	f.pool.Configure(m.settings)
 	f.mu.Lock()
-	f.manning = m
+	f.membership = m
 	f.mu.Unlock()
 	f.members.Follow(m.plan)
 	f.mu.Lock()
@@ -138,9 +138,9 @@ func (f *fleet) change(all []discover.Instance, answered bool) {
 // compose replaces the pool's upstreams, under mu. One that the configuration names is not
 // discovered beside itself; by the name that it had before it drains, for what it owns by that.
 func (f *fleet) compose() {
-	all := append([]*routing.Upstream(nil), f.manning.named...)
+	all := append([]*routing.Upstream(nil), f.membership.named...)
 	taken := map[string]bool{}
-	for _, u := range f.manning.named {
+	for _, u := range f.membership.named {
 		taken[u.Name], taken[discover.Spot(u.URL)] = true, true
 	}
 	for _, i := range f.found {
@@ -148,11 +148,11 @@ func (f *fleet) compose() {
 			continue
 		}
 		all = append(all, &routing.Upstream{
-			Name: i.Name, URL: i.URL, Draining: i.Draining, Era: spoken[cmp.Or(i.Era, f.manning.era)], Weight: i.Weight, Backup: i.Backup,
+			Name: i.Name, URL: i.URL, Draining: i.Draining, Era: spoken[cmp.Or(i.Era, f.membership.era)], Weight: i.Weight, Backup: i.Backup,
 			MaxInFlight: i.MaxInFlight,
 		})
 	}
-	f.pool.SetPartial(f.manning.plan.Source != nil && !f.answered)
+	f.pool.SetPartial(f.membership.plan.Source != nil && !f.answered)
 	f.pool.Replace(all)
 }
 

@@ -30,7 +30,7 @@ func discovering(t *testing.T, change func(*config.Pool)) (*generation, *fleet) 
 	if _, err := g.newEndpoint(pool); err != nil {
 		t.Fatal(err)
 	}
-	g.man()
+	g.assignMembers()
 	f := g.fleets()[0]
 	done := make(chan struct{})
 	go func() {
@@ -96,11 +96,11 @@ func TestAnUpstreamThatTheFileDropsDrains(t *testing.T) {
 		t.Helper()
 		pool := config.DefaultPool()
 		pool.Upstreams, pool.Discover.ForgetAfter = named(names...), config.Duration(100*time.Millisecond)
-		m, err := newManning(pool)
+		m, err := newMembership(pool)
 		if err != nil {
 			t.Fatal(err)
 		}
-		g.manned[0].fleet.become(m)
+		g.assigned[0].fleet.become(m)
 	}
 	before := f.pool.Find("b")
 	become("a")
@@ -121,11 +121,11 @@ func TestAnUpstreamThatTheFileRenamesDrainsByItsFormerName(t *testing.T) {
 	before := f.pool.Find("b")
 	pool := config.DefaultPool()
 	pool.Upstreams = named("a", "c")
-	m, err := newManning(pool)
+	m, err := newMembership(pool)
 	if err != nil {
 		t.Fatal(err)
 	}
-	g.manned[0].fleet.become(m)
+	g.assigned[0].fleet.become(m)
 	if got := members(f); got != "a c b-" || !f.pool.Find("b").Is(before) {
 		t.Errorf("got %q, want what was b to drain beside c", got)
 	}
@@ -178,7 +178,7 @@ func TestTheSourceChangesWithTheConfiguration(t *testing.T) {
 	next.Discover.File = other
 	use := func() {
 		t.Helper()
-		m, err := newManning(next)
+		m, err := newMembership(next)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -224,7 +224,7 @@ func TestASourceThatAReloadBringsIsAwaitedBeforeIDsAreDenied(t *testing.T) {
 	}
 	next := config.DefaultPool()
 	next.Upstreams, next.Discover.File = named("a"), filepath.Join(t.TempDir(), "upstreams.json")
-	m, err := newManning(next)
+	m, err := newMembership(next)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -251,7 +251,7 @@ func TestUpstreamsTakeWorkUntilTheSourceInTheirPlaceAnswers(t *testing.T) {
 	before := f.pool.Find("a")
 	next := config.DefaultPool()
 	next.Discover.File = filepath.Join(t.TempDir(), "upstreams.json")
-	m, err := newManning(next)
+	m, err := newMembership(next)
 	if err != nil {
 		t.Fatal(err)
 	}

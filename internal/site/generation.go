@@ -27,9 +27,9 @@ type generation struct {
 	receivers   []upgrade.Receiver    // that its rules name
 	secretFiles map[string]secretFile // theirs, by path
 
-	trusts map[string]*trusts // of the pools whose upstreams are spoken to by TLS as the configuration says
-	manned []manned           // its pools, and who is to be in them
-	last   []func()           // what changes for all with it; none of it can fail
+	trusts   map[string]*trusts // of the pools whose upstreams are spoken to by TLS as the configuration says
+	assigned []assignment       // its pools, and who is to be in them
+	changes  []func()           // what changes for all with it; none of it can fail
 
 	taken []string     // keys of the parts in its use
 	users atomic.Int64 // requests, and one while it is the newest; 0: it has ended
@@ -72,12 +72,12 @@ func share[T any](g *generation, key string, make func() (T, parts.Life, error))
 }
 
 // then has something be done when the generation becomes the newest.
-func (g *generation) then(change func()) { g.last = append(g.last, change) }
+func (g *generation) then(change func()) { g.changes = append(g.changes, change) }
 
 // become has all that generations share be as this one says.
 func (g *generation) become() {
-	g.man()
-	for _, change := range g.last {
+	g.assignMembers()
+	for _, change := range g.changes {
 		change()
 	}
 }

@@ -15,7 +15,7 @@ func (s *Site) Leave() {
 	s.board.Tell()
 }
 
-// AwaitClients waits for clients to close their connections, until ctx ends.
+// AwaitClients waits for clients to close their connections, until ctx ends. Call it after Entrances.
 func (s *Site) AwaitClients(ctx context.Context) {
 	await(ctx, func() bool { return s.connections.Open() == 0 })
 }
@@ -53,8 +53,14 @@ func (s *Site) AwaitTied(ctx context.Context) {
 	await(ctx, func() bool { return s.mailbox.Serving() == 0 })
 }
 
-// Left is what a berth that goes still has.
-type Left struct{ Requests, Streams, Held, Tied, Connections int64 }
+// Left is how much of each a berth that goes still has.
+type Left struct {
+	Requests    int64 // of clients, standing streams aside
+	Streams     int64 // of clients, that stand
+	Held        int64 // calls that became tasks
+	Tied        int64 // calls that live in this process alone
+	Connections int64 // of clients
+}
 
 // Left counts what is under way.
 func (s *Site) Left() Left {

@@ -28,7 +28,7 @@ var (
 
 // Meet speaks to u as clients of both eras do that reached berth under host ("": the name in
 // u's URL), so that u's profile tells which of them it serves. If neither, the error is ErrHost,
-// ErrOldTransport, ErrFails or one of Greet's. It ends the session that it opens. ctx bounds it.
+// ErrOldTransport, ErrFails or one of Ping's. It ends the session that it opens. ctx bounds it.
 func (s Sender) Meet(ctx context.Context, u *routing.Upstream, host string) error {
 	if host == "" {
 		host = u.URL.Host
@@ -51,7 +51,7 @@ func (s Sender) Meet(ctx context.Context, u *routing.Upstream, host string) erro
 	if fails != nil {
 		return fails
 	}
-	err := s.greetAs(ctx, u, host)
+	err := s.Ping(ctx, u, host)
 	switch {
 	case errors.Is(err, ErrCredentials) && s.refusesHost(ctx, u, s.HostFor(u, host)):
 		return fmt.Errorf("%w: it answers 403 to %q, and not to %q", ErrHost, s.HostFor(u, host), u.URL.Host)

@@ -10,7 +10,7 @@ import (
 	"berth/routing"
 )
 
-// What an upstream's answer to a greeting says, if not that MCP is spoken there.
+// What an upstream's answer to a ping says, if not that MCP is spoken there.
 var (
 	// ErrNotMCP says that this is no MCP endpoint, or none that works.
 	ErrNotMCP = errors.New("proxy: no MCP endpoint answers there")
@@ -21,15 +21,10 @@ var (
 	ErrCredentials = errors.New("proxy: the upstream asks for other credentials")
 )
 
-// Greet sends u a ping, as calls are sent to it, and returns nil if the answer is
-// JSON-RPC, be it an error; else one of ErrNotMCP, ErrUnclear and ErrCredentials,
+// Ping sends u a ping, as calls are sent to it for clients that reached berth under host ("": the name in u's URL), and returns
+// nil if the answer is JSON-RPC, be it an error; else one of ErrNotMCP, ErrUnclear and ErrCredentials,
 // or why there was no answer. ctx bounds it. The errors repeat nothing of what was sent.
-func (s Sender) Greet(ctx context.Context, u *routing.Upstream) error {
-	return s.greetAs(ctx, u, u.URL.Host)
-}
-
-// greetAs is Greet as a client that reached berth under host.
-func (s Sender) greetAs(ctx context.Context, u *routing.Upstream, host string) error {
+func (s Sender) Ping(ctx context.Context, u *routing.Upstream, host string) error {
 	response, err := s.Client.Send(ctx, s.meeting(u, host, wire.MethodPost, []byte(OwnPing)), 0)
 	if err != nil {
 		return err

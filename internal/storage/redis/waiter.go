@@ -69,9 +69,28 @@ func (w waiter) waitAfter(ctx context.Context, next redis.ProcessPipelineHook, c
 	}
 	one.wait = redis.NewIntCmd(ctx, "wait", w.replicas, timeout.Milliseconds())
 	err := next(ctx, append(cmds[:len(cmds):len(cmds)], one.wait))
-	have, failed := one.wait.Result()
-	w.lag.end(whole, failed == nil, have >= int64(w.replicas))
+	w.lag.end(whole, w.replicated(one.wait))
 	return err
+}
+
+// waited is what WAIT tells of a write.
+type waited uint8
+
+const (
+	waitUntold waited = iota // there is no answer
+	waitShort                // too few replicas have it
+	waitEnough               // enough have it
+)
+
+// replicated reads the answer to WAIT.
+func (w waiter) replicated(wait *redis.IntCmd) waited {
+	switch have, err := wait.Result(); {
+	case err != nil:
+		return waitUntold
+	case have < int64(w.replicas):
+		return waitShort
+	}
+	return waitEnough
 }
 
 // lag is what a server's replicas are known to owe. The zero value owes nothing.
@@ -92,17 +111,17 @@ func (l *lag) begin() (whole bool) {
 	return true
 }
 
-// end takes in how a write ended that began with whole: whether the server told how many replicas have it, and whether that was enough.
-func (l *lag) end(whole, told, enough bool) {
+// end takes in what was told of a write that began with whole.
+func (l *lag) end(whole bool, told waited) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if whole {
 		l.whole--
 	}
 	switch {
-	case told && enough:
+	case told == waitEnough:
 		l.misses = 0
-	case told && whole:
+	case told == waitShort && whole:
 		l.misses++
 	}
 }

@@ -19,17 +19,17 @@ func TestOneWriteAtATimeWaitsForReplicasThatDoNotFollow(t *testing.T) {
 		t.Fatalf("while they follow: got %v, want the whole time for all", got)
 	}
 	for range 4 {
-		l.end(true, true, false)
+		l.end(true, waitShort)
 	}
 	if got := begin(3); !slices.Equal(got, []bool{true, false, false}) {
 		t.Errorf("after misses: got %v, want the whole time for the first", got)
 	}
-	l.end(false, true, false)
-	l.end(true, false, false) // nothing was told
+	l.end(false, waitShort)
+	l.end(true, waitUntold)
 	if got := begin(2); !slices.Equal(got, []bool{true, false}) {
 		t.Errorf("after the one that looked: got %v, want the whole time for one more", got)
 	}
-	l.end(false, true, true)
+	l.end(false, waitEnough)
 	if got := begin(2); slices.Contains(got, false) {
 		t.Errorf("after a write that replicas have: got %v, want the whole time for all", got)
 	}

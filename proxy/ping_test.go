@@ -11,31 +11,31 @@ import (
 	"berth/proxy/outbound"
 )
 
-// greeted greets the upstream that handler is, or an instance of the fleet.
-func greeted(t *testing.T, s setup) error {
+// pinged pings the upstream that handler is, or an instance of the fleet.
+func pinged(t *testing.T, s setup) error {
 	t.Helper()
 	var ep *proxy.Endpoint
 	s.upstreams = 1
 	s.endpoint = func(e *proxy.Endpoint) { ep = e }
 	start(t, s)
-	return outbound.To(ep).Greet(t.Context(), ep.Router.Pool.Upstreams()[0])
+	return outbound.To(ep).Ping(t.Context(), ep.Router.Pool.Upstreams()[0], "")
 }
 
-// Servers of either era answer a greeting, if only to say that they want a session first.
-func TestGreetingIsAnsweredInJSONRPC(t *testing.T) {
+// Servers of either era answer a ping, if only to say that they want a session first.
+func TestPingIsAnsweredInJSONRPC(t *testing.T) {
 	for name, server := range map[string]func(*mcptest.Server){
 		"sessions":          nil,
 		"sessions required": func(s *mcptest.Server) { s.SessionOptional = false },
 		"stateless":         func(s *mcptest.Server) { s.Stateless = true },
 		"events":            func(s *mcptest.Server) { s.SSE = true },
 	} {
-		if err := greeted(t, setup{server: server}); err != nil {
+		if err := pinged(t, setup{server: server}); err != nil {
 			t.Errorf("%s: got %v, want none", name, err)
 		}
 	}
 }
 
-func TestGreetingTellsWhatIsThere(t *testing.T) {
+func TestPingTellsWhatIsThere(t *testing.T) {
 	for name, c := range map[string]struct {
 		status      int
 		media, body string
@@ -52,7 +52,7 @@ func TestGreetingTellsWhatIsThere(t *testing.T) {
 		"elsewhere":                 {307, "text/html", "", outbound.ErrNotMCP},
 		"a balancer without a pool": {503, "text/html", "<h1>no server</h1>", outbound.ErrNotMCP},
 	} {
-		err := greeted(t, setup{handler: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		err := pinged(t, setup{handler: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Content-Type", c.media)
 			w.WriteHeader(c.status)
 			_, _ = io.WriteString(w, c.body)
@@ -63,9 +63,9 @@ func TestGreetingTellsWhatIsThere(t *testing.T) {
 	}
 }
 
-// An upstream is greeted as it is called: by the name that it knows, with the
+// An upstream is pinged as it is called: by the name that it knows, with the
 // credentials that it takes.
-func TestGreetingIsSentAsCallsAre(t *testing.T) {
+func TestPingIsSentAsCallsAre(t *testing.T) {
 	seen := make(chan *http.Request, 1)
 	var ep *proxy.Endpoint
 	start(t, setup{
@@ -77,7 +77,7 @@ func TestGreetingIsSentAsCallsAre(t *testing.T) {
 		},
 		handler: http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { seen <- r }),
 	})
-	_ = outbound.To(ep).Greet(t.Context(), ep.Router.Pool.Upstreams()[0])
+	_ = outbound.To(ep).Ping(t.Context(), ep.Router.Pool.Upstreams()[0], "")
 	r := <-seen
 	if got := r.Header.Get("Authorization"); r.Host != "tools.test" || got != "Bearer berth's" {
 		t.Errorf("got host %q and authorization %q, want the pool's", r.Host, got)
