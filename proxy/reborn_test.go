@@ -47,3 +47,27 @@ func TestAFormerOwnersDenialIsNotTold(t *testing.T) {
 		})
 	}
 }
+
+// An id that its owner gives out again, by another berth, while it denies the former task here is the new one's.
+func TestADenialDropsNoIDThatIsGivenOutAgain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := openStore(t, "memory:")
+		f, other := newRig(t, rigOptions{store: store, size: 1}), sticky.New(store, sticky.Options{})
+		id := f.newTask(0)
+		key := f.router.TaskKey("", id)
+		f.servers[0].inject(func(w http.ResponseWriter, r *http.Request, body []byte) bool {
+			time.Sleep(time.Second)
+			if err := other.Bind(r.Context(), key, sticky.Binding{Upstream: "a", Status: "working"}, time.Hour); err != nil {
+				t.Error(err)
+			}
+			return say(jsonType, withID(`{"jsonrpc":"2.0","id":ID,"error":{"code":-32602,"message":"no such task"}}`, body))(w, r, body)
+		})
+		f.poll(id)
+		if got := ownerOf(other, key); got != "a" {
+			t.Errorf("bound to %q", got)
+		}
+		if owned, err := f.bindings.Owned(t.Context(), "p", "a"); err != nil || owned.Tasks != 1 {
+			t.Errorf("got %+v, %v", owned, err)
+		}
+	})
+}

@@ -133,7 +133,7 @@ func (q *Query) learned(u *Upstream, call *mcp.Call) sticky.Binding {
 // one counts: the first wins.
 func (r *Router) learn(ctx context.Context, key sticky.Key, binding sticky.Binding, u *Upstream, missing error, d *Decision) {
 	if errors.Is(missing, ErrOwnerGone) {
-		r.Bindings.Unbind(ctx, key)
+		r.Bindings.UnbindAs(ctx, key, &d.Binding)
 	}
 	d.found(u, SourceAsked, key, &binding)
 	if err := r.Bind(ctx, key, binding, 0); !errors.Is(err, sticky.ErrOwned) {

@@ -2,6 +2,7 @@ package sticky
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"sync"
 	"time"
@@ -136,6 +137,33 @@ func (b *binder) unbind(ctx context.Context, e entry) {
 		b.rolls.remove(ctx, e.key, e.binding.Upstream)
 		return
 	}
+	b.owe(e, err)
+}
+
+// unbindAs drops what is bound as e says, and reports whether nothing else stands, as far as is known.
+func (b *binder) unbindAs(ctx context.Context, e entry) bool {
+	if b.local.forgetAs(&e) {
+		return false
+	}
+	err := b.records.revise(ctx, e.key, 0, func(value []byte) ([]byte, error) {
+		if standing, err := binding.Decode(value); err != nil || e.isSucceededBy(standing) {
+			return nil, ErrOwned
+		}
+		return nil, nil
+	})
+	switch {
+	case errors.Is(err, ErrOwned):
+		return false
+	case err == nil, errors.Is(err, ErrUnknown):
+		b.rolls.remove(ctx, e.key, e.binding.Upstream)
+		return true
+	}
+	b.owe(e, err)
+	return true
+}
+
+// owe has what could not be dropped, because of err, be dropped later.
+func (b *binder) owe(e entry, err error) {
 	b.log.Debug("a binding could not be dropped", "kind", string(e.key.Kind), "error", err)
 	if e.key.Kind.Counted() && e.binding.Upstream != "" {
 		b.rolls.owing.add(e)

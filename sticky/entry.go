@@ -86,6 +86,12 @@ func (e entry) succeeds(stands Binding) bool {
 // isAfter reports whether e was bound after what stands of the same owner.
 func (e entry) isAfter(stands Binding) bool { return e.agrees(stands) && e.binding.Made > stands.Made }
 
+// isSucceededBy reports whether what stands is not what e says, but was bound since: by another owner, or by the same one, which gave the
+// id out again. Of what an older berth bound nobody knows when.
+func (e entry) isSucceededBy(stands Binding) bool {
+	return !e.agrees(stands) || e.binding.Made != 0 && stands.Made > e.binding.Made
+}
+
 // since is e as it takes the place of what stands: a task that has ended since it was bound counts no more.
 func (e entry) since(standing Binding) entry {
 	if e.key.Kind == Task && e.agrees(standing) && standing.EndedCounting() && e.binding.Made <= standing.Made {

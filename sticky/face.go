@@ -108,6 +108,15 @@ func (b *Bindings) Unbind(ctx context.Context, key Key) {
 	b.binder.unbind(ctx, entry{key: key, binding: owner, counts: countsGone})
 }
 
+// UnbindAs is Unbind of what is bound as was says, by which a call was led to the owner that does not know key, or that is gone: an id that
+// was given out again meanwhile keeps its new binding.
+func (b *Bindings) UnbindAs(ctx context.Context, key Key, was *Binding) {
+	b.refresher.forgotten.add(key)
+	if !b.binder.unbindAs(ctx, entry{key: key, binding: *was, counts: countsGone}) {
+		b.refresher.forgotten.remove(key)
+	}
+}
+
 // RebindProvisional gives a provisional binding that binding.Maker made for the upstream
 // from to another one, because from got nothing of the request, or prolongs it where both
 // are one. It returns nil or ErrOwned: what stands by then is another's, or is provisional

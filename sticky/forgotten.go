@@ -30,6 +30,13 @@ func (f *forgotten) add(key Key) {
 	f.at[key] = now
 }
 
+// remove takes back what add said: the key is bound.
+func (f *forgotten) remove(key Key) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	delete(f.at, key)
+}
+
 func (f *forgotten) has(key Key) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()

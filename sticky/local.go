@@ -64,3 +64,13 @@ func (l *local) forget(key Key) {
 	l.pending.remove(key)
 	l.near.Remove(key)
 }
+
+// forgetAs is forget of what is bound as was says. stands says that something else is pending.
+func (l *local) forgetAs(was *entry) (stands bool) {
+	if have, ok := l.near.Get(was.key); ok && !was.isSucceededBy(have) {
+		l.near.Remove(was.key)
+	}
+	dropped := l.pending.swap(was.key, func(have Binding) bool { return !was.isSucceededBy(have) }, nil)
+	_, waits := l.pending.get(was.key)
+	return waits && !dropped
+}

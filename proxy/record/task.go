@@ -195,13 +195,16 @@ func (r *Recorder) asksAside(task *sticky.Binding) bool {
 	return r.At.Visits || r.Session != "" && task.Session != "" && task.Session != seal.Digest(r.Session)
 }
 
-// unbindFrom drops the binding of the call's task, if u owns it still: somebody may have
+// unbindFrom drops the binding of the call's task by which it was led to u, if u owns it still: somebody may have
 // given the id out meanwhile.
 func (r *Recorder) unbindFrom(u *routing.Upstream) {
 	ctx, cancel := r.Recording()
 	defer cancel()
-	bindings := r.Endpoint.Router.Bindings
-	if binding, _, err := bindings.Lookup(ctx, r.At.Task); err == nil && binding.Upstream == u.Name {
-		bindings.Unbind(ctx, r.At.Task)
+	binding, bindings := *r.At.TaskBinding(), r.Endpoint.Router.Bindings
+	if binding.Upstream == "" { // it was led there by its session
+		binding, _, _ = bindings.Lookup(ctx, r.At.Task)
+	}
+	if binding.Upstream == u.Name {
+		bindings.UnbindAs(ctx, r.At.Task, &binding)
 	}
 }

@@ -66,6 +66,9 @@ func PlacesOf(id, holder string) string { return id + " " + holder + " " }
 // ToldTo lists the messages that a receiver is yet to be sent.
 func (Lists) ToldTo(receiver string) string { return "upgrade:webhook:" + receiver }
 
+// receivers lists the names of receivers that some berth's configuration names, or did a while ago.
+func (Lists) receivers() string { return "upgrade:webhooks" }
+
 // Add lists member for life, unless there are as many as most; 0 is any number. Then it fails
 // with storage.ErrFull.
 func (l Lists) Add(ctx context.Context, list, member string, life time.Duration, most int) error {

@@ -81,6 +81,23 @@ func (o *Outbox) Of(ctx context.Context, receiver string) ([]task.Message, error
 	return told, nil
 }
 
+// Remember has a receiver be one of Receivers for so long from now on.
+func (o *Outbox) Remember(ctx context.Context, receiver string, life time.Duration) error {
+	if err := o.store.KeepMembers(ctx, o.lists.receivers(), storage.Member{Name: receiver, Left: life}); err != nil {
+		return fmt.Errorf("upgrade: writing the receivers: %w", err)
+	}
+	return nil
+}
+
+// Receivers returns the names of those that berths have told, or may yet.
+func (o *Outbox) Receivers(ctx context.Context) ([]string, error) {
+	names, err := o.store.Members(ctx, o.lists.receivers())
+	if err != nil {
+		return nil, fmt.Errorf("upgrade: reading the receivers: %w", err)
+	}
+	return names, nil
+}
+
 // Remove removes a message that is not to be sent any more. Its tries stay.
 func (o *Outbox) Remove(ctx context.Context, m task.Message) error {
 	if err := o.store.RemoveMember(ctx, o.lists.ToldTo(m.To), m.Member()); err != nil {

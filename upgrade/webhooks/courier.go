@@ -122,9 +122,6 @@ func (c *courier) run(ctx context.Context) {
 	beat := time.NewTicker(c.ledger.Epoch.Beat())
 	defer beat.Stop()
 	r.look(ctx)
-	if n := len(r.all); c.isUnnamed() && n > 0 {
-		c.log.Warn("messages wait for a webhook's receiver that the configuration names no more", "messages", n)
-	}
 	for {
 		r.start(sending)
 		select {

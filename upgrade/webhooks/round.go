@@ -16,6 +16,9 @@ type round struct {
 	next     time.Time // when the first of those is due that are neither ready nor in hand; zero: there is none
 	paused   time.Time // until when nothing is tried
 	verdicts chan verdict
+
+	remembered time.Time // when the store was last told the receiver's name; zero: never
+	warned     bool      // the log knows that messages wait for a name of the past
 }
 
 // look looks for messages that other berths have left, and forgets those that they have delivered.
@@ -38,6 +41,31 @@ func (r *round) look(ctx context.Context) {
 	}
 	r.add(listed)
 	r.age()
+	r.remember(ctx)
+}
+
+const (
+	// rememberedFor is how long berths that are started later know a receiver's name that none names any more, and
+	// nothing waits for, and rememberEvery how often it is written.
+	rememberedFor = 30 * 24 * time.Hour
+	rememberEvery = 12 * time.Hour
+)
+
+// remember has the receiver's name be known to berths that are started later, and tells the log, once, that messages wait for one of the past.
+func (r *round) remember(ctx context.Context) {
+	waiting := len(r.all)
+	if unnamed := r.c.isUnnamed(); unnamed && waiting == 0 {
+		return
+	} else if unnamed && !r.warned {
+		r.warned = true
+		r.c.log.Warn("messages wait for a webhook's receiver that the configuration names no more", "messages", waiting)
+	}
+	if !r.remembered.IsZero() && time.Since(r.remembered) < rememberEvery {
+		return
+	}
+	if r.c.ledger.Outbox.Remember(ctx, r.c.Name, rememberedFor) == nil {
+		r.remembered = time.Now()
+	}
 }
 
 // add takes messages on that are not known yet.

@@ -58,3 +58,49 @@ func TestMessagesOfAReceiverThatIsNamedAgainAreSent(t *testing.T) {
 		}
 	})
 }
+
+// A berth that is started after a receiver was renamed, once no berth is left that knew it, sees what waits for the former name.
+func TestMessagesForAFormerNameAreSeenByABerthThatIsStartedLater(t *testing.T) {
+	world(t, func(t *testing.T, s ledger.Store, r *receiver) {
+		r.answers = refusing(100, webhook.Answer{Outcome: webhook.Rejected})
+		former := start(t, s, r, settings(nil))
+		former.complete(t, former.make(t, "T1", task.NewsCompleted))
+		time.Sleep(time.Second)
+		former.end()
+		sent := len(r.got())
+		b := start(t, s, r, settings(func(r *Receiver) { r.Name = "renamed" }))
+		time.Sleep(10 * time.Minute)
+		synctest.Wait()
+		if n, age := b.value(t, "berth.webhook.waiting", "ci"), b.value(t, "berth.webhook.oldest", "ci"); n != 1 || age < 590 {
+			t.Errorf("%d wait, the oldest for %d s", n, age)
+		}
+		b.Change([]Receiver{settings(func(r *Receiver) { r.Name = "another" })})
+		time.Sleep(time.Hour)
+		synctest.Wait()
+		if n := b.value(t, "berth.webhook.given_up", "forgotten"); n != 1 || b.left(t) != 0 || len(r.got()) != sent {
+			t.Errorf("%d given up, %d left, sent %d times", n, b.left(t), len(r.got())-sent)
+		}
+		b.end()
+		if said := b.log.String(); strings.Count(said, "names no more") != 1 || strings.Count(said, "is given up") != 1 {
+			t.Errorf("got %s", said)
+		}
+		if n := b.value(t, "berth.webhook.waiting", "ci"); n != 0 {
+			t.Errorf("%d wait", n)
+		}
+	})
+}
+
+// A name is remembered for a month after the last berth that had it.
+func TestFormerNamesAreForgotten(t *testing.T) {
+	world(t, func(t *testing.T, s ledger.Store, r *receiver) {
+		b := start(t, s, r, settings(nil))
+		time.Sleep(rememberEvery + time.Hour)
+		b.end()
+		for after, want := range []int{1, 0} {
+			time.Sleep(rememberedFor - 2*time.Hour*time.Duration(1-after))
+			if names, err := b.ledger.Outbox.Receivers(t.Context()); err != nil || len(names) != want {
+				t.Errorf("got %q, %v, want %d", names, err, want)
+			}
+		}
+	})
+}

@@ -3,6 +3,7 @@ package webhooks
 import (
 	"context"
 	"log/slog"
+	"maps"
 	"reflect"
 	"sync"
 	"sync/atomic"
@@ -51,6 +52,8 @@ type Webhooks struct {
 	overflow overflow
 	couriers atomic.Pointer[map[string]*courier] // by receiver; what it points to does not change
 	changed  chan struct{}                       // holds one: couriers are others than before
+
+	mu sync.Mutex // held while couriers are changed
 }
 
 // New returns what tells receivers of the tasks in a ledger.
@@ -71,6 +74,8 @@ func newWebhooks(connect func(webhook.Receiver, func(bool)) sender, l *ledger.Le
 // Change has these be the receivers. One that stays as it is goes on; of one that is named no more it is watched what becomes of its
 // messages.
 func (w *Webhooks) Change(receivers []Receiver) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
 	before, next := *w.couriers.Load(), map[string]*courier{}
 	for _, r := range receivers {
 		if c := before[r.Name]; c != nil && !c.isUnnamed() && c.Receiver.is(r) {
@@ -92,6 +97,26 @@ func (w *Webhooks) Change(receivers []Receiver) {
 	ledger.Signal(w.changed)
 }
 
+// recall has it be watched what becomes of the messages of receivers that only berths before this one knew. It reports whether the
+// store could say which there are.
+func (w *Webhooks) recall(ctx context.Context) bool {
+	names, err := w.ledger.Outbox.Receivers(ctx)
+	if err != nil {
+		return false
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	next := maps.Clone(*w.couriers.Load())
+	for _, name := range names {
+		if next[name] == nil {
+			next[name] = w.newUnnamed(Receiver{Name: name, Receiver: webhook.Receiver{Concurrency: 1}})
+		}
+	}
+	w.couriers.Store(&next)
+	ledger.Signal(w.changed)
+	return true
+}
+
 // due is told of a message whose step is stored. Of a receiver that this berth does not know another
 // one may.
 func (w *Webhooks) due(m task.Message) {
@@ -110,6 +135,7 @@ func (w *Webhooks) Run(ctx context.Context) {
 	var all sync.WaitGroup
 	defer all.Wait()
 	stops := map[*courier]context.CancelFunc{}
+	recall := time.After(0)
 	for {
 		now := map[*courier]bool{}
 		for _, c := range *w.couriers.Load() {
@@ -132,6 +158,10 @@ func (w *Webhooks) Run(ctx context.Context) {
 				stop()
 			}
 			return
+		case <-recall:
+			if recall = nil; !w.recall(ctx) {
+				recall = time.After(w.ledger.Epoch.Beat())
+			}
 		case <-w.changed:
 		}
 	}

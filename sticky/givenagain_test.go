@@ -1,0 +1,78 @@
+package sticky
+
+import (
+	"errors"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"berth/internal/storage"
+)
+
+// What an owner denies is what a call was routed by: an id that it gives out again meanwhile, here or at another berth, keeps its new binding.
+func TestAnIDThatIsGivenOutAgainKeepsItsNewBinding(t *testing.T) {
+	for _, name := range []string{"as it was routed", "by an older berth", "again", "again here", "by another owner", "again while the store is away"} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				store, err := storage.Open("memory:", storage.Options{})
+				if err != nil {
+					t.Fatal(err)
+				}
+				defer store.Close()
+				one, two := New(store, Options{Near: 10}), New(store, Options{Near: 10})
+				key := Key{Kind: Task, Pool: "p", ID: "7"}
+				bind := func(b *Bindings, upstream string) {
+					t.Helper()
+					time.Sleep(time.Second)
+					if err := b.Bind(t.Context(), key, Binding{Upstream: upstream, Status: "working"}, time.Hour); err != nil {
+						t.Fatal(err)
+					}
+				}
+				bind(one, "a")
+				routed, _, err := one.Lookup(t.Context(), key)
+				if err != nil {
+					t.Fatal(err)
+				}
+				want := "a"
+				switch name {
+				case "as it was routed":
+					want = ""
+				case "by an older berth":
+					routed.Made, want = 0, ""
+				case "again":
+					bind(two, "a")
+				case "again here":
+					bind(one, "a")
+				case "by another owner":
+					two.Unbind(t.Context(), key)
+					bind(two, "b")
+					want = "b"
+				case "again while the store is away":
+					time.Sleep(time.Second)
+					e := one.terms.entry(key, Binding{Upstream: "a", Status: "working"}, time.Hour)
+					if outcome, err := one.local.bind(e, storage.ErrUnavailable); outcome != outcomeLocal || err != nil {
+						t.Fatal(outcome, err)
+					}
+				}
+				one.UnbindAs(t.Context(), key, &routed)
+				for at, b := range map[string]*Bindings{"here": one, "there": New(store, Options{})} {
+					if name == "again while the store is away" && at == "there" {
+						continue
+					}
+					if got, _, err := b.Lookup(t.Context(), key); got.Upstream != want || (want == "") != errors.Is(err, ErrUnknown) {
+						t.Errorf("%s bound to %q, %v, want %q", at, got.Upstream, err, want)
+					}
+				}
+				for _, upstream := range []string{"a", "b"} {
+					tasks := 0
+					if upstream == want {
+						tasks = 1
+					}
+					if owned, err := one.Owned(t.Context(), "p", upstream); err != nil || owned.Tasks != tasks {
+						t.Errorf("%q owns %d, %v, want %d", upstream, owned.Tasks, err, tasks)
+					}
+				}
+			})
+		})
+	}
+}
