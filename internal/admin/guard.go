@@ -67,7 +67,7 @@ func (s *Server) handler(o Options, listener net.Listener, loopbackOnly bool) ht
 		s.health(mux, s.readyAtAll)
 		return exactly(mux, livePath, readyPath)
 	}
-	return ordered(guard{token: o.Token, loopbackOnly: loopbackOnly, page: o.Page, next: s.routes(o)}, o.by(listener), o.Ordered)
+	return ordered(guard{token: o.Token, loopbackOnly: loopbackOnly, page: o.Page, next: s.routes(o)}, o.Routes, o.by(listener), o.Ordered)
 }
 
 // exactly serves these paths as they are written, and sends nobody from another spelling to them.

@@ -3,6 +3,7 @@ package admin
 import (
 	"net"
 	"net/http"
+	"slices"
 	"time"
 )
 
@@ -23,14 +24,13 @@ const (
 	bySocket   = "socket"
 )
 
-// ordered tells tell of each order that next was given. Questions change nothing, and are not told of.
-func ordered(next http.Handler, by string, tell func(Order)) http.Handler {
+// ordered tells tell of each order that next was given. Questions, as these routes ask some, change nothing, and are not told of.
+func ordered(next http.Handler, routes []Route, by string, tell func(Order)) http.Handler {
 	if tell == nil {
 		return next
 	}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		switch r.Method {
-		case http.MethodGet, http.MethodHead, http.MethodOptions:
+		if isQuestion(r, routes) {
 			next.ServeHTTP(w, r)
 			return
 		}
@@ -40,6 +40,14 @@ func ordered(next http.Handler, by string, tell func(Order)) http.Handler {
 		}()
 		next.ServeHTTP(answer, r)
 	})
+}
+
+func isQuestion(r *http.Request, routes []Route) bool {
+	switch r.Method {
+	case http.MethodGet, http.MethodHead, http.MethodOptions:
+		return true
+	}
+	return slices.ContainsFunc(routes, func(route Route) bool { return route.Asks && route.Pattern == r.Method+" "+r.URL.Path })
 }
 
 // by says what lets orders in.

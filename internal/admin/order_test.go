@@ -19,6 +19,7 @@ func TestOrdersAreToldOf(t *testing.T) {
 			o.Ordered = func(order Order) { tell <- order }
 			o.Routes = []Route{
 				{Pattern: "GET /v1/things", Serve: func(context.Context, *http.Request) (any, error) { return 1, nil }},
+				{Pattern: "POST /v1/things", Asks: true, Serve: func(context.Context, *http.Request) (any, error) { return 1, nil }},
 				{Pattern: "POST /v1/things/{name}/drain", Serve: func(_ context.Context, r *http.Request) (any, error) {
 					if r.PathValue("name") == "none" {
 						return nil, NotFound("none")
@@ -33,6 +34,7 @@ func TestOrdersAreToldOf(t *testing.T) {
 			}
 			client := NewClient(address, o.Token)
 			_ = client.Call(t.Context(), http.MethodGet, "/v1/things", nil, nil)
+			_ = client.Call(t.Context(), http.MethodPost, "/v1/things", struct{}{}, nil)
 			_ = client.Call(t.Context(), http.MethodPost, "/v1/things/a/drain", struct{}{}, nil)
 			_ = client.Call(t.Context(), http.MethodPost, "/v1/things/none/drain", struct{}{}, nil)
 			want := []int{200, 404}

@@ -17,6 +17,7 @@ import (
 type Route struct {
 	Pattern string   // as [http.ServeMux] has it: "POST /v1/reload"
 	Query   []string // parameters that it reads; a request with another one is refused
+	Asks    bool     // it changes nothing, whatever its method, and is no order; its pattern is a path
 	// Serve answers with a value for JSON, or an error: a [Fault] as it is, any other with 500. ctx ends
 	// with the request.
 	Serve func(ctx context.Context, r *http.Request) (any, error)

@@ -29,7 +29,7 @@ func (e *explanations) routes() []admin.Route {
 	return []admin.Route{
 		{Pattern: "GET /v1/decisions", Query: []string{"id", "pool", "outcome", "limit"}, Serve: e.serveDecisions},
 		{Pattern: "GET /v1/explain", Query: []string{"id", "pool", "caller"}, Serve: e.serveExplainID},
-		{Pattern: "POST /v1/explain", Serve: e.serveExplain},
+		{Pattern: "POST /v1/explain", Asks: true, Serve: e.serveExplain},
 	}
 }
 

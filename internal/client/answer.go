@@ -31,9 +31,23 @@ type Answer struct {
 
 // Error is a JSON-RPC error object.
 type Error struct {
-	Code    int             `json:"code"`    // see package mcp
-	Message string          `json:"message"` // as the server worded it
-	Data    json.RawMessage `json:"data"`    // nil if there is none
+	Code    int             // see package mcp; 0 if it is no integer
+	Message string          // as the server worded it
+	Data    json.RawMessage // nil if there is none
+}
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (e *Error) UnmarshalJSON(object []byte) error {
+	var read struct {
+		Code    json.RawMessage `json:"code"`
+		Message string          `json:"message"`
+		Data    json.RawMessage `json:"data"`
+	}
+	if err := json.Unmarshal(object, &read); err != nil {
+		return err
+	}
+	*e = Error{mcp.CodeOf(read.Code), read.Message, read.Data}
+	return nil
 }
 
 // Accepted reports whether a request was answered with a result, or a notification

@@ -34,6 +34,8 @@ func TestAnswersAreRead(t *testing.T) {
 		"last event":       {response(200, eventType, `data: {"id":1,"result":{}}`), 1, `{}`, 0, true},
 		"error":            {response(200, jsonType, `{"id":1,"error":{"code":-32602,"message":"m"}}`), 1, "", -32602, false},
 		"error in events":  {response(200, eventType, "data: {\"id\":1,\"error\":{\"code\":-32602}}\n\n"), 1, "", -32602, false},
+		"error, a float":   {response(200, jsonType, `{"id":1,"error":{"code":-32602.0,"message":"m"}}`), 1, "", -32602, false},
+		"error, a power":   {response(200, jsonType, `{"id":1,"error":{"code":-3.2602e4}}`), 1, "", -32602, false},
 		"error and status": {response(404, jsonType, `{"error":{"code":-32001}}`), 1, "", -32001, false},
 		"status":           {response(404, "text/plain", "nothing"), 1, "", 0, false},
 		"redirect":         {response(307, "text/html", ""), 1, "", 0, false},
@@ -146,4 +148,14 @@ func FuzzRead(f *testing.F) {
 			}
 		}
 	})
+}
+
+// An error whose code is no code of JSON-RPC is one all the same.
+func TestErrorsWithOddCodesAreErrors(t *testing.T) {
+	for _, code := range []string{"1e30", "-32602.5", `"x"`, "null", "{}"} {
+		answer, err := Read(response(200, jsonType, `{"id":1,"error":{"code":`+code+`,"message":"m"}}`), 1)
+		if err != nil || answer.Error == nil || answer.Error.Code != 0 || answer.Error.Message != "m" {
+			t.Errorf("%s: got %+v, %v", code, answer, err)
+		}
+	}
 }

@@ -5,7 +5,6 @@ import (
 	"context"
 	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	"berth/internal/exchange"
@@ -39,7 +38,7 @@ var asking = []string{mcp.MethodCallTool, mcp.MethodGetPrompt, mcp.MethodReadRes
 
 // streams reports whether a call is answered by a stream.
 func streams(m *mcp.Call, header *wire.Header) bool {
-	if !strings.Contains(header.Join("Accept", ","), "text/event-stream") {
+	if !header.Accepts(wire.Events) {
 		return false
 	}
 	return slices.Contains(asking, m.Method) || len(m.ProgressToken) > 0 || !mcp.IsKnownMethod(m.Method)

@@ -313,3 +313,20 @@ func TestCallsOfASessionAreBounded(t *testing.T) {
 		}
 	})
 }
+
+// A client is answered by a stream where it takes one, which the weights in its Accept have a say in (RFC 9110, 12.5.1).
+func TestACallIsAnsweredByAStreamWhereItsClientTakesOne(t *testing.T) {
+	for accept, want := range map[string]bool{
+		"application/json, text/event-stream":     true,
+		"Text/Event-Stream;q=0.1":                 true,
+		"*/*":                                     true,
+		"application/json":                        false,
+		"application/json, text/event-stream;q=0": false,
+		"application/json;x=text/event-stream":    false,
+	} {
+		m := &mcp.Call{Kind: mcp.KindRequest, Method: mcp.MethodCallTool}
+		if got := streams(m, wire.NewHeader("Accept", accept)); got != want {
+			t.Errorf("%s: got a stream: %v, want %v", accept, got, want)
+		}
+	}
+}

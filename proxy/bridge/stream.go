@@ -8,7 +8,6 @@ import (
 	"berth/internal/exchange"
 	"berth/internal/wire"
 	"berth/proxy/bridge/flow"
-	"berth/proxy/inbound"
 	"berth/proxy/reply"
 )
 
@@ -26,7 +25,7 @@ func (c *call) show(ctx context.Context, r *reading, first *flow.Item) (*wire.Re
 		defer timer.Stop()
 		s, err = r.next(ctx, timer.C)
 	}
-	if h := c.came.Header; h.Has("Accept") && !inbound.AcceptsEvents(h) {
+	if h := c.came.Header; h.Has("Accept") && !h.Accepts(wire.Events) {
 		for err == nil && s.body == nil {
 			s, err = r.next(ctx, nil)
 		}

@@ -95,7 +95,7 @@ func TestAMethodThatTheServerOffersIsThere(t *testing.T) {
 	}
 }
 
-// Completion was there before its capability was: a server of 2024-11-05 judges itself.
+// Completion was there before its capability was: a server of 2024-11-05 judges itself. What nobody knows is not announced.
 func TestCompletionByServersThatCannotSaySo(t *testing.T) {
 	for version, want := range map[string]int{"2024-11-05": 200, "2025-03-26": 404, "2025-11-25": 404} {
 		u := &upstream{}
@@ -107,6 +107,9 @@ func TestCompletionByServersThatCannotSaySo(t *testing.T) {
 		}
 		bridged(t, u, nil, func(r *rig) {
 			if g := r.do(asking{method: "completion/complete"}); g.status != want {
+				t.Errorf("%s: got %d %s", version, g.status, g.text)
+			}
+			if g := r.do(asking{method: "server/discover"}); g.status != 200 || strings.Contains(g.text, "completions") {
 				t.Errorf("%s: got %d %s", version, g.status, g.text)
 			}
 		})

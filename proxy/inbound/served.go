@@ -4,6 +4,7 @@ import (
 	"mime"
 
 	"berth/internal/mcp"
+	"berth/internal/wire"
 	"berth/proxy/fault"
 )
 
@@ -13,10 +14,10 @@ func (x *Call) DeclaresJSON() bool {
 		return x.Endpoint.Lenient
 	}
 	for value := range x.HTTP.Header.Values("Content-Type") {
-		if value == jsonText {
+		if value == wire.JSON {
 			continue
 		}
-		if media, _, err := mime.ParseMediaType(value); err != nil || media != jsonText {
+		if media, _, err := mime.ParseMediaType(value); err != nil || media != wire.JSON {
 			return false
 		}
 	}
@@ -27,7 +28,7 @@ func (x *Call) DeclaresJSON() bool {
 // both types (2026-07-28, "Sending Messages"); those before are given the one they take.
 func (x *Call) TakesAnswers() bool {
 	h := x.HTTP.Header
-	json, events := accepts(h, jsonText), accepts(h, eventStream)
+	json, events := h.Accepts(wire.JSON), h.Accepts(wire.Events)
 	switch {
 	case x.Era() == mcp.EraLegacy:
 		return json || events || !h.Has("Accept")

@@ -3,7 +3,6 @@ package polls
 import (
 	"crypto/sha256"
 	"encoding/binary"
-	"strings"
 
 	"berth/internal/mcp"
 	"berth/internal/wire"
@@ -13,8 +12,6 @@ import (
 // digest is equal for polls that ask the same in the same way.
 type digest [sha256.Size]byte
 
-const jsonText = "application/json"
-
 // mayShare reports whether c is a poll that several may share an answer to. It comes as JSON,
 // whichever way the upstream gave it.
 func mayShare(x *inbound.Call) bool {
@@ -22,13 +19,7 @@ func mayShare(x *inbound.Call) bool {
 	if c == nil || c.Kind != mcp.KindRequest || c.Method != mcp.MethodGetTask || !c.IsTask() {
 		return false
 	}
-	for accept := range x.HTTP.Header.Values("Accept") {
-		// Nearly all begin with it, and to compare is less than to search.
-		if strings.HasPrefix(accept, jsonText) || strings.Contains(accept, jsonText) || strings.Contains(accept, "*/*") {
-			return true
-		}
-	}
-	return false
+	return x.HTTP.Header.Accepts(wire.JSON)
 }
 
 // digest digests whatever may bear on the answer: the body but for what is a request's own,

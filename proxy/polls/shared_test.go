@@ -26,6 +26,24 @@ func pollBy(ctx context.Context, authorization string) *inbound.Call {
 	return c
 }
 
+// An answer that several share is JSON: who does not take that gets its own.
+func TestAPollIsSharedByThoseWhoTakeJSON(t *testing.T) {
+	for accept, want := range map[string]bool{
+		"application/json, text/event-stream": true,
+		"APPLICATION/JSON":                    true,
+		"*/*":                                 true,
+		"text/event-stream":                   false,
+		"text/event-stream, application/json;q=0": false,
+		"*/*, application/json;q=0":               false,
+		"application/json;q=0.0":                  false,
+	} {
+		c := pollBy(t.Context(), "a")
+		if c.HTTP.Header.Set("Accept", accept); mayShare(c) != want {
+			t.Errorf("%s: got %v, want %v", accept, !want, want)
+		}
+	}
+}
+
 // A poll alone is not digested, and allocates nothing: most polls are shared by nobody.
 func TestPollAloneCostsLittle(t *testing.T) {
 	s, c := NewShared(slog.New(slog.DiscardHandler)), pollBy(t.Context(), "a")

@@ -7,6 +7,7 @@ import (
 	"io"
 
 	"berth/internal/exchange"
+	"berth/internal/jsonobject"
 	"berth/internal/mcp"
 	"berth/internal/wire"
 	"berth/proxy/fault"
@@ -25,7 +26,7 @@ func (w *Writer) EndEarly(id []byte, response *wire.Response, reader *exchange.R
 		return w.Early.pass(reader, piece)
 	}
 	object := mcp.ErrorObject(piece.Message)
-	if object == nil || a.ErrorCode == 0 {
+	if object == nil || jsonobject.At(object, "code").Kind() != '0' {
 		return notJSONRPC(response.Status)
 	}
 	message := piece.Message

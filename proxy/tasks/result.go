@@ -8,7 +8,6 @@ import (
 	"berth/internal/mcp/taskwire"
 	"berth/internal/wire"
 	"berth/proxy/fault"
-	"berth/proxy/inbound"
 	"berth/proxy/reply"
 	"berth/proxy/taskwatch"
 	"berth/upgrade"
@@ -86,7 +85,7 @@ func (w *resultWait) follow() error {
 
 // open gives the client the beginning of a stream, if it takes one.
 func (w *resultWait) open() error {
-	if !inbound.AcceptsEvents(w.HTTP.Header) {
+	if !w.HTTP.Header.Accepts(wire.Events) {
 		return nil
 	}
 	w.Out.OwnStreamHeaders()

@@ -45,12 +45,11 @@ func retryAfter(h *wire.Header) time.Duration {
 // asWorded is the error that an answer bears.
 func asWorded(answer *session.Refusal) *mcp.Error {
 	var object struct {
-		Code    int             `json:"code"`
 		Message string          `json:"message"`
 		Data    json.RawMessage `json:"data"`
 	}
 	_ = json.Unmarshal(answer.Object, &object) // it was read as JSON
-	e := &mcp.Error{Status: answer.Status, Code: object.Code, Message: object.Message}
+	e := &mcp.Error{Status: answer.Status, Code: answer.Code, Message: object.Message}
 	if object.Data != nil {
 		e.Data = object.Data
 	}

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"berth/internal/wire"
+	"berth/proxy/session"
 )
 
 func TestRetryAfterIsSecondsOrADate(t *testing.T) {
@@ -17,4 +18,12 @@ func TestRetryAfterIsSecondsOrADate(t *testing.T) {
 			}
 		}
 	})
+}
+
+// What refuses a session is told by the code that the server means, however it spells that.
+func TestARefusalIsToldByTheCodeThatItMeans(t *testing.T) {
+	refusal := &session.Refusal{Status: 400, Header: new(wire.Header), Code: -32602, Object: []byte(`{"code":-32602.0,"message":"no","data":{"a":1}}`)}
+	if got := asWorded(refusal); got.Code != -32602 || got.Message != "no" || got.Data == nil {
+		t.Errorf("got %+v", got)
+	}
 }

@@ -1,40 +1,35 @@
-package inbound
+package wire
 
 import (
 	"strconv"
 	"strings"
-
-	"berth/internal/wire"
 )
-
-// AcceptsEvents reports whether a client takes an event stream for an answer: of the
-// ranges in Accept the most specific one counts, and a weight of 0 refuses (RFC 9110,
-// 12.5.1). Without an Accept it is not counted on, as clients must name the type
-// (2025-11-25 and 2026-07-28, "Sending Messages to the Server").
-func AcceptsEvents(h *wire.Header) bool { return accepts(h, eventStream) }
 
 // Media types of answers.
 const (
-	jsonText    = "application/json"
-	eventStream = "text/event-stream"
+	JSON   = "application/json"
+	Events = "text/event-stream"
 
 	// bothTypes is the Accept of nearly all clients.
-	bothTypes = jsonText + ", " + eventStream
+	bothTypes = JSON + ", " + Events
 )
 
 // named is how specifically a media range names a type that it spells out.
 const named = 3
 
-// accepts is AcceptsEvents of one of these types.
-func accepts(h *wire.Header, wanted string) bool {
+// Accepts reports whether a client takes an answer of a type, one of the above: of the
+// ranges in Accept the most specific one counts, and a weight of 0 refuses (RFC 9110,
+// 12.5.1). Without an Accept it is not counted on, as clients must name the types
+// (2025-11-25 and 2026-07-28, "Sending Messages to the Server").
+func (h *Header) Accepts(media string) bool {
 	if value, n := h.First("Accept"); n == 1 && value == bothTypes {
 		return true
 	}
 	accepted, most := false, 0
 	for value := range h.Values("Accept") {
 		for part := range strings.SplitSeq(value, ",") {
-			media, parameters, _ := strings.Cut(part, ";")
-			if specific := names(media, wanted); specific > most {
+			of, parameters, _ := strings.Cut(part, ";")
+			if specific := names(of, media); specific > most {
 				accepted, most = !refuses(parameters), specific
 			}
 		}
