@@ -87,6 +87,32 @@ func TestAnotherRequestsAnswerOnAStreamIsGivenToNobody(t *testing.T) {
 	}
 }
 
+// So it is of the stream that answers a batch, whose requests all have theirs.
+func TestAnotherRequestsAnswerOnABatchsStreamIsGivenToNobody(t *testing.T) {
+	f := newRig(t, rigOptions{tcp: true, size: 1})
+	session := f.open(f.request(t.Context(), http.MethodPost, message("initialize", `"protocolVersion":"2025-03-26"`))).Header.Get("Mcp-Session-Id")
+	for said, passes := range map[string]bool{
+		`{"jsonrpc":"2.0","id":99,"result":{"secret":1}}`:                                      false,
+		`{"jsonrpc":"2.0","id":"another","error":{"code":-32099,"message":"secret"}}`:          false,
+		`{"jsonrpc":"2.0","id":99,"result":{"secret":"` + strings.Repeat("x", 300<<10) + `"}}`: false,
+		`{"jsonrpc":"2.0","id":null,"error":{"code":-32099,"message":"secret"}}`:               true,
+		`{"jsonrpc":"2.0","id":99,"method":"ping","params":{"secret":1}}`:                      true,
+	} {
+		for what, batch := range map[string]string{"two": aBatch, "one": `[{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"x"}}]`, "a notification": `[{"jsonrpc":"2.0","method":"notifications/x"}]`} {
+			for _, in := range []string{"", session} {
+				own := `{"jsonrpc":"2.0","id":7,"result":{"own":7}}`
+				f.servers[0].inject(sayEvents(own, said, `{"jsonrpc":"2.0","id":8,"result":{"own":8}}`))
+				header := []string{"MCP-Protocol-Version", "2025-03-26", "Mcp-Session-Id", in}
+				r := f.do(f.request(t.Context(), http.MethodPost, batch, header[:2+2*min(len(in), 1)]...))
+				f.servers[0].inject(nil)
+				if want := passes || in != "" || what == "a notification"; strings.Contains(r.body, "secret") != want || !strings.Contains(r.body, `"own":7`) || what == "two" && !strings.Contains(r.body, `"own":8`) {
+					t.Errorf("%s, in session %q, told %.80q: got %.300q", what, in, said, r.body)
+				}
+			}
+		}
+	}
+}
+
 // Some servers answer 1 with "1", which clients take: it is the response that a stream owes.
 func TestAnAnswerWhoseIDIsATextIsTheOneOwed(t *testing.T) {
 	f := newRig(t, rigOptions{tcp: true, size: 1})

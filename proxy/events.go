@@ -180,7 +180,7 @@ func (s *stream) take(a *arrival) (done bool, err error) {
 	whole := a.piece.Between || a.piece.Cut
 	var says peeked
 	says.peek(s.x.Call, a.piece.Message, a.piece.Cut)
-	another := says.isAnothers(asks(s.x.Call))
+	another := says.isAnothers(s.x.Call)
 	if s.passesOver(&a.piece, another) {
 		return false, nil
 	}
@@ -232,9 +232,7 @@ func (s *stream) refuseLarge(says *peeked) error {
 
 // releasePiece releases a piece that is recorded: to the client, and to those who share its poll.
 func (s *stream) releasePiece(piece *exchange.Piece, says *peeked) {
-	if piece.Cut {
-		s.x.owed.beginUnnamed(&says.Answer)
-	}
+	s.x.owed.readLong(piece, &says.Answer)
 	if !s.x.owed.isPaid() && s.x.Era() == mcp.EraLegacy && !course.HasLeft(&s.x.Decision) {
 		s.noteEvent(piece.EventID())
 	}

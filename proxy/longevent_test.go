@@ -2,6 +2,8 @@ package proxy_test
 
 import (
 	"context"
+	"net/http"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -31,4 +33,49 @@ func TestALongAnswerThatTellsItsIDLastIsTheOneOwed(t *testing.T) {
 			}
 		})
 	}
+}
+
+// So it is where several are owed, to a batch: each is told once.
+func TestALongAnswerToABatchThatTellsItsIDLastIsTheOneOwed(t *testing.T) {
+	long := strings.Repeat("x", 300<<10)
+	last := func(id, fields string) string {
+		return `data: {"result":{"text":"` + long + `,\"id\":8","id":8},` + id + "}\n" + fields + "\n"
+	}
+	short := `data: {"jsonrpc":"2.0","id":7,"result":{}}` + "\n\n"
+	for name, c := range map[string]struct {
+		sent    string
+		refused []string
+	}{
+		"it is the last member":      {last(`"jsonrpc":"2.0","id":"8"`, "") + short, nil},
+		"it is the last but one":     {last(`"id" : "8" , "jsonrpc":"2.0"`, "") + short, nil},
+		"fields behind it":           {last(`"jsonrpc":"2.0","id":"8"`, "id: {,\"id\":7}\nevent: message\n") + short, nil},
+		"two of them":                {last(`"jsonrpc":"2.0","id":"8"`, "") + last(`"jsonrpc":"2.0","id":7`, ""), nil},
+		"the other one never comes":  {last(`"jsonrpc":"2.0","id":"8"`, ""), []string{"7"}},
+		"nobody's":                   {last(`"jsonrpc":"2.0","id":9`, "") + short, []string{`"8"`}},
+		"no response to be told by":  {last(`"jsonrpc":"2.0"`, "") + short, []string{`"8"`}},
+		"it breaks off in the event": {strings.TrimSuffix(last(`"jsonrpc":"2.0","id":"8"`, ""), "}\n\n"), []string{"7", `"8"`}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := newRig(t, rigOptions{tcp: true, size: 1})
+			f.servers[0].inject(streams(func(_ context.Context, write func(string)) { write(c.sent) }))
+			got := f.do(f.request(t.Context(), http.MethodPost, aBatch, "MCP-Protocol-Version", "2025-03-26"))
+			if refused := refusedIn(got); got.status != 200 || !strings.HasPrefix(got.body, c.sent) || !slices.Equal(refused, c.refused) {
+				t.Errorf("status %d, %d of %d bytes, refused %v, want %v", got.status, len(got.body), len(c.sent), refused, c.refused)
+			}
+		})
+	}
+}
+
+// aBatch are two calls, 7 and "8".
+const aBatch = `[{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"x"}},{"jsonrpc":"2.0","id":"8","method":"tools/call","params":{"name":"x"}}]`
+
+// refusedIn are the ids of the errors of berth's own in an event stream, raw.
+func refusedIn(r reply) (ids []string) {
+	for _, event := range eventsIn(r.body) {
+		if _, id, ok := strings.Cut(event, `"jsonrpc":"2.0","id":`); ok && strings.Contains(event, "upstream_reset") {
+			id, _, _ = strings.Cut(id, ",")
+			ids = append(ids, id)
+		}
+	}
+	return ids
 }

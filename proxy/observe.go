@@ -31,10 +31,23 @@ func (p *peeked) peek(c *inbound.Call, message []byte, cut bool) {
 	p.err = p.PeekTo(asked, message, cut)
 }
 
-// isAnothers reports whether what was read, of an answer that is one message, is the response to another request than the one with this
-// id: somebody else is to have it.
-func (p *peeked) isAnothers(id []byte) bool {
-	return p.err == nil && id != nil && p.HasID() && p.IsCrossed(id) && !p.MayAnswer(id)
+// isAnothers reports whether what was read, of an answer to c that is one message, is the response to another request than those in it:
+// somebody else is to have it. Where c is none it may be the response to any.
+func (p *peeked) isAnothers(c *inbound.Call) bool {
+	if p.err != nil || !p.HasID() {
+		return false
+	}
+	asked := false
+	for i := range c.Message.Calls {
+		one := &c.Message.Calls[i]
+		if one.Kind != mcp.KindRequest {
+			continue
+		}
+		if asked = true; !p.IsCrossed(one.ID) || p.MayAnswer(one.ID) {
+			return false
+		}
+	}
+	return asked
 }
 
 // isMute reports whether what was read, where it is the response to another request, as another says, tells nothing of that of c either: it
@@ -72,7 +85,7 @@ func (x *request) observe(u *routing.Upstream, piece *exchange.Piece, says *peek
 		if err == nil {
 			one.peek(x.Call, message, piece.Cut)
 		}
-		if one.isMute(x.Call, one.isAnothers(asks(x.Call))) {
+		if one.isMute(x.Call, one.isAnothers(x.Call)) {
 			continue
 		}
 		if instead, err := x.observeMessage(u, message, &one, strict); instead != nil || err != nil {
@@ -90,7 +103,7 @@ func (x *request) observeMessage(u *routing.Upstream, message []byte, says *peek
 		if x.HTTP.Method == wire.MethodGet && says.HasResult && says.Task.ID == "" { // what tells of a task's state is no outcome
 			x.recorder.Resumed(u, message, &says.Answer)
 		}
-		return x.record(u, &says.Answer)
+		return x.record(u, &says.Answer, strict)
 	case !strict:
 		return nil, nil
 	case x.MayCreateTask:
@@ -99,8 +112,8 @@ func (x *request) observeMessage(u *routing.Upstream, message []byte, says *peek
 	return nil, fault.BrokenOff(says.err)
 }
 
-// record notes what one message of an answer tells.
-func (x *request) record(u *routing.Upstream, a *mcp.Answer) (instead []byte, err error) {
+// record notes what one message of an answer tells. strict is that of observe.
+func (x *request) record(u *routing.Upstream, a *mcp.Answer, strict bool) (instead []byte, err error) {
 	if a.Method != "" {
 		return nil, nil
 	}
@@ -111,7 +124,7 @@ func (x *request) record(u *routing.Upstream, a *mcp.Answer) (instead []byte, er
 		return nil, x.Decision.Unasked // the task may be elsewhere, and what this one says would be final
 	}
 	if a.IsError {
-		return x.recordError(u, c, a)
+		return x.recordError(u, c, a, strict)
 	}
 	x.recorder.Affinities(u, c, a, x.left)
 	if c != nil && a.Result != nil && (c.Method == mcp.MethodInitialize || c.Method == mcp.MethodDiscover) {
@@ -144,7 +157,7 @@ func (x *request) record(u *routing.Upstream, a *mcp.Answer) (instead []byte, er
 
 // recordError notes what an error tells, and returns what the client is told instead, nil for
 // nothing. It fails where that would be final, and is not known.
-func (x *request) recordError(u *routing.Upstream, c *mcp.Call, a *mcp.Answer) (instead []byte, err error) {
+func (x *request) recordError(u *routing.Upstream, c *mcp.Call, a *mcp.Answer, strict bool) (instead []byte, err error) {
 	x.rec.Code = a.ErrorCode
 	x.made.Disown(a)
 	if a.ErrorCode == mcp.CodeMethodNotFound {
@@ -152,7 +165,17 @@ func (x *request) recordError(u *routing.Upstream, c *mcp.Call, a *mcp.Answer) (
 			return instead, nil
 		}
 	}
-	return x.recorder.Error(u, c, a)
+	instead, err = x.recorder.Error(u, c, a)
+	if instead == nil && err == nil && strict {
+		x.recorder.Failure(u, c, a, x.isUnread())
+	}
+	return instead, err
+}
+
+// isUnread reports whether the client is there no more, so that what is answered is given to nobody.
+func (x *request) isUnread() bool {
+	_, lost := x.out.Given()
+	return lost || x.reads != nil && x.reads.HasLeft()
 }
 
 // insteadOfNoMethod is what the client is told where the upstream has no method of what was announced; nil: it was not.
@@ -172,8 +195,7 @@ func (x *request) recordTask(u *routing.Upstream, c *mcp.Call, a *mcp.Answer) er
 			return err
 		}
 	}
-	_, lost := x.out.Given()
-	if x.recorder.Task(u, c, x.poll, a, lost || x.reads != nil && x.reads.HasLeft()) {
+	if x.recorder.Task(u, c, x.poll, a, x.isUnread()) {
 		x.rec.Does(audit.Told, "")
 	}
 	switch c.Method {

@@ -7,8 +7,8 @@ import (
 
 	"berth/internal/exchange"
 	"berth/internal/mcp"
+	"berth/internal/sse"
 	"berth/proxy/fault"
-	"berth/proxy/inbound"
 	"berth/proxy/lingering"
 	"berth/proxy/reply"
 )
@@ -17,6 +17,7 @@ import (
 type debt struct {
 	open  [][]byte
 	begun [][]byte // their responses have begun to come; an event may be long
+	tail  []byte   // the end, so far, of one whose id comes behind what is read of it; nil: there is none
 }
 
 // debtOf is what is owed for a message: a response to each request in it.
@@ -40,28 +41,43 @@ func (d *debt) begin(a *mcp.Answer) {
 	}
 }
 
-// beginUnnamed notes that the beginning of a response is here whose id comes behind what is read of it. Where one alone is owed it is
-// that.
-func (d *debt) beginUnnamed(a *mcp.Answer) {
-	if len(d.open) == 1 && a.Method == "" && a.ID == nil && (a.HasResult || a.IsError) {
-		d.begun, d.open = append(d.begun, d.open...), nil
+// readLong goes on with an event of which only the beginning, as a says, is read. It may be a response whose id comes behind that: where
+// one alone is owed it is that, else its end is kept.
+func (d *debt) readLong(piece *exchange.Piece, a *mcp.Answer) {
+	if piece.Cut && a.Method == "" && a.ID == nil && (a.HasResult || a.IsError) {
+		switch len(d.open) {
+		case 0:
+		case 1:
+			d.begun, d.open = append(d.begun, d.open...), nil
+		default:
+			d.tail = make([]byte, 0, 2*tailKept)
+		}
 	}
+	if d.tail == nil {
+		return
+	}
+	raw := piece.Raw[max(len(piece.Raw)-tailKept, 0):]
+	if over := len(d.tail) + len(raw) - tailKept; over > 0 {
+		d.tail = slices.Delete(d.tail, 0, min(over, len(d.tail)))
+	}
+	d.tail = append(d.tail, raw...)
 }
 
+// tailKept is how much of the end of a response is kept, in bytes, with what its event has behind it.
+const tailKept = 512
+
 // settle notes that what has begun to come is whole.
-func (d *debt) settle() { d.begun = nil }
+func (d *debt) settle() {
+	d.begun = nil
+	if d.tail != nil {
+		d.begin(&mcp.Answer{ID: mcp.LastID(sse.EndOfData(d.tail))})
+		d.begun, d.tail = nil, nil
+	}
+}
 
 func (d *debt) ids() [][]byte { return slices.Concat(d.begun, d.open) }
 
 func (d *debt) isPaid() bool { return len(d.open)+len(d.begun) == 0 }
-
-// asks is the id of the request in c whose response a stream is to bring, nil: it may bring any.
-func asks(c *inbound.Call) []byte {
-	if one := c.Single(); one != nil && one.Kind == mcp.KindRequest {
-		return one.ID
-	}
-	return nil
-}
 
 // passesOver reports whether a piece is of the response to another request, as another says, that nobody is to have: it may be of another
 // caller's. Within a session it is of the same client's, and is passed on.

@@ -88,7 +88,7 @@ func (x *request) relayBody(u *routing.Upstream, response *wire.Response, shape 
 	}
 	var says peeked
 	says.peek(x.Call, piece.Message, piece.Cut)
-	if strict && says.isAnothers(x.ID) {
+	if strict && says.isAnothers(x.Call) {
 		return fault.BadUpstream
 	}
 	instead, failure := x.observe(u, &piece, &says, strict)

@@ -77,22 +77,3 @@ func nameOf(leaf *x509.Certificate) (string, error) {
 func forbidden(message string) *mcp.Error {
 	return &mcp.Error{Status: wire.StatusForbidden, Code: mcp.CodeInvalidRequest, Message: message}
 }
-
-// Header identifies callers by a header that a trusted peer sets.
-type Header string
-
-// Identify returns the header's value, if a trusted peer sent exactly one; everybody else is
-// nobody.
-func (h Header) Identify(r *wire.Request, trusted bool) (string, error) {
-	if !trusted {
-		return "", nil
-	}
-	value, n := r.Header.First(wire.CanonicalName(string(h)))
-	if n != 1 {
-		return "", nil
-	}
-	return value, nil
-}
-
-// Header returns the header's name.
-func (h Header) Header() string { return string(h) }

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"berth/internal/jsonobject"
 	"berth/internal/jsonscan"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -156,6 +157,22 @@ func outcome(message []byte) (result, failure jsontext.Value) {
 		return nil, nil
 	}
 	return result, failure
+}
+
+// LastID returns the raw id of a response by its last bytes; nil if that is not among the members which end there.
+func LastID(end []byte) []byte {
+	for at := 0; ; at++ {
+		next := bytes.IndexByte(end[at:], ',')
+		if next < 0 {
+			return nil
+		}
+		at += next
+		members := append([]byte("{"), end[at+1:]...)
+		// What is no object began within a string, or deeper.
+		if values, err := jsonobject.Named(members, "id"); err == nil && values[0] != nil {
+			return values[0]
+		}
+	}
 }
 
 // IDKey returns a raw JSON-RPC id as all who spell it otherwise have it: PHP escapes slashes,

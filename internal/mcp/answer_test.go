@@ -284,3 +284,20 @@ func TestCodesAreNumbers(t *testing.T) {
 		t.Error("a refusal is not read whose code is written as -32021.0")
 	}
 }
+
+func TestLastIDIsAMemberOfTheResponse(t *testing.T) {
+	for end, want := range map[string]string{
+		`xx"},"jsonrpc":"2.0","id":1}`:          "1",
+		`xx","id" : "a,b" , "jsonrpc":"2.0" } `: `"a,b"`,
+		`x,"id":8},"id":9}`:                     "9",
+		`x,"id":8}}`:                            "",
+		`x,"id":8},"jsonrpc":"2.0"}`:            "",
+		`x,\"id\":8}"}`:                         "",
+		`,"id":1`:                               "",
+		``:                                      "",
+	} {
+		if got := LastID([]byte(end)); string(got) != want {
+			t.Errorf("%s: got %q, want %q", end, got, want)
+		}
+	}
+}

@@ -53,6 +53,23 @@ func (e Event) DataOf(kind string) []byte {
 	return data
 }
 
+// EndOfData returns the end of an event's data by the last bytes of the event, of which the first are data.
+func EndOfData(raw []byte) []byte {
+	var data []byte
+	isFirst := true
+	for line := range lines(raw) {
+		name, value := field(line)
+		switch {
+		case isFirst:
+			data = bytes.Clone(line)
+		case string(name) == "data":
+			data = append(append(data, '\n'), value...)
+		}
+		isFirst = false
+	}
+	return data
+}
+
 // unmarked is how a stream begins without a byte order mark, which is no part of it.
 func unmarked(raw []byte) []byte { return bytes.TrimPrefix(raw, []byte("\ufeff")) }
 

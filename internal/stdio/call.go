@@ -91,7 +91,7 @@ func (p *peer) dispatch(c *call, body []byte) *mcp.Error {
 	if c.token != nil {
 		line = mcp.WithToken(line, number(c.number))
 	}
-	if errors.Is(p.push(line), process.ErrFull) {
+	if errors.Is(p.push(c.session, line), process.ErrFull) {
 		p.forget(c)
 		return errBusy
 	}
@@ -123,7 +123,7 @@ func (s *Server) cancel(session *session, raw []byte) {
 	}
 	p := c.peer
 	c.cancelled = true
-	p.push(mcp.WithCancelledID(raw, number(c.number)))
+	p.push(session, mcp.WithCancelledID(raw, number(c.number)))
 	time.AfterFunc(s.timing.cancel, func() {
 		s.mu.Lock()
 		defer s.mu.Unlock()

@@ -1,6 +1,7 @@
 package stdio
 
 import (
+	"cmp"
 	"sync/atomic"
 	"time"
 
@@ -102,19 +103,40 @@ func (p *peer) isOld(now time.Time) bool {
 	return most > 0 && now.Sub(p.begun) > most
 }
 
-// push sends the process a message, of which nobody waits for the way.
-func (p *peer) push(message []byte) error {
+// push sends the process a message of a session, nil: of berth's own, and waits for nothing. Where several callers share the process none
+// may fill what waits for it to read: it is ended once that is full, and not read.
+func (p *peer) push(of *session, message []byte) error {
 	if p.process == nil {
 		return process.ErrEnding
 	}
-	return p.process.Push(oneLine(message))
+	by, most := "", process.MaxQueued
+	if of != nil {
+		by = cmp.Or(of.caller, of.id)
+		if p.isShared(of) {
+			most /= 2
+		}
+	}
+	return p.process.Push(oneLine(message), by, most)
+}
+
+// isShared reports whether there are sessions of others than this one's caller.
+func (p *peer) isShared(own *session) bool {
+	if p.server.options.Isolation != IsolateAll {
+		return false
+	}
+	for other := range p.sessions {
+		if other != own && (other.caller == "" || other.caller != own.caller) {
+			return true
+		}
+	}
+	return false
 }
 
 // initialize tells the process, once, that its client is ready.
 func (p *peer) initialize() {
 	if !p.told {
 		p.told = true
-		p.push([]byte(`{"jsonrpc":"2.0","method":"` + mcp.MethodInitialized + `"}`))
+		p.push(nil, []byte(`{"jsonrpc":"2.0","method":"`+mcp.MethodInitialized+`"}`))
 	}
 }
 

@@ -211,6 +211,27 @@ func TestProcessThatDoesNotReadIsEnded(t *testing.T) {
 	r.eventually("the process is gone", func() bool { return r.processes() == 0 })
 }
 
+// One caller of several cannot have a process ended by what it sends while a tool keeps that from reading: it is refused, and the others have
+// room.
+func TestWhoFillsAProcessThatOthersShareIsRefusedAlone(t *testing.T) {
+	for _, greedy := range []string{"greedy", ""} {
+		r := newRig(t, "server", func(o *Options, _ *timing) { o.Isolation = IsolateAll })
+		modest, c := r.open("modest"), r.open(greedy)
+		modest.call("deaf", "")
+		big, taken := strings.Repeat("z", 1<<20), 0
+		for c.post(tool("1", "echo", big)).Status == 200 {
+			taken++
+		}
+		r.mu.Lock()
+		p := r.sessions[c.session].peer
+		r.mu.Unlock()
+		if response := modest.post(tool("1", "echo", big)); taken < 2 || taken > process.MaxQueued>>21 || response.Status != 200 {
+			t.Errorf("of %q %d calls were taken, and another's: %d", greedy, taken, response.Status)
+		}
+		p.process.Kill("a test")
+	}
+}
+
 func TestMemoryIsBounded(t *testing.T) {
 	r := newRig(t, "server", func(o *Options, _ *timing) { o.MaxMemory = 512 << 20 })
 	if got := r.open("").call("eat", ""); !strings.Contains(got, "the process ended") {

@@ -21,7 +21,7 @@ type ask struct {
 // question takes a request of the process's: to the client of the call that it can belong to.
 func (p *peer) question(message, id []byte, method string) {
 	if method == mcp.MethodPing {
-		p.push(mcp.Response(id, []byte("{}")))
+		p.push(nil, mcp.Response(id, []byte("{}")))
 		return
 	}
 	id = bytes.Clone(id)
@@ -87,7 +87,7 @@ func (s *session) settle(asked int64) *ask {
 
 // refuse answers a question of the process's with an error.
 func (p *peer) refuse(id []byte, why string) {
-	p.push(mcp.ErrorResponse(id, (&mcp.Error{Code: mcp.CodeInternal, Message: why}).Object()))
+	p.push(nil, mcp.ErrorResponse(id, (&mcp.Error{Code: mcp.CodeInternal, Message: why}).Object()))
 }
 
 // withdraw tells a client that the process wants no answer any more.

@@ -20,7 +20,7 @@ func (s *Server) tell(session *session, c *mcp.Call, raw []byte) *mcp.Error {
 		s.cancel(session, raw)
 	default:
 		p.initialize()
-		p.push(bytes.Clone(raw))
+		p.push(session, bytes.Clone(raw))
 	}
 	return nil
 }
@@ -33,7 +33,7 @@ func (s *Server) settle(session *session, id, raw []byte) *mcp.Error {
 	if a == nil {
 		return nil
 	}
-	if errors.Is(a.peer.push(mcp.WithID(raw, a.id)), process.ErrFull) {
+	if errors.Is(a.peer.push(session, mcp.WithID(raw, a.id)), process.ErrFull) {
 		return errBusy
 	}
 	session.settle(asked)

@@ -110,7 +110,7 @@ func (c *call) conclude(ctx context.Context, l *sessions.Session, a *mcp.Answer,
 		status = wire.StatusOK
 	}
 	if c.Method == mcp.MethodListTools && a.HasResult {
-		c.f.tools.Note(mcp.ResultObject(message))
+		c.f.tools.Note(c.who.Caller, mcp.ResultObject(message))
 	}
 	return status, eras.ModernForm(c.markPage(ctx, l, a, message), c.id, isCacheable(c.Method))
 }

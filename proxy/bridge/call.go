@@ -26,7 +26,8 @@ type call struct {
 	lacks   map[string]any // what the upstream asked for that the client has not declared
 	tasked  bool           // the call was sent, in this round or one before, as one that becomes a task
 
-	reformed bool // whether the server refuses it for its form was looked at
+	support  string // what its tool says of tasks; "": nothing
+	reformed bool   // whether the server refuses it for its form was looked at
 }
 
 // serve answers the request.

@@ -38,7 +38,8 @@ func (c *call) prepare(ctx context.Context, l *sessions.Session) error {
 		return errNoMethod
 	}
 	if c.Method == mcp.MethodCallTool {
-		if refusal := c.f.tools.Check(ctx, c.ofTool(l)); refusal != nil {
+		support, refusal := c.f.tools.Check(ctx, c.ofTool(l))
+		if c.support = support; refusal != nil {
 			return refusal
 		}
 	}
@@ -63,13 +64,13 @@ func (c *call) legacyForm(l *sessions.Session, id []byte) ([]byte, error) {
 	if c.Method != mcp.MethodCallTool || !offer.HasCoreTasks(l.Result) {
 		return body, nil
 	}
-	body, c.tasked, err = asTask(c.Call, c.f.tools.Support(c.Name), body)
+	body, c.tasked, err = asTask(c.Call, c.support, body)
 	return body, err
 }
 
 // ofTool is the call as one of a tool's.
 func (c *call) ofTool(l *sessions.Session) tools.Call {
-	return tools.Call{Tool: c.Name, Tasks: c.DeclaresTasks, Session: l, Out: c.who.Out}
+	return tools.Call{Tool: c.Name, Caller: c.who.Caller, Tasks: c.DeclaresTasks, Session: l, Out: c.who.Out}
 }
 
 // isOfTheWrongForm reports whether the server, which has refused the call with -32601, has done so since its tool takes part in tasks by
@@ -79,11 +80,11 @@ func (c *call) isOfTheWrongForm(ctx context.Context, l *sessions.Session) bool {
 		return false
 	}
 	c.reformed = true
-	now := c.f.tools.SupportNow(ctx, c.ofTool(l))
+	c.support = c.f.tools.SupportNow(ctx, c.ofTool(l))
 	if c.tasked {
-		return now != taskwire.Required && now != taskwire.Optional
+		return c.support != taskwire.Required && c.support != taskwire.Optional
 	}
-	return now == taskwire.Required
+	return c.support == taskwire.Required
 }
 
 // sendAnew sends the call once more, in the other form.

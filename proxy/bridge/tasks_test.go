@@ -147,6 +147,30 @@ func TestACallThatIsRefusedInEitherFormIsRefused(t *testing.T) {
 	})
 }
 
+// A list of tools that hangs is waited for once, and then by one call a minute, also by calls that the server refuses for their form.
+func TestRefusedCallsDoNotWaitForAListThatHangs(t *testing.T) {
+	withTasks(t, nil, func(r *taskRig) {
+		call := func(want time.Duration) {
+			t.Helper()
+			r.turn = 0
+			began := time.Now()
+			if got := r.ask("alice", knowsTasks, "tools/call", `"name":"x",`); got.Error.Code != mcp.CodeMethodNotFound || time.Since(began) != want {
+				t.Errorf("got %d %s after %v, want it after %v", got.status, got.text, time.Since(began), want)
+			}
+		}
+		r.strict, r.support["x"] = true, "optional"
+		r.ask("alice", knowsTasks, "tools/call", `"name":"x",`)
+		r.says("x", "")
+		r.hangs = true
+		for range 2 {
+			call(10 * time.Second)
+			call(0)
+			call(0)
+			time.Sleep(time.Minute)
+		}
+	})
+}
+
 // What tools say of tasks is looked up again after a while, of a server that has tasks.
 func TestWhatToolsSayOfTasksAges(t *testing.T) {
 	withTasks(t, nil, func(r *taskRig) {

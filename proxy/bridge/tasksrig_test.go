@@ -52,6 +52,7 @@ type coreServer struct {
 	streams bool              // calls are answered in event streams
 	after   map[string]string // what they say once they were listed; nil: the same
 	listed  int               // how often the tools were
+	hangs   bool              // they are not
 	tried   int               // calls that came
 }
 
@@ -113,6 +114,11 @@ func (s *coreServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case r.Header.Get("Mcp-Session-Id") == "":
 		w.WriteHeader(http.StatusBadRequest)
 		reply(`"error":{"code":-32000,"message":"no session"}`)
+	case m.Method == "tools/list" && s.hangs:
+		s.listed++
+		s.mu.Unlock()
+		<-r.Context().Done()
+		s.mu.Lock()
 	case m.Method == "tools/list":
 		s.listed++
 		reply(s.list())

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -305,6 +306,40 @@ func TestMirroredArgumentsAreJudged(t *testing.T) {
 	bridged(t, u, nil, func(r *rig) {
 		if g := r.do(asking{name: "asks"}); g.status != 200 {
 			t.Errorf("got %s", g.text)
+		}
+	})
+}
+
+// A server may list its tools to each caller otherwise. A call is refused by what its own caller is listed: not by what another one was just
+// listed, nor for a tool that another one alone is listed.
+func TestACallIsRefusedByItsOwnCallersList(t *testing.T) {
+	u := tool(kind{}, where)
+	u.faults = func(w http.ResponseWriter, req *http.Request, m message) bool {
+		if m.Method != "tools/list" {
+			return false
+		}
+		mirror := map[string]string{"alice": `,"x-mcp-header":"Who"`}[req.Header.Get("X-User")]
+		listed := map[bool]string{false: `{"name":"asks","inputSchema":{"properties":{"who":{"type":"string"` + mirror + `}}}}`}[req.Header.Get("X-User") == "carol"]
+		respond(w, 200, fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"result":{"tools":[%s]}}`, m.ID, listed))
+		return true
+	}
+	bridged(t, u, nil, func(r *rig) {
+		call := func(user string, header ...string) int {
+			return r.do(asking{name: "asks", params: `"arguments":{"who":"Hello"},`, caller: user, header: append(header, "X-User", user)}).status
+		}
+		for _, user := range []string{"bob", "carol"} {
+			time.Sleep(tools.ListAgain)
+			r.do(asking{method: "tools/list", caller: "alice", header: []string{"X-User", "alice"}})
+			if got := []int{call("alice"), call(user), call("alice", "Mcp-Param-Who", "Hello"), call(user), call(user)}; !slices.Equal(got, []int{400, 200, 200, 200, 200}) {
+				t.Errorf("alice without the header, %s, alice with it, and %s: got %d", user, user, got)
+			}
+		}
+		before := len(r.sent("tools/list"))
+		for range 5 {
+			call("alice")
+		}
+		if n := len(r.sent("tools/list")) - before; n > 1 {
+			t.Errorf("five calls of one caller's asked for %d lists", n)
 		}
 	})
 }

@@ -96,8 +96,31 @@ func (r *Recorder) Resumed(u *routing.Upstream, message []byte, a *mcp.Answer) {
 	r.Endpoint.Router.Observe(key, &binding, sticky.Seen{At: now, Ended: true, Given: true})
 }
 
-// cancelled is the end of a task that has no outcome.
-const cancelled = "cancelled"
+// Failure notes an error that u gives in place of a task's result: what came of a task that is known to have failed, and else what may
+// have come of it, until u says otherwise. left is that of Task.
+func (r *Recorder) Failure(u *routing.Upstream, c *mcp.Call, a *mcp.Answer, left bool) {
+	if c == nil || !c.IsTask() || c.Method != mcp.MethodTaskResult {
+		return
+	}
+	binding := r.At.TaskBinding()
+	known := binding.Status == failed
+	if !known && (isAboutRequest(a.ErrorCode) || r.asksAside(binding)) {
+		return
+	}
+	r.seen(u, sticky.Seen{At: r.Now(), Ended: true, Given: known && !left})
+}
+
+// isAboutRequest reports whether an error says that a request was not understood or not served, and nothing of what it is about.
+func isAboutRequest(code int) bool {
+	switch code {
+	case mcp.CodeParse, mcp.CodeInvalidRequest, mcp.CodeMethodNotFound, mcp.CodeInvalidParams, mcp.CodeRateLimited, mcp.CodeUnavailable, mcp.CodeTimeout:
+		return true
+	}
+	return false
+}
+
+// Ends of tasks: cancelled is one without an outcome, failed one whose outcome may be an error.
+const cancelled, failed = "cancelled", "failed"
 
 // seen notes what u tells of the call's task. A session without principals that cannot be opened anew leads there by itself, so
 // that the task's binding was not read: it is only where the task has ended, once.

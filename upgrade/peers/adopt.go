@@ -126,7 +126,25 @@ func (p *Peers) cleanUp(ctx context.Context, t *task.Task) error {
 	if err := p.cleanUpSession(ctx, t); err != nil {
 		return err
 	}
+	if err := p.withdraw(ctx, t); err != nil {
+		return err
+	}
 	p.ledger.DropCall(ctx, t, 0)
+	return nil
+}
+
+// withdraw gives up the upstream's task that a cancelled one followed: who held that may have died before it could.
+func (p *Peers) withdraw(ctx context.Context, t *task.Task) error {
+	if t.State != task.Cancelled || t.Follows == "" {
+		return nil
+	}
+	c, err := p.runner.CallOf(ctx, t) // without it the upstream's is left to expire
+	if errors.Is(err, storage.ErrUnavailable) {
+		return err
+	}
+	if c != nil {
+		p.runner.Withdraw(ctx, t, &c.Envelope)
+	}
 	return nil
 }
 

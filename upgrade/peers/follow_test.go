@@ -94,3 +94,47 @@ func TestFollowedTaskOutlivesItsHolder(t *testing.T) {
 		})
 	}
 }
+
+// A task that is cancelled elsewhere before its dead holder is known to be gone has the upstream's given up by who sees to what that left.
+func TestCancelWithinADeadHoldersLeaseReachesTheFollowedTask(t *testing.T) {
+	for name, bare := range map[string]bool{"with credentials": true, "without": false} {
+		t.Run(name, func(t *testing.T) {
+			ctx := context.Background()
+			u := &routing.Upstream{Name: "u", URL: &url.URL{Scheme: "http", Host: "u"}}
+			var sent []string
+			p := newPeersOn(t, transport.Pool{
+				Routing: routing.NewPool(routing.PoolOptions{Name: "p", Upstreams: []*routing.Upstream{u}}),
+				Transport: transport.Transport{Send: func(_ context.Context, to *routing.Upstream, c *task.Call, _ int64) (transport.Exchange, error) {
+					sent = append(sent, to.Name+" "+c.Own.Get(mcp.HeaderMethod)+" "+c.Own.Get(mcp.HeaderName))
+					return &oneAnswer{[]byte(`{"jsonrpc":"2.0","id":` + string(mcp.ID(c.Body)) + `,"result":{}}`)}, nil
+				}},
+			})
+			followed := following(task.Dispatched)
+			if err := p.ledger.Records.KeepCall(ctx, followed.ID, &task.Call{Body: []byte(`{}`), Envelope: task.Envelope{Bare: bare}}, time.Hour); err != nil {
+				t.Fatal(err)
+			}
+			e, err := p.ledger.Records.Create(ctx, followed, time.Hour)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := p.runner.Drop(ctx, e, p.ledger.Op(task.Cancel), &task.Envelope{}); err != nil {
+				t.Fatal(err)
+			}
+			if len(sent) > 0 {
+				t.Errorf("sent %q though the holder may live", sent)
+			}
+			if err := p.reapAll(ctx, "gone", []string{followed.ID}, false); err != nil {
+				t.Fatal(err)
+			}
+			switch got := strings.Join(sent, ","); {
+			case bare && got != "u "+mcp.MethodCancelTask+" theirs":
+				t.Errorf("sent %q", got)
+			case !bare && got != "":
+				t.Errorf("sent %q with credentials that were not kept", got)
+			}
+			if _, _, err := p.ledger.Records.LoadCall(ctx, followed.ID); err == nil {
+				t.Error("the call is kept")
+			}
+		})
+	}
+}

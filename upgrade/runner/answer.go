@@ -81,8 +81,11 @@ func (r *Runner) Drop(ctx context.Context, e ledger.Entry, op *task.Op, with *ta
 		return after.Task, nil // it had ended
 	}
 	r.ledger.LeaveLive(ctx, after.Task)
-	if h == nil && after.Session == "" { // else whoever takes its session down needs the call for that
-		r.ledger.DropCall(ctx, after.Task, 0)
+	// Whoever takes its session down, or gives up what its holder followed, needs the call for that.
+	if h == nil && after.Session == "" {
+		if after.Follows == "" {
+			r.ledger.DropCall(ctx, after.Task, 0)
+		}
 		r.ledger.SettleQuota(after.Task)
 	}
 	switch {

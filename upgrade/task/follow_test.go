@@ -41,8 +41,18 @@ func TestFollowIsAStepOfTheRound(t *testing.T) {
 		}
 	}
 	ended, _, err := Transition(next, &Op{ID: "3", Kind: Cancel})
+	if err != nil || ended.Follows != "theirs" {
+		t.Errorf("cancelled while it was held: %+v, %v", ended, err)
+	}
+	ended, _, err = Transition(next, &Op{ID: "3", Kind: Finish, Holder: "gone", Round: 1, End: Completed})
 	if err != nil || ended.Follows != "" {
 		t.Errorf("ended: %+v, %v", ended, err)
+	}
+	unheld := following(InputRequired)
+	unheld.Holder = ""
+	ended, _, err = Transition(unheld, &Op{ID: "3", Kind: Cancel})
+	if err != nil || ended.Follows != "" {
+		t.Errorf("cancelled while it was held by nobody: %+v, %v", ended, err)
 	}
 }
 

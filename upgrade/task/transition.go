@@ -192,12 +192,17 @@ func (t transition) finish() (bool, error) {
 	return true, nil
 }
 
-// cancel has Message be why, if that is not its client's wish.
+// cancel has Message be why, if that is not its client's wish. Whom a holder followed stays known: it may be dead, and who
+// sees to what it left then gives that up.
 func (t transition) cancel() bool {
 	if t.State.Terminal() {
 		return false
 	}
+	held, follows := t.Holder != "", t.Follows
 	t.end(Cancelled, &Op{Message: t.op.Message})
+	if held {
+		t.Follows = follows
+	}
 	return true
 }
 

@@ -59,7 +59,7 @@ func (c *courier) see(sending context.Context, p *parcel, turn webhook.Turn) (v 
 		return c.strike(ctx, p)
 	}
 	p.happened(c.ledger.Clock.Here(e.Updated))
-	if c.unnamed {
+	if c.isUnnamed() {
 		return p.later(c.within(e.Task, notYetMost))
 	}
 	mine, v := c.claim(ctx, p, e.Task)

@@ -18,8 +18,7 @@ type courier struct {
 	ledger  *ledger.Ledger
 	log     *slog.Logger
 	metrics *metrics
-	client  sender
-	unnamed bool // no rule names the receiver any more: it is sent nothing, and its messages are watched
+	client  sender // nil: no rule names the receiver any more. It is sent nothing, and its messages are watched
 
 	goneUntil atomic.Int64 // in Unix seconds: the receiver wants no messages until then
 	trouble   atomic.Pointer[string]
@@ -33,25 +32,24 @@ type courier struct {
 }
 
 func (w *Webhooks) newCourier(r Receiver) *courier {
-	c := &courier{Receiver: r, ledger: w.ledger, log: w.log.With("webhook", r.Name), metrics: &w.metrics, woken: make(chan struct{}, 1)}
+	c := w.newUnnamed(r)
 	c.client = w.connect(r.Receiver, c.leftAlone)
 	return c
 }
 
 func (w *Webhooks) newUnnamed(r Receiver) *courier {
-	return &courier{
-		Receiver: r, ledger: w.ledger, log: w.log.With("webhook", r.Name), metrics: &w.metrics, woken: make(chan struct{}, 1), client: nobody{}, unnamed: true,
+	return &courier{Receiver: r, ledger: w.ledger, log: w.log.With("webhook", r.Name), metrics: &w.metrics, woken: make(chan struct{}, 1)}
+}
+
+func (c *courier) isUnnamed() bool { return c.client == nil }
+
+// turn is the client's; where nothing is sent there is none to wait for.
+func (c *courier) turn() (webhook.Turn, error) {
+	if c.isUnnamed() {
+		return func(*webhook.Answer) {}, nil
 	}
+	return c.client.Turn()
 }
-
-// nobody is the sender to a receiver that is sent nothing.
-type nobody struct{}
-
-func (nobody) Turn() (webhook.Turn, error) { return func(*webhook.Answer) {}, nil }
-func (nobody) Send(context.Context, webhook.Message) webhook.Answer {
-	panic("webhooks: nobody is sent to")
-}
-func (nobody) Close() {}
 
 func (c *courier) leftAlone(alone bool) {
 	if !alone {
@@ -115,14 +113,16 @@ const lastMoment = 2 * time.Second
 
 // run sends what is due until ctx ends.
 func (c *courier) run(ctx context.Context) {
-	defer c.client.Close()
+	if !c.isUnnamed() {
+		defer c.client.Close()
+	}
 	sending, cut := context.WithCancel(context.WithoutCancel(ctx))
 	defer cut()
 	r := round{c: c, all: map[task.Message]*parcel{}, verdicts: make(chan verdict, c.Concurrency)}
 	beat := time.NewTicker(c.ledger.Epoch.Beat())
 	defer beat.Stop()
 	r.look(ctx)
-	if n := len(r.all); c.unnamed && n > 0 {
+	if n := len(r.all); c.isUnnamed() && n > 0 {
 		c.log.Warn("messages wait for a webhook's receiver that the configuration names no more", "messages", n)
 	}
 	for {

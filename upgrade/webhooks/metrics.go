@@ -32,7 +32,7 @@ func newMetrics(provider metric.MeterProvider, w *Webhooks) metrics {
 	oldest, _ := meter.Int64ObservableGauge("berth.webhook.oldest", metric.WithUnit("s"), metric.WithDescription("Age of the event that the oldest waiting message tells of; 0: none."))
 	_, _ = meter.RegisterCallback(func(_ context.Context, o metric.Observer) error {
 		for name, c := range *w.couriers.Load() {
-			if c.unnamed && c.waiting.Load() == 0 {
+			if c.isUnnamed() && c.waiting.Load() == 0 {
 				continue
 			}
 			at := metric.WithAttributes(attribute.String("webhook", name))

@@ -73,7 +73,7 @@ func (r *round) start(sending context.Context) {
 		if r.all[p.Message] != p {
 			continue // another berth has delivered it
 		}
-		turn, err := r.c.client.Turn()
+		turn, err := r.c.turn()
 		if err != nil {
 			r.pause(jitter(r.c.Alone / 4))
 			return

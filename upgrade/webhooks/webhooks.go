@@ -48,6 +48,7 @@ type Webhooks struct {
 	ledger   *ledger.Ledger
 	log      *slog.Logger
 	metrics  metrics
+	overflow overflow
 	couriers atomic.Pointer[map[string]*courier] // by receiver; what it points to does not change
 	changed  chan struct{}                       // holds one: couriers are others than before
 }
@@ -72,7 +73,7 @@ func newWebhooks(connect func(webhook.Receiver, func(bool)) sender, l *ledger.Le
 func (w *Webhooks) Change(receivers []Receiver) {
 	before, next := *w.couriers.Load(), map[string]*courier{}
 	for _, r := range receivers {
-		if c := before[r.Name]; c != nil && !c.unnamed && c.Receiver.is(r) {
+		if c := before[r.Name]; c != nil && !c.isUnnamed() && c.Receiver.is(r) {
 			next[r.Name] = c
 			continue
 		}
@@ -83,7 +84,7 @@ func (w *Webhooks) Change(receivers []Receiver) {
 		if next[name] != nil {
 			continue
 		}
-		if next[name] = c; !c.unnamed {
+		if next[name] = c; !c.isUnnamed() {
 			next[name] = w.newUnnamed(c.Receiver)
 		}
 	}
@@ -101,7 +102,7 @@ func (w *Webhooks) due(m task.Message) {
 
 func (w *Webhooks) full(m task.Message) {
 	w.metrics.dropped(m.To, reasonFull)
-	w.log.Warn("a webhook message is not kept: its receiver is yet to be told too many", "webhook", m.To, "task", m.Task, "most", ledger.MaxMessages)
+	w.overflow.add(w.log, m)
 }
 
 // Run tells the receivers that there are, until ctx ends; then it waits a moment for what is under way.

@@ -81,9 +81,12 @@ func (p *Process) Pid() int { return p.leader.Pid }
 // Done is closed when the process has ended, and all that it wrote has been received.
 func (p *Process) Done() <-chan struct{} { return p.done }
 
-// Push sends the process a message, which must be one line, and waits for nothing. ErrFull says that it does not read
-// what it was sent before, ErrEnding that it reads no more.
-func (p *Process) Push(message []byte) error { return p.in.push(message) }
+// Push sends the process a message, which must be one line, and waits for nothing. by says whose it is: of these at most so many bytes
+// may wait for the process to read them, and of all MaxQueued. ErrFull says that it does not read what it was sent before, ErrEnding that it
+// reads no more.
+func (p *Process) Push(message []byte, by string, most int) error {
+	return p.in.push(message, by, most)
+}
 
 // pipes returns both ends of what are stdin, stdout and stderr to a process.
 func pipes() (theirs, ours []*os.File, err error) {

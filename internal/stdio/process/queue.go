@@ -23,30 +23,40 @@ type queue struct {
 	ready chan struct{} // holds one word that something has changed
 
 	mu       sync.Mutex // guards the fields below
-	lines    [][]byte
-	bytes    int  // of lines, and of what is being written
-	refused  bool // there was no room, and there has been none since
-	finished bool // nothing is added any more
+	lines    []line
+	bytes    int            // of lines, and of what is being written
+	of       map[string]int // of these, by whose they are
+	refused  bool           // there was no room, and there has been none since
+	finished bool           // nothing is added any more
+}
+
+// line is a message with its end.
+type line struct {
+	text []byte
+	by   string
 }
 
 func newQueue(file *os.File, stuck time.Duration) *queue {
-	return &queue{file: file, stuck: stuck, ready: make(chan struct{}, 1)}
+	return &queue{file: file, stuck: stuck, ready: make(chan struct{}, 1), of: map[string]int{}}
 }
 
-// push adds a message, which must be one line.
-func (q *queue) push(message []byte) error {
-	line := append(message[:len(message):len(message)], '\n')
+// push adds a message, which must be one line, of somebody of whose at most so many bytes may wait.
+func (q *queue) push(message []byte, by string, most int) error {
+	text := append(message[:len(message):len(message)], '\n')
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	switch {
 	case q.finished:
 		return ErrEnding
-	case q.bytes > 0 && q.bytes+len(line) > MaxQueued:
+	case most < MaxQueued && q.of[by] > 0 && q.of[by]+len(text) > most:
+		return ErrFull
+	case q.bytes > 0 && q.bytes+len(text) > MaxQueued:
 		q.refused = true
 		return ErrFull
 	}
-	q.lines = append(q.lines, line)
-	q.bytes += len(line)
+	q.lines = append(q.lines, line{text, by})
+	q.bytes += len(text)
+	q.of[by] += len(text)
 	q.wake()
 	return nil
 }
@@ -96,24 +106,24 @@ func (q *queue) watch() {
 	_ = pipe.Read(hasNoReader) // the runtime wakes who waits to read from a pipe's other end as well
 }
 
-func (q *queue) take() (lines [][]byte, finished bool) {
+func (q *queue) take() (lines []line, finished bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	lines, q.lines = q.lines, nil
 	return lines, q.finished
 }
 
-func (q *queue) write(line []byte) error {
-	size := len(line)
+func (q *queue) write(l line) error {
+	rest := l.text
 	for {
 		if err := q.file.SetWriteDeadline(time.Now().Add(q.stuck)); err != nil {
 			return err
 		}
-		n, err := q.file.Write(line)
-		line = line[n:]
+		n, err := q.file.Write(rest)
+		rest = rest[n:]
 		switch {
 		case err == nil:
-			q.wrote(size)
+			q.wrote(l)
 			return nil
 		case !errors.Is(err, os.ErrDeadlineExceeded):
 			return err
@@ -123,10 +133,13 @@ func (q *queue) write(line []byte) error {
 	}
 }
 
-func (q *queue) wrote(size int) {
+func (q *queue) wrote(l line) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	q.bytes -= size
+	q.bytes -= len(l.text)
+	if q.of[l.by] -= len(l.text); q.of[l.by] == 0 {
+		delete(q.of, l.by)
+	}
 	q.refused = false
 }
 

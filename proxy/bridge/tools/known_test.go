@@ -15,7 +15,7 @@ func TestToolsThatAreGoneAreForgottenSomeTime(t *testing.T) {
 		for i := range maxTools / 2 {
 			list = fmt.Appendf(list, `{"name":"x-%d-%d","execution":{"taskSupport":"required"}},`, n, i)
 		}
-		k.Note(fmt.Appendf(list, `{"name":"last"}]}`))
+		k.Note("", fmt.Appendf(list, `{"name":"last"}]}`))
 		if len(k.supports) > 3*maxTools/2+1 || k.Support(fmt.Sprintf("x-%d-0", n)) != "required" {
 			t.Errorf("after list %d: %d tools", n, len(k.supports))
 		}
