@@ -173,12 +173,8 @@ func (s *stream) take(a *arrival) (done bool, err error) {
 	if a.err != nil {
 		return true, s.breakOff(a.err)
 	}
-	if a.piece.Broken && s.owes() {
-		if _, err := mcp.PeekAnswer(a.piece.Message, false); err != nil {
-			return false, nil // the client is told in its place
-		}
-		// Only the empty line is missing: readers drop an event without it.
-		a.piece.Raw, a.piece.Between = append(bytes.TrimRight(slices.Clone(a.piece.Raw), "\r\n"), "\n\n"...), true
+	if a.piece.Broken && s.owes() && !endEvent(&a.piece) {
+		return false, nil // the client is told in its place
 	}
 	// What breaks off at the end of the stream is no event, and clients drop it.
 	whole := a.piece.Between || a.piece.Cut
@@ -189,15 +185,7 @@ func (s *stream) take(a *arrival) (done bool, err error) {
 		return false, nil
 	}
 	if s.grow(len(a.piece.Raw), a.piece.Between) {
-		switch {
-		case s.owes():
-			s.refuseAll(fault.AnswerTooLarge)
-			return true, nil
-		case s.between:
-			s.refuse(fault.AnswerTooLarge, says.responseID())
-			return true, nil
-		}
-		return true, fault.AnswerTooLarge
+		return true, s.refuseLarge(&says)
 	}
 	if says.Method == "" && len(a.piece.Message) > 0 || s.x.Drafts {
 		s.flush() // to record what it tells may take its time
@@ -215,17 +203,46 @@ func (s *stream) take(a *arrival) (done bool, err error) {
 		s.release(reply.Event(instead))
 		return true, nil
 	}
-	s.x.owed.readLong(&a.piece, &says.Answer)
+	s.releasePiece(&a.piece, &says)
+	return false, nil
+}
+
+// endEvent has an event that its upstream broke off before the empty line end with it, since readers drop an event without one. It
+// reports whether the event is a whole message.
+func endEvent(piece *exchange.Piece) bool {
+	if _, err := mcp.PeekAnswer(piece.Message, false); err != nil {
+		return false
+	}
+	piece.Raw, piece.Between = append(bytes.TrimRight(slices.Clone(piece.Raw), "\r\n"), "\n\n"...), true
+	return true
+}
+
+// refuseLarge ends the stream at an event that is too large, which says what was read of it.
+func (s *stream) refuseLarge(says *peeked) error {
+	switch {
+	case s.owes():
+		s.refuseAll(fault.AnswerTooLarge)
+		return nil
+	case s.between:
+		s.refuse(fault.AnswerTooLarge, says.responseID())
+		return nil
+	}
+	return fault.AnswerTooLarge
+}
+
+// releasePiece releases a piece that is recorded: to the client, and to those who share its poll.
+func (s *stream) releasePiece(piece *exchange.Piece, says *peeked) {
+	s.x.owed.readLong(piece, &says.Answer)
 	if !s.x.owed.isPaid() && s.x.Era() == mcp.EraLegacy && !course.HasLeft(&s.x.Decision) {
-		s.noteEvent(a.piece.EventID())
+		s.noteEvent(piece.EventID())
 	}
-	s.x.poll.Complete(&polls.Response{Status: s.x.out.Status, Header: s.x.out.Header(), Message: a.piece.Message, Cut: a.piece.Cut, Says: &says.Answer, Illegal: says.err})
-	raw := a.piece.Raw
+	s.x.poll.Complete(&polls.Response{Status: s.x.out.Status, Header: s.x.out.Header(), Message: piece.Message, Cut: piece.Cut, Says: &says.Answer, Illegal: says.err})
+	raw := piece.Raw
 	if s.between {
-		raw = s.x.announced.Event(a.piece, s.x.Way().Tagged(a.piece))
-		raw = s.x.out.Early.Event(a.piece, &says.Answer, raw)
+		raw = s.x.announced.Event(*piece, s.x.Way().Tagged(*piece))
+		raw = s.x.out.Early.Event(*piece, &says.Answer, raw)
 	}
-	if s.between = a.piece.Between; s.between {
+	if s.between = piece.Between; s.between {
 		s.x.owed.settle()
 		s.stands.Sent()
 	}
@@ -233,7 +250,6 @@ func (s *stream) take(a *arrival) (done bool, err error) {
 	if s.x.owed.isPaid() {
 		s.x.out.HasAll()
 	}
-	return false, nil
 }
 
 // grow counts bytes of the event under way. tooLarge says that it may not go on.

@@ -4,7 +4,7 @@ import (
 	"testing"
 
 	"berth/internal/mcp"
-	"berth/internal/storage"
+	"berth/internal/storage/storagetest"
 	"berth/routing"
 	"berth/routing/claim"
 	"berth/sticky"
@@ -25,11 +25,7 @@ func BenchmarkPick(b *testing.B) {
 
 // benchedRouter has a, b and c, and one task, which is a's.
 func benchedRouter(b *testing.B) *routing.Router {
-	store, err := storage.Open("memory:", storage.Options{})
-	if err != nil {
-		b.Fatal(err)
-	}
-	b.Cleanup(func() { _ = store.Close() })
+	store := storagetest.OpenMemory(b)
 	pool := poolOf("a", "b", "c")
 	r := &routing.Router{Pool: pool, Guard: claim.Guard{Bindings: sticky.New(store, sticky.Options{Near: 100})}, Asker: routing.NewAsker(pool)}
 	if err := r.Bind(b.Context(), r.TaskKey("", "task"), sticky.Binding{Upstream: "a"}, 0); err != nil {

@@ -3,12 +3,12 @@ package routing
 // Candidate is an upstream as new work sees it.
 type Candidate struct {
 	*Upstream
-	Draining bool
+	Draining bool    // it gets no new work
 	Rank     int     // the lowest there is gets the work; -1: never
 	Load     int     // as the picker counts it
 	Share    float64 // of the work, against others
-	Room     bool
-	Foreign  bool // to the era of the work
+	Room     bool    // its bound on what it has under way is not reached, or there is none
+	Foreign  bool    // to the era of the work
 }
 
 // Prospect is what would become of unbound work now.

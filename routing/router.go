@@ -90,10 +90,10 @@ type Decision struct {
 	// Unasked is why nobody knows whether Task is at another upstream than the session, which decides then; nil: it is known.
 	Unasked error
 
-	// ListenIDs are, where Narrow is set, the task ids that replace those of a
-	// subscription within a session: the caller's own.
-	ListenIDs []string
+	// Narrow says that ListenIDs, the caller's own tasks, replace the task ids of a subscription
+	// within a session. There may be none.
 	Narrow    bool
+	ListenIDs []string
 
 	// Made are the keys of the tasks whose ids the caller makes, as far as nobody owns
 	// them: to be bound to whoever gets the request, before it is sent (BindNew).

@@ -18,6 +18,7 @@ import (
 	"berth/internal/mcp/offer"
 	"berth/internal/seal"
 	"berth/internal/storage"
+	"berth/internal/storage/storagetest"
 	"berth/internal/trouble"
 	"berth/routing"
 	"berth/sticky"
@@ -34,11 +35,7 @@ type rig struct {
 
 func newRig(t *testing.T) *rig {
 	t.Helper()
-	store, err := storage.Open("memory:", storage.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { store.Close() })
+	store := storagetest.OpenMemory(t)
 	return newRigOn(t, store)
 }
 

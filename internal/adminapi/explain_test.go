@@ -8,7 +8,7 @@ import (
 	"berth/internal/api"
 	"berth/internal/h1/h1test"
 	"berth/internal/seal"
-	"berth/internal/storage"
+	"berth/internal/storage/storagetest"
 	"berth/proxy"
 	"berth/routing"
 	"berth/routing/claim"
@@ -18,11 +18,7 @@ import (
 // explainer explains, over two pools of one upstream each, which nobody listens at.
 func explainer(t *testing.T) *explanations {
 	t.Helper()
-	store, err := storage.Open("memory:", storage.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = store.Close() })
+	store := storagetest.OpenMemory(t)
 	client := h1test.NewSender(nil, 0)
 	t.Cleanup(client.Close)
 	bindings := sticky.New(store, sticky.Options{})

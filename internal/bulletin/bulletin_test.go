@@ -10,6 +10,7 @@ import (
 	"berth/internal/api"
 	"berth/internal/bulletin"
 	"berth/internal/storage"
+	"berth/internal/storage/storagetest"
 )
 
 // start starts a berth's board; it ends with the test, or with end, which takes its leave, or with kill.
@@ -36,16 +37,6 @@ func start(t *testing.T, store *storage.Store, name string) (b *bulletin.Board, 
 	}
 }
 
-func inMemory(t *testing.T) *storage.Store {
-	t.Helper()
-	store, err := storage.Open("memory:", storage.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { store.Close() })
-	return store
-}
-
 // states are those of all berths that b knows, by name, and the name of the first.
 func states(t *testing.T, b *bulletin.Board) (states map[string]string, first string) {
 	t.Helper()
@@ -62,7 +53,7 @@ func states(t *testing.T, b *bulletin.Board) (states map[string]string, first st
 
 func TestBerthsAreToldOfAsServingDeadAndGone(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		store := inMemory(t)
+		store := storagetest.OpenMemory(t)
 		_, leave, _ := start(t, store, "a")
 		_, _, kill := start(t, store, "b")
 		c, _, _ := start(t, store, "c")
@@ -105,7 +96,7 @@ func startOneDead(t *testing.T, store *storage.Store) *bulletin.Board {
 // Nobody can say anything while the store is away: that is nobody's death.
 func TestAnOutageOfTheStoreIsNobodysDeath(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		store := inMemory(t)
+		store := storagetest.OpenMemory(t)
 		b := startOneDead(t, store)
 		time.Sleep(20 * time.Second)
 		if got, _ := states(t, b); got["a"] != bulletin.Serving || got["c"] != bulletin.Dead {
@@ -130,7 +121,7 @@ func TestAnOutageOfTheStoreIsNobodysDeath(t *testing.T) {
 // One that died is told of as dead though its last word, by the store's clock, which went back, is new for as long.
 func TestADeadBerthIsToldOfThoughTheStoresClockWentBack(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		store := inMemory(t)
+		store := storagetest.OpenMemory(t)
 		b := startOneDead(t, store)
 		time.Sleep(time.Second)
 		if err := store.KeepMembers(t.Context(), "berths", storage.Member{Name: "c", Left: time.Hour}); err != nil {

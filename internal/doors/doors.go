@@ -31,10 +31,11 @@ type Options struct {
 	Certs   *certs.Certs // nil: clients are spoken to without TLS
 	HTTP2   bool         // is offered over TLS
 
-	HeaderRead, Idle time.Duration
-	MaxHead          int           // in bytes
-	Streams          int           // of one connection of HTTP/2
-	WriteStall       time.Duration // that such a connection may take nothing of what is written
+	HeaderRead time.Duration // that a request's head may take; 0: any
+	Idle       time.Duration // that a connection may be without a request; 0: any
+	MaxHead    int           // bytes of a head; 0: 1 MiB
+	Streams    int           // of one connection of HTTP/2, at a time
+	WriteStall time.Duration // that such a connection may take nothing of what is written
 
 	Refused func(peer string, status int, why error) // hears of requests that berth's own server refuses by itself
 	Logger  *slog.Logger

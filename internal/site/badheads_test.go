@@ -10,7 +10,7 @@ import (
 	"berth/internal/config"
 	"berth/internal/doors"
 	"berth/internal/memnet"
-	"berth/internal/storage"
+	"berth/internal/storage/storagetest"
 
 	sdkmetric "go.opentelemetry.io/otel/sdk/metric"
 	"go.opentelemetry.io/otel/sdk/metric/metricdata"
@@ -51,10 +51,7 @@ func TestRequestsThatHTTPRefusesAreTold(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		store, err := storage.Open("memory:", storage.Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		store := storagetest.OpenMemory(t)
 		s, err := New(t.Context(), Store{Store: store}, cfg, Observers{Log: slog.New(slog.DiscardHandler), Access: slog.New(slog.NewJSONHandler(&access, nil)), Meter: meter})
 		if err != nil {
 			t.Fatal(err)

@@ -101,7 +101,7 @@ func newMembership(cfg config.Pool) (m membership, err error) {
 	return m, err
 }
 
-// become has what m says count from now on.
+// become has what m says count from now on. What becomes of those that were named before and are no more, discover.Members.Follow says.
 func (f *fleet) become(m membership) {
 	f.pool.Configure(m.settings)
 	f.mu.Lock()

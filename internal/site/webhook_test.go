@@ -11,7 +11,7 @@ import (
 
 	"berth/internal/config"
 	"berth/internal/parts"
-	"berth/internal/storage"
+	"berth/internal/storage/storagetest"
 	"berth/internal/webhook"
 	"berth/upgrade"
 )
@@ -32,11 +32,7 @@ func hooked(hooks ...config.Webhook) config.Config {
 
 func newTestGeneration(t *testing.T, cfg config.Config) *generation {
 	t.Helper()
-	store, err := storage.Open("memory:", storage.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { store.Close() })
+	store := storagetest.OpenMemory(t)
 	return &generation{site: &Site{store: store, parts: parts.New()}, cfg: cfg}
 }
 

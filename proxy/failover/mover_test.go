@@ -13,6 +13,7 @@ import (
 	"berth/internal/exchange"
 	"berth/internal/mcp"
 	"berth/internal/storage"
+	"berth/internal/storage/storagetest"
 	"berth/internal/wire"
 	"berth/proxy/failover"
 	"berth/proxy/inbound"
@@ -68,11 +69,7 @@ type rig struct {
 
 func newRig(t *testing.T) *rig {
 	t.Helper()
-	store, err := storage.Open("memory:", storage.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { store.Close() })
+	store := storagetest.OpenMemory(t)
 	r := &rig{fleet: fleet{version: "2025-11-25"}, store: store}
 	r.mover.Count = func(_ string, o failover.Outcome) { r.outcomes = append(r.outcomes, o) }
 	pool := routing.NewPool(routing.PoolOptions{Name: "p", Upstreams: []*routing.Upstream{

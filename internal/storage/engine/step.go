@@ -8,12 +8,12 @@ import (
 
 // Step is one write of InOrder, as one of the functions below makes it.
 type Step struct {
-	Kind    string // as inOrderScript knows it
-	Key     string // of the record or the list; the topic
-	Word    string // the member of a list; the message
-	Value   []byte // of a record
-	Life    time.Duration
-	Version uint64
+	Kind    string        // as inOrderScript knows it
+	Key     string        // of the record or the list; the topic
+	Word    string        // the member of a list; the message
+	Value   []byte        // of a record
+	Life    time.Duration // of the record or the member, as Engine has it
+	Version uint64        // that is to stand before it
 }
 
 // String tells what the step does, and to what.
@@ -30,26 +30,35 @@ const (
 	StepNotify     = "notify"
 )
 
-// Putting is Put as a step, Making PutIfAbsent, and Swapping Swap. The last two end what InOrder does if another record
-// stands. A value is InOrder's from then on.
+// Putting is Put as a step. The value is InOrder's from then on.
 func Putting(key string, value []byte, ttl time.Duration) Step {
 	return Step{Kind: WriteAlways, Key: key, Value: value, Life: ttl}
 }
+
+// Making is PutIfAbsent as a step, which ends what InOrder does if a record stands. The value is InOrder's from then on.
 func Making(key string, value []byte, ttl time.Duration) Step {
 	return Step{Kind: WriteIfAbsent, Key: key, Value: value, Life: ttl}
 }
+
+// Swapping is Swap as a step, which ends what InOrder does if another version stands. The value is InOrder's from then on.
 func Swapping(key string, version uint64, value []byte, ttl time.Duration) Step {
 	return Step{Kind: WriteIfVersion, Key: key, Value: value, Life: ttl, Version: version}
 }
 
-// Keeping is KeepMembers as a step, of one member, Removing RemoveMember, Deleting Delete, and Notifying Notify.
+// Keeping is KeepMembers as a step, of one member.
 func Keeping(list, member string, left time.Duration) Step {
 	return Step{Kind: StepKeep, Key: list, Word: member, Life: left}
 }
+
+// Removing is RemoveMember as a step.
 func Removing(list, member string) Step {
 	return Step{Kind: StepDelist, Key: list, Word: member}
 }
+
+// Deleting is Delete as a step.
 func Deleting(key string) Step { return Step{Kind: StepDelete, Key: key} }
+
+// Notifying is Notify as a step.
 func Notifying(topic, message string) Step {
 	return Step{Kind: StepNotify, Key: topic, Word: message}
 }
