@@ -450,3 +450,37 @@ func TestABerthLooksForTheUpstreamOfACallThatItGivesUp(t *testing.T) {
 		}
 	})
 }
+
+// A call that waits for its client is given up as well where the store takes the cancel only later.
+func TestCancelThatTheStoreTakesLaterGivesUpTheCallThatWaits(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		given := make(chan *Call, 10)
+		berths := startBerths(t, 2, settings{giveUp: func(_ context.Context, _ *routing.Upstream, c *Call) error {
+			given <- c
+			return nil
+		}}, newTool())
+		waits := berths[0].hand(t, rule(nil), "call ask:k result")
+		synctest.Wait()
+		berths[1].mustState(t, waits, InputRequired)
+		who := somebody
+		who.Envelope = &Envelope{Header: Pairs{"Authorization", "Bearer of the cancel"}}
+		berths[1].line.refuse(func(op, _ string) bool { return op != "get" })
+		if _, err := berths[1].Steps.Cancel(t.Context(), waits, who); !errors.Is(err, storage.ErrUnavailable) {
+			t.Fatalf("got %v", err)
+		}
+		time.Sleep(testLease)
+		if len(given) > 0 {
+			t.Fatal("it is given up, and not cancelled")
+		}
+		berths[1].line.refuse(nil)
+		time.Sleep(time.Minute)
+		synctest.Wait()
+		berths[0].mustState(t, waits, Cancelled)
+		if len(given) != 1 {
+			t.Fatalf("given up %d times, want once", len(given))
+		}
+		if c := <-given; c.Headers().Get("Authorization") != "Bearer of the cancel" || !strings.Contains(string(c.Body), `"requestState":"1"`) {
+			t.Errorf("given up with %s %v", c.Body, c.Headers())
+		}
+	})
+}

@@ -34,7 +34,7 @@ func (o *Orders) Cancel(ctx context.Context, id, pool, why string) (task.Task, e
 		o.ledger.Backlog.Add(func(ctx context.Context) error {
 			e, with, err := o.known(ctx, id, pool)
 			if err == nil && !e.State.Terminal() {
-				_, err = o.runner.Drop(ctx, e, op, with)
+				err = o.steps.endLate(ctx, e, op, with)
 			}
 			return err
 		})

@@ -43,10 +43,7 @@ func (s *Steps) end(ctx context.Context, e ledger.Entry, op *task.Op, with *task
 	after, err := s.runner.Drop(ctx, e, op, with)
 	err = ledger.Unavailable(err)
 	if errors.Is(err, storage.ErrUnavailable) {
-		s.ledger.Backlog.Add(func(ctx context.Context) error { // it may be stored, and the holder not know of it
-			_, err := s.runner.Drop(ctx, e, op, with)
-			return err
-		})
+		s.ledger.Backlog.Add(func(ctx context.Context) error { return s.endLate(ctx, e, op, with) }) // it may be stored, and the holder not know of it
 	}
 	switch {
 	case err != nil:
@@ -56,6 +53,15 @@ func (s *Steps) end(ctx context.Context, e ledger.Entry, op *task.Op, with *task
 	}
 	s.runner.Withdraw(ctx, e.Task, with)
 	return *after, nil
+}
+
+// endLate is end of a task whose client was told that nobody knows yet. Its upstream holds up nothing else that waits for the store.
+func (s *Steps) endLate(ctx context.Context, e ledger.Entry, op *task.Op, with *task.Envelope) error {
+	after, err := s.runner.Drop(ctx, e, op, with)
+	if err == nil && after.Did(op.ID) {
+		go s.runner.Withdraw(ctx, e.Task, with)
+	}
+	return err
 }
 
 // Wants reports whether an upstream refuses what authorises a task's call that this berth holds, so that what its caller bears by now is

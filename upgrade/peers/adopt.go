@@ -143,7 +143,7 @@ func (p *Peers) withdraw(ctx context.Context, t *task.Task) error {
 		return err
 	}
 	if c != nil {
-		p.runner.Withdraw(ctx, t, &c.Envelope)
+		go p.runner.Withdraw(ctx, t, &c.Envelope) // one upstream that hangs holds up nothing else
 	}
 	return nil
 }

@@ -64,6 +64,7 @@ func (r *Runner) resolve(ctx context.Context, t *task.Task, c *task.Call) error 
 		r.Hold(e, c).Start(nil)
 	}
 	if errors.Is(err, ledger.ErrUnknown) {
+		r.ledger.Quota.Drop(t.ID)
 		return nil
 	}
 	return err

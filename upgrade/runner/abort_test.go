@@ -78,6 +78,22 @@ func TestCreationOfUnknownEndIsNotForgottenOnceItsKeyStands(t *testing.T) {
 	}
 }
 
+// What an operator has made again, and the store did not take, counts for nobody.
+func TestATaskThatWasNotStoredCountsNoMore(t *testing.T) {
+	r, ctx := newRunnerOn(t, memory(t)), t.Context()
+	made := &task.Task{ID: "a", Handed: true, Holder: r.ledger.Holder, State: task.Accepted, Created: time.Now(), Terms: task.Terms{TTL: time.Hour}}
+	if err := r.ledger.Quota.Admit(made.ID, "caller", 1<<10, time.Now().Add(time.Hour)); err != nil {
+		t.Fatal(err)
+	}
+	r.Abort(ctx, made, &task.Call{Body: []byte(`{}`)}, storage.ErrUnavailable)
+	if !r.ledger.Quota.Has(made.ID) {
+		t.Error("it counts no more, while nobody knows whether it is stored")
+	}
+	if err := r.ledger.Pending.Settle(ctx, made.ID); err != nil || r.ledger.Quota.Has(made.ID) {
+		t.Errorf("it counts still: %v", err)
+	}
+}
+
 // A key is put back with its task.
 func TestKeyIsPutBack(t *testing.T) {
 	r, ctx := newRunnerOn(t, memory(t)), t.Context()
