@@ -2,6 +2,7 @@ package legacyface
 
 import (
 	"bytes"
+	"strings"
 
 	"berth/internal/mcp"
 )
@@ -21,6 +22,9 @@ func (s *session) Hear(message []byte) {
 
 func (s *session) hear(message []byte) {
 	a, err := mcp.PeekAnswer(message, false)
+	if err != nil && a.ID == nil { // it stands behind what cannot be read
+		a.ID = mcp.ID(message)
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	switch {
@@ -38,14 +42,17 @@ func (s *session) hear(message []byte) {
 
 // respond gives a response to the call that it answers. What answers none comes too late.
 func (s *session) respond(id, message []byte) {
-	if c := s.calls[mcp.IDKey(id)]; c != nil {
+	if c := s.answered(id); c != nil {
 		s.finish(c, mcp.WithID(message, c.id), nil)
 	}
 }
 
+// answered returns the call that the server answers by this raw id, nil for none: some make a string of it.
+func (s *session) answered(id []byte) *call { return s.calls[strings.Trim(mcp.IDKey(id), `"`)] }
+
 // garbled ends the call that a message answers which cannot be read.
 func (s *session) garbled(id []byte) {
-	if c := s.calls[mcp.IDKey(id)]; c != nil {
+	if c := s.answered(id); c != nil {
 		why := LostBecause(mcp.ReasonBadUpstream, "the server's answer cannot be read")
 		s.finish(c, why.Body(c.id), why)
 	}

@@ -159,3 +159,26 @@ func TestTheStandingStream(t *testing.T) {
 		standing.wants("EOF")
 	})
 }
+
+// A server may answer 1 with "1" or 1.0, and tell the id of an answer that cannot be read last.
+func TestAnswersAreOfTheirCallHoweverTheyTellItsID(t *testing.T) {
+	for said, want := range map[string]string{
+		`{"jsonrpc":"2.0","id":"ID","result":{}}`:                                    `"id":7,"result"`,
+		`{"jsonrpc":"2.0","id":ID.0,"result":{}}`:                                    `"id":7,"result"`,
+		`{"jsonrpc":"2.0","result":{"a":1},"result":{},"id":ID}`:        `"id":7,"error"`,
+		`{"jsonrpc":"2.0","result":{"a":1},"result":{},"id":"ID"}`:      `"id":7,"error"`,
+		`[{"jsonrpc":"2.0","result":{"a":1},"result":{},"id":"ID"}]`:    `"id":7,"error"`,
+		`{"jsonrpc":"2.0","id":ID,"result":{"a":1},"result":{},"x":[]}`: `"id":7,"error"`,
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			c := newRig(t, Options{}).open()
+			answer := c.Later(request("7", "tools/list", ""))
+			id := idOf(t, c.line.heard(), "tools/list")
+			c.line.hear(strings.ReplaceAll(said, "ID", id))
+			c.line.hear(result(id, "too late"))
+			if got := exchangetest.ReadAll(t, <-answer); !strings.Contains(got, want) || strings.Contains(got, "too late") {
+				t.Errorf("%s: got %s", said, got)
+			}
+		})
+	}
+}

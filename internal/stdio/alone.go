@@ -4,11 +4,11 @@ import "berth/internal/mcp"
 
 // beginAlone gives a call a process of its own.
 func (s *Server) beginAlone(c *call, body []byte) *mcp.Error {
-	p, refused := s.newPeer(c.session.peer.opening)
+	p, refused := s.newPeer(c.session.peer.opening, nil)
 	if refused != nil {
 		return refused
 	}
-	p.alone = true
+	p.alone, p.caller = true, c.session.caller
 	if refused := p.register(c); refused != nil {
 		return refused
 	}

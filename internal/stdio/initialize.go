@@ -84,7 +84,11 @@ func (s *Server) choose(caller string, body []byte) (*peer, *mcp.Error) {
 		delete(s.spares, wished)
 		return p, nil
 	}
-	p, refused := s.newPeer(opening)
+	var place <-chan struct{}
+	if standing == nil {
+		place = s.makePlace(caller, time.Now())
+	}
+	p, refused := s.newPeer(opening, place)
 	switch {
 	case refused != nil && standing != nil:
 		return standing, nil

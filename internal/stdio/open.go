@@ -9,9 +9,12 @@ import (
 	"berth/internal/stdio/process"
 )
 
-// open starts the process after a pause, and initialises it.
-func (p *peer) open(pause time.Duration) {
+// open starts the process after a pause, in a place as newPeer has it, and initialises it.
+func (p *peer) open(pause time.Duration, place <-chan struct{}) {
 	defer close(p.ready)
+	if place != nil {
+		<-place
+	}
 	select {
 	case <-time.After(pause):
 	case <-p.quit:

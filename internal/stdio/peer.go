@@ -47,9 +47,10 @@ type peer struct {
 	silent bool         // it gave none
 }
 
-// newPeer begins to start a process. opening is the initialize that it gets.
-func (s *Server) newPeer(opening []byte) (*peer, *mcp.Error) {
-	if refused := s.noRoom(); refused != nil {
+// newPeer begins to start a process. opening is the initialize that it gets. place is closed when the process has ended that makes room
+// for it; nil: there is some.
+func (s *Server) newPeer(opening []byte, place <-chan struct{}) (*peer, *mcp.Error) {
+	if refused := s.noRoom(); refused != nil && place == nil {
 		return nil, refused
 	}
 	wait, ok := s.breaker.admit(time.Now())
@@ -57,7 +58,7 @@ func (s *Server) newPeer(opening []byte) (*peer, *mcp.Error) {
 		s.breaker.keepsDying()
 		return nil, unavailable("the process died several times in a row; the last time: "+s.breaker.told, ReasonCrashLoop, wait)
 	}
-	return s.begin(opening, wait), nil
+	return s.begin(opening, wait, place), nil
 }
 
 // noRoom says what keeps any process from being started; nil: nothing does.
@@ -71,8 +72,8 @@ func (s *Server) noRoom() *mcp.Error {
 	return nil
 }
 
-// begin begins to start a process, after a pause.
-func (s *Server) begin(opening []byte, pause time.Duration) *peer {
+// begin begins to start a process, after a pause, in a place as newPeer has it.
+func (s *Server) begin(opening []byte, pause time.Duration, place <-chan struct{}) *peer {
 	now := time.Now()
 	p := &peer{
 		server: s, ready: make(chan struct{}), opening: opening, quit: make(chan struct{}), calls: map[int64]*call{},
@@ -80,7 +81,7 @@ func (s *Server) begin(opening []byte, pause time.Duration) *peer {
 	}
 	s.peers[p] = struct{}{}
 	s.keepSweeping()
-	go p.open(pause)
+	go p.open(pause, place)
 	return p
 }
 

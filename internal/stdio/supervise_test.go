@@ -41,7 +41,7 @@ func TestIdleProcessIsStopped(t *testing.T) {
 func TestProcessIsNotIdleWhileItStarts(t *testing.T) {
 	r := newRig(t, "server")
 	r.mu.Lock()
-	p, refused := r.newPeer([]byte(opening))
+	p, refused := r.newPeer([]byte(opening), nil)
 	r.mu.Unlock()
 	if refused != nil {
 		t.Fatal(refused)

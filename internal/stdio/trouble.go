@@ -37,7 +37,7 @@ func (s *Server) tryOut() *peer {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.trial == nil && s.breaker.trouble != "" && s.noRoom() == nil && s.breaker.admitTrial(time.Now()) {
-		s.trial = s.begin(trialOpening, 0)
+		s.trial = s.begin(trialOpening, 0, nil)
 		s.trial.trial = true
 		go s.endTrial(s.trial)
 	}

@@ -116,6 +116,7 @@ func (c *call) goOnEarly(ctx context.Context, r *reading) (*wire.Response, error
 		return response, nil
 	}
 	r.unsent, r.sends, r.h.Sent = false, true, true
+	c.support = c.f.tools.Support(c.Name)
 	body, err := c.legacyForm(r.l, r.id)
 	if err != nil {
 		r.finish()

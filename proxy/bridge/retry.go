@@ -33,7 +33,6 @@ func (c *call) retry(ctx context.Context) (*wire.Response, error) {
 		}
 		return response, err
 	}
-	c.support = c.f.tools.Support(c.Name)
 	if c.tasked = st.Tasked; c.needsTasks(st) && !c.DeclaresTasks {
 		return nil, mcp.ErrMissingTasks // before anybody hears of the answers: they may be brought once more
 	}

@@ -44,5 +44,5 @@ func asTask(c *mcp.Call, support string, body []byte) (_ []byte, becomes bool, e
 
 // needsTasks reports whether a call that goes on comes to a task, which only a client gets that knows the extension.
 func (c *call) needsTasks(st *rounds.State) bool {
-	return st.Tasked || st.Unsent && c.Method == mcp.MethodCallTool && c.support == taskwire.Required
+	return st.Tasked || st.Unsent && c.Method == mcp.MethodCallTool && c.f.tools.Support(c.Name) == taskwire.Required
 }
