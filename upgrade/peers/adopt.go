@@ -133,9 +133,9 @@ func (p *Peers) cleanUp(ctx context.Context, t *task.Task) error {
 	return nil
 }
 
-// withdraw gives up the upstream's task that a cancelled one followed: who held that may have died before it could.
+// withdraw gives up what a cancelled task has left at its upstream: who held it may have died before it could.
 func (p *Peers) withdraw(ctx context.Context, t *task.Task) error {
-	if t.State != task.Cancelled || t.Follows == "" {
+	if !t.LeftBehind() {
 		return nil
 	}
 	c, err := p.runner.CallOf(ctx, t) // without it the upstream's is left to expire
