@@ -67,8 +67,8 @@ func (t *Task) Look(ctx context.Context) (taskwire.View, error) {
 	case "completed", "failed":
 		err = t.fetch(ctx, &v)
 	}
-	if v.Terminal() {
-		t.l.ForgetTask(t.core)
+	if err == nil && v.Terminal() {
+		t.l.TellTask(t.core)
 	}
 	v.ID, v.TTL = t.id, lifeOf(&v)
 	return v, err

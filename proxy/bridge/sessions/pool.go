@@ -69,13 +69,13 @@ func (p *Pool) IsEmpty() bool {
 	return p.open+p.parked == 0 && len(p.listeners) == 0
 }
 
-// TakeIdle takes the sessions off their shelves that nobody uses and nobody has used since.
+// TakeIdle takes the sessions off their shelves that nobody uses and nobody has used since, or is to use.
 func (p *Pool) TakeIdle(since time.Time) (idle []*Session) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for _, s := range p.shelves {
 		for _, l := range slices.Clone(s.loans) {
-			if l.users == 0 && l.idle.Before(since) && !l.hasTasks() {
+			if l.users == 0 && (l.idle.Before(since) || l.isSpent()) && !l.hasTasks() {
 				l.remove()
 				idle = append(idle, l)
 			}

@@ -51,7 +51,7 @@ type Session struct {
 	deaf       bool          // it has none
 	asker      *flow.Flow    // of the call that was begun last, and may be asked; nil: there is none
 
-	tasks map[string]time.Time // that were made in it and have not ended, and until when they live
+	tasks map[string]keptTask // that were made in it
 }
 
 // GiveBack ends a use of the session, which the upstream may have lost.
@@ -67,7 +67,7 @@ func (l *Session) GiveBack(lost bool) {
 		}
 	}
 	l.shelf.tell()
-	if !l.gone && (lost || l.users == 0 && (l.leaves || p.settings().Isolation == PerCall) && !l.hasTasks()) {
+	if !l.gone && (lost || l.users == 0 && l.isSpent() && !l.hasTasks()) {
 		l.remove()
 		l.retired = true
 	}
@@ -81,6 +81,9 @@ func (l *Session) GiveBack(lost bool) {
 		time.AfterFunc(l.adopted, l.endAdopted)
 	}
 }
+
+// isSpent reports whether the session takes no new call. The caller holds Pool.mu.
+func (l *Session) isSpent() bool { return l.leaves || l.pool.settings().Isolation == PerCall }
 
 // endAdopted ends a session that another berth has opened, once no tasks live in it.
 func (l *Session) endAdopted() {
