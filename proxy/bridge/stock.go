@@ -22,7 +22,8 @@ type stock struct {
 }
 
 func newStock(b *Bridge) *stock {
-	s := &stock{calls: held.New(func() time.Duration { return b.options().Question }, b.options().Store, b.name, b.metrics.questions), notes: b.notes}
+	life := func() time.Duration { return b.options().Question }
+	s := &stock{calls: held.New(life, b.options().Store, b.name, b.metrics.questions, b.word.await), notes: b.notes}
 	s.sessions = sessions.NewPool(func() sessions.Settings {
 		o := b.options()
 		return sessions.Settings{Isolation: o.Isolation, Most: o.Sessions}
