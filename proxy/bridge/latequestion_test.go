@@ -170,3 +170,55 @@ func TestAQuestionOfAnyTaskIsRefused(t *testing.T) {
 		})
 	}
 }
+
+// While a call runs in the session of a task, what names neither is asked in the call, but not of another caller's.
+func TestAQuestionWhileACallRunsInTheSessionOfATask(t *testing.T) {
+	for isolation, told := range map[Isolation]int{"principal": 0, "all": 1} {
+		t.Run(string(isolation), func(t *testing.T) {
+			u := makesTasks(kind{}, func(u *upstream) {
+				if len(u.sent("tools/call")) == 2 {
+					u.say(fmt.Sprintf(asksName, "q"))
+					time.Sleep(time.Second)
+				}
+			})
+			bridged(t, u, func(o *Options) { o.Isolation = isolation }, func(r *rig) {
+				first := r.do(asking{name: "asks", declares: declaresTasks})
+				second := r.do(asking{name: "asks", declares: declaresTasks})
+				calls := r.sent("tools/call")
+				if !first.isHandle() || calls[0].session != calls[1].session {
+					t.Fatalf("got %s", first.text)
+				}
+				if asks := second.Result.Type == "input_required"; asks != (told == 0) || len(r.told()) != told || told == 1 && !strings.Contains(r.told()[0], `"error":{"code":-32603`) {
+					t.Errorf("got %s, and the server was told %v", second.text, r.told())
+				}
+				if got := r.ofTask(mcp.MethodGetTask, first.task().ID, "").task(); got.Status != "working" {
+					t.Errorf("the first task is %+v", got)
+				}
+			})
+		})
+	}
+}
+
+// A berth that has gone on with a call of another's hears what the call's task asks.
+func TestAQuestionOfATaskThatAnotherBerthMade(t *testing.T) {
+	u := asksThenTasks("required", "")
+	u.faults = makesTasks(kind{}, nil).faults
+	bridged(t, u, nil, func(r *rig) {
+		r.keeps = true
+		_, a, b, c := r.join(time.Minute)
+		round := r.do(asking{name: "asks", declares: declaresTasks, by: a})
+		handle := r.do(asking{name: "asks", declares: declaresTasks, by: b, params: round.answers(accepted)})
+		if !handle.isHandle() {
+			t.Fatalf("got %s", handle.text)
+		}
+		told := len(r.told())
+		time.Sleep(time.Minute)
+		u.say(fmt.Sprintf(asksName, "q"))
+		synctest.Wait()
+		id := handle.task().ID
+		got := r.do(asking{method: mcp.MethodGetTask, declares: declaresTasks, params: fmt.Sprintf(`"taskId":%q,`, id), header: []string{mcp.HeaderName, id}, by: c}).task()
+		if !slices.Equal(got.Asks, []string{"ask-q"}) || len(r.told()) != told {
+			t.Errorf("got %+v, and the server was told %v", got, r.told())
+		}
+	})
+}
