@@ -62,6 +62,8 @@ func (t *Task) Look(ctx context.Context) (taskwire.View, error) {
 		return v, err
 	}
 	switch v.Status {
+	case "working":
+		t.showHeard(ctx, &v)
 	case "input_required":
 		err = t.show(ctx, &v)
 	case "completed", "failed":
