@@ -65,6 +65,9 @@ func (s *session) enter(m *mcp.Call, streamed bool) (*call, *mcp.Error) {
 		key: strconv.FormatInt(s.face.lastID.Add(1), 10), id: bytes.Clone(m.ID), order: s.begun,
 		asks: slices.Contains(asking, m.Method), taken: make(chan struct{}), answered: make(chan struct{}),
 	}
+	if m.Method == mcp.MethodInitialize { // the first, and the one of its session: some servers answer it under no other id than SDKs' clients give it
+		c.key = "0"
+	}
 	if len(m.ProgressToken) > 0 {
 		c.token = mcp.IDKey(m.ProgressToken)
 	}

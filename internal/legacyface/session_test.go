@@ -34,6 +34,20 @@ func TestASessionIsOpened(t *testing.T) {
 	})
 }
 
+// Each session's initialize has the id that SDKs' clients give it: some servers answer it under no other.
+func TestInitializeHasTheIDOfSDKs(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t, Options{})
+		for range 2 {
+			response := r.client().post(opens)
+			if said := r.lines[len(r.lines)-1].heard(); response.Status != wire.StatusOK || len(said) != 1 || !strings.Contains(said[0], `"id":0,`) {
+				t.Errorf("got %d, and the server was told %q", response.Status, said)
+			}
+			exchangetest.ReadAll(t, response)
+		}
+	})
+}
+
 // What keeps a session from being opened leaves none behind.
 func TestASessionThatIsNotOpened(t *testing.T) {
 	refusal := func() *wire.Response {

@@ -64,7 +64,7 @@ func TestCancelledCallEnds(t *testing.T) {
 	if got := hanging.text(); got != "error: the client cancelled the call" {
 		t.Errorf("got %q", got)
 	}
-	if got := c.call("heard", ""); got != "notifications/initialized notifications/cancelled 2" {
+	if got := c.call("heard", ""); got != "notifications/initialized notifications/cancelled 1" {
 		t.Errorf("the process heard %q, want its own id of the call", got)
 	}
 }

@@ -60,9 +60,7 @@ func (p *peer) start() *call {
 	}
 	started.Log.Info("stdio process started")
 	p.process = started
-	first := &call{method: mcp.MethodInitialize, answer: make(chan []byte, 1)}
-	p.next++
-	first.number = p.next
+	first := &call{method: mcp.MethodInitialize, answer: make(chan []byte, 1)} // its number is 0, as with SDKs: some servers answer it under no other
 	p.calls[first.number] = first
 	if p.stopping {
 		started.Stop("nobody wants it any more")

@@ -259,6 +259,15 @@ func TestProcessThatClosesItsStdoutIsEnded(t *testing.T) {
 	}
 }
 
+// Initialize has the id that SDKs' clients give it: some servers answer it under no other. What bears an id that is no number is no answer to it.
+func TestInitializeHasTheIDOfSDKs(t *testing.T) {
+	r := newRig(t, "server", func(o *Options, _ *timing) {
+		o.Command = []string{"sh", "-c", `read line; echo '{"jsonrpc":"2.0","id":"x","result":{}}'
+echo '{"jsonrpc":"2.0","id":0,"result":{"protocolVersion":"2025-11-25","capabilities":{},"serverInfo":{"name":"zero","version":"1"}}}'; exec sleep 1000`}
+	})
+	r.open("")
+}
+
 // Also if the call was written before, and nothing has been since.
 func TestProcessThatClosesItsStdinIsEnded(t *testing.T) {
 	for name, waits := range map[string]string{"before the call": "", "behind it": "read line; read line;"} {
@@ -267,7 +276,7 @@ func TestProcessThatClosesItsStdinIsEnded(t *testing.T) {
 }
 
 func callTheDeaf(t *testing.T, waits string) {
-	deaf := `read line; echo '{"jsonrpc":"2.0","id":1,"result":{"protocolVersion":"2025-11-25","capabilities":{},"serverInfo":{"name":"s","version":"1"}}}'
+	deaf := `read line; echo '{"jsonrpc":"2.0","id":0,"result":{"protocolVersion":"2025-11-25","capabilities":{},"serverInfo":{"name":"s","version":"1"}}}'
 ` + waits + ` exec 0<&-; exec sleep 1000`
 	r := newRig(t, "server", func(o *Options, t *timing) {
 		o.Command = []string{"sh", "-c", deaf}

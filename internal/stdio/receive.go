@@ -143,10 +143,10 @@ func (p *peer) hear(from *process.Process, message []byte) {
 
 // response gives a call its answer, under the client's id.
 func (p *peer) response(from *process.Process, message []byte, a *mcp.Answer) {
-	n, _ := answered(a.ID)
+	n, isNumber := answered(a.ID)
 	c := p.calls[n]
 	switch {
-	case c == nil:
+	case c == nil || !isNumber:
 		p.crossed(from)
 	case c.session == nil:
 		p.answered = true
