@@ -143,7 +143,7 @@ func (p *Peers) withdraw(ctx context.Context, t *task.Task) error {
 		return err
 	}
 	if c != nil {
-		p.runner.Withdraw(ctx, t, &c.Envelope)
+		p.runner.Withdraw(ctx, t, nil, &c.Envelope)
 	}
 	return nil
 }
