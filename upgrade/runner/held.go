@@ -99,8 +99,8 @@ func (r *Runner) newHeld(e ledger.Entry, c *task.Call) *Held {
 	return h
 }
 
-// holds is how many bytes of a call are in memory whose record is this.
-func (h *Held) holds(t *task.Task) int64 { return h.size + t.Recorded() }
+// holds is how many bytes of a call are in memory whose record is this, with what is kept beside that: the round bears it.
+func (h *Held) holds(t *task.Task) int64 { return h.size + t.Weight() - t.Size }
 
 // recount counts what the call keeps and holds after it was asked something, or is not any more.
 func (h *Held) recount(t *task.Task) { h.l.Quota.Recount(h.ID, t.Weight(), h.holds(t)) }

@@ -17,6 +17,7 @@
 //	call.go, packed.go, room.go          the call as it is sent, as it waits, its answer's memory
 //	storedcall.go, pairs.go              the call as it is stored, its headers
 //	encode.go, writer.go, decode.go      the record as it is stored
+//	aside.go                             what is kept beside that until the call goes on
 //	rule.go, glob.go                     what operators say
 //	failure.go                           why a task failed, or was not made
 //	webhook.go                           what receivers are told of steps
