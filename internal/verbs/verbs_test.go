@@ -147,6 +147,7 @@ func TestVerbsAskAndTell(t *testing.T) {
 		"top --once --every 0s":         {2, "--every 0s: it must be more than 0", ""},
 		"tasks watch --timeout -1s t-1": {2, "--timeout -1s: it must be more than 0", ""},
 		"drain --timeout -1s p/a":       {2, "--timeout -1s: it must be more than 0", ""},
+		"drain --timeout 5s p/a":        {2, "--timeout is for --wait", ""},
 		"ready --timeout -1s":           {2, "--timeout -1s: it must be more than 0", ""},
 		"log-level --for -1m debug":     {2, "--for -1m0s: it must be more than 0", ""},
 		"tasks show t-3":                {2, "is no pool", "GET /v1/tasks/t-3"},
