@@ -1,6 +1,7 @@
 package proxy_test
 
 import (
+	"encoding/json"
 	"net/http"
 	"strings"
 	"testing"
@@ -109,6 +110,22 @@ func TestAnotherRequestsAnswerOnABatchsStreamIsGivenToNobody(t *testing.T) {
 					t.Errorf("%s, in session %q, told %.80q: got %.300q", what, in, said, r.body)
 				}
 			}
+		}
+	}
+}
+
+// Of several messages in one event (2025-03-26) another request's response is taken out.
+func TestAnotherRequestsAnswerAmongOthersInAnEventIsGivenToNobody(t *testing.T) {
+	f := newRig(t, rigOptions{tcp: true, size: 1})
+	const theirs, log = `{"jsonrpc":"2.0","id":99,"result":{"secret":1}}`, `{"jsonrpc":"2.0","method":"notifications/message","params":{"level":"info","data":"log"}}`
+	own := resultUnder("ID")
+	for _, said := range [][]string{{"[" + theirs + "]", own}, {"[" + theirs + " , " + log + ", " + own + "]"}, {"[" + own + "," + theirs + "]"}} {
+		f.servers[0].inject(sayEvents(said...))
+		r := f.legacy("", "tools/call", `"name":"echo","arguments":{}`)
+		f.servers[0].inject(nil)
+		events := eventsIn(r.body)
+		if len(events) != 1 || strings.Contains(r.body, "secret") || !strings.Contains(r.body, `"done"`) || strings.Contains(said[0], "log") != strings.Contains(r.body, "log") || !json.Valid([]byte(events[0])) {
+			t.Errorf("told %s: got %s", said, r.body)
 		}
 	}
 }

@@ -181,7 +181,7 @@ func (s *stream) take(a *arrival) (done bool, err error) {
 	var says peeked
 	says.peek(s.x.Call, a.piece.Message, a.piece.Cut)
 	another := says.isAnothers(s.x.Call)
-	if s.passesOver(&a.piece, another) {
+	if s.passesOver(&a.piece, another) || s.takeOutOthers(&a.piece) {
 		return false, nil
 	}
 	if s.grow(len(a.piece.Raw), a.piece.Between) {

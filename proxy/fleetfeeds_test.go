@@ -123,6 +123,23 @@ func TestFleetNotificationsAreSharedByEqualsOnly(t *testing.T) {
 	})
 }
 
+// Of a notification that is too long to be held subscribers are told what it is about.
+func TestALongFleetNotificationIsTold(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newFleetwide(t)
+		s := f.subscribe("1", listsFilter)
+		synctest.Wait()
+		f.servers[0].Announce("notifications/resources/updated", map[string]any{"uri": "file:///a", "what": strings.Repeat("x", 300<<10)})
+		f.servers[0].Announce("notifications/tools/list_changed", map[string]any{"what": strings.Repeat("x", 300<<10)})
+		synctest.Wait()
+		f.servers[1].Announce("notifications/tools/list_changed", nil)
+		synctest.Wait()
+		if got, want := s.told(), []string{"resources/updated file:///a", "tools/list_changed", "tools/list_changed"}; !slices.Equal(got, want) {
+			t.Errorf("told %v, want %v", got, want)
+		}
+	})
+}
+
 // A list of no resources is as good as none.
 func TestAFleetwideSubscriptionMayListNoResources(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -2,6 +2,7 @@ package proxy_test
 
 import (
 	"context"
+	"io"
 	"log/slog"
 	"net/http"
 	"net/url"
@@ -131,6 +132,21 @@ func TestASessionLeavesAnotherBerthThatIsGone(t *testing.T) {
 		r := f.legacy(session, "tools/call", `"name":"who","arguments":{}`)
 		if at := f.sessionIsAt(session); r.status != http.StatusOK || at != "b" {
 			t.Errorf("got %d %.200s at %s", r.status, r.body, at)
+		}
+	})
+}
+
+// That says nothing of the upstream, which may be silent still.
+func TestABerthThatIsGoneSpeaksForNoUpstream(t *testing.T) {
+	besideAnother(t, func(t *testing.T, f *rig, way *wayStore) {
+		session, a := f.initialize(), f.pool.Find("a")
+		if err := way.Delete(t.Context(), "relay:lease:other"); err != nil {
+			t.Fatal(err)
+		}
+		f.servers[0].freeze()
+		f.pool.FellSilent(a, io.EOF)
+		if r := f.legacy(session, "tools/call", `"name":"who","arguments":{}`); r.status != http.StatusOK || !a.Silent() {
+			t.Errorf("got %d %.200s, silent %v", r.status, r.body, a.Silent())
 		}
 	})
 }

@@ -1,6 +1,7 @@
 package proxy
 
 import (
+	"bytes"
 	"errors"
 	"io"
 	"slices"
@@ -91,6 +92,32 @@ func (s *stream) passesOver(piece *exchange.Piece, another bool) bool {
 	}
 	s.drops = !piece.Between
 	return true
+}
+
+// takeOutOthers takes what passesOver drops out of an event of several messages (2025-03-26), and reports whether nothing is left.
+func (s *stream) takeOutOthers(piece *exchange.Piece) (all bool) {
+	if s.x.Session != "" || piece.Cut || !piece.Between || !mcp.IsBatch(piece.Message) {
+		return false
+	}
+	own, others := [][]byte{}, 0
+	for message, err := range mcp.Messages(piece.Message) {
+		if err != nil {
+			return false
+		}
+		var one peeked
+		if one.peek(s.x.Call, message, false); one.isAnothers(s.x.Call) {
+			others++
+		} else {
+			own = append(own, message)
+		}
+	}
+	if others == 0 {
+		return false
+	}
+	s.x.Way().Crossed(s.u)()
+	piece.Message = slices.Concat([]byte("["), bytes.Join(own, []byte(",")), []byte("]"))
+	piece.Raw = sse.WithData(piece.Raw, piece.Message)
+	return len(own) == 0
 }
 
 // owes reports whether the client waits for a response that no other stream can bring it.

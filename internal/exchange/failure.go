@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net"
 	"slices"
+	"strings"
 	"syscall"
 )
 
@@ -41,13 +42,15 @@ func RefusesHandshake(err error) bool {
 // IsStarved reports whether err says that this machine, and not the upstream, lacks
 // what a connection takes.
 func IsStarved(err error) bool {
-	for _, lack := range []syscall.Errno{syscall.EMFILE, syscall.ENFILE, syscall.EADDRNOTAVAIL, syscall.ENOBUFS, syscall.ENOMEM} {
-		if errors.Is(err, lack) {
-			return true
-		}
+	if lookup, ok := errors.AsType[*net.DNSError](err); ok { // bears what it is because of as text alone
+		return slices.ContainsFunc(lacks, func(lack syscall.Errno) bool { return strings.HasSuffix(lookup.Err, ": "+lack.Error()) })
 	}
-	return false
+	return errors.Is(err, syscall.EADDRNOTAVAIL) || slices.ContainsFunc(lacks, func(lack syscall.Errno) bool { return errors.Is(err, lack) })
 }
+
+// lacks are what a machine may lack for any connection. It has no port left, too, where an address cannot be assigned to one; to a name's
+// server that may be said where there is none of such addresses.
+var lacks = []syscall.Errno{syscall.EMFILE, syscall.ENFILE, syscall.ENOBUFS, syscall.ENOMEM}
 
 // IsTimeout reports whether err says that something took too long.
 func IsTimeout(err error) bool {

@@ -9,9 +9,6 @@ import (
 	"berth/internal/wire"
 )
 
-// maxPrincipal bounds a principal, in bytes: it is kept with every binding.
-const maxPrincipal = 1024
-
 // Cert identifies callers by the certificate that they showed in the TLS handshake,
 // and that was verified there. The principal is its subject alternative name: "uri:"
 // with the URI if it bears one (SPIFFE), else "dns:" with the host name in lower case,
@@ -28,6 +25,7 @@ var (
 	errNoName      = forbidden("the client certificate bears no URI, DNS or email name")
 	errSeveral     = forbidden("the client certificate bears several names of one kind")
 	errLongName    = forbidden("the name in the client certificate is too long")
+	errNameText    = forbidden("the name in the client certificate is not UTF-8")
 	errCertExpired = forbidden("the client certificate has expired")
 )
 
@@ -66,6 +64,8 @@ func nameOf(leaf *x509.Certificate) (string, error) {
 			return "", errSeveral
 		case len(names.values[0]) > maxPrincipal:
 			return "", errLongName
+		case !isText(names.values[0]):
+			return "", errNameText
 		case names.kind == "dns:":
 			return names.kind + strings.ToLower(names.values[0]), nil
 		}

@@ -5,11 +5,14 @@ import "berth/internal/wire"
 // Header identifies callers by a header that a trusted peer sets.
 type Header string
 
-// errLongHeader is what Header refuses.
-var errLongHeader = forbidden("the name in the header of the proxy in front is too long")
+// What Header refuses.
+var (
+	errLongHeader = forbidden("the name in the header of the proxy in front is too long")
+	errHeaderText = forbidden("the name in the header of the proxy in front is not UTF-8")
+)
 
 // Identify returns the header's value, if a trusted peer sent exactly one; everybody else is
-// nobody. One that is too long is refused with 403.
+// nobody. One that is too long, or no text, is refused with 403.
 func (h Header) Identify(r *wire.Request, trusted bool) (string, error) {
 	if !trusted {
 		return "", nil
@@ -20,6 +23,8 @@ func (h Header) Identify(r *wire.Request, trusted bool) (string, error) {
 		return "", nil
 	case len(value) > maxPrincipal:
 		return "", errLongHeader
+	case !isText(value):
+		return "", errHeaderText
 	}
 	return value, nil
 }

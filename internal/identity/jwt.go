@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"berth/internal/mcp"
 	"berth/internal/wire"
@@ -153,11 +152,8 @@ func (j *JWT) check(payload []byte, claims *jwt.Claims) error {
 	return nil
 }
 
-// isSubject judges a subject. What stands for no character is read as U+FFFD, so that two could be
-// read as one.
-func isSubject(s string) bool {
-	return s != "" && len(s) <= maxPrincipal && !strings.ContainsRune(s, utf8.RuneError)
-}
+// isSubject judges a subject.
+func isSubject(s string) bool { return s != "" && len(s) <= maxPrincipal && isText(s) }
 
 func (j *JWT) noKey(err error) *mcp.Error {
 	switch {

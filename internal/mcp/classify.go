@@ -16,15 +16,24 @@ func Classify(msg *Message, h *wire.Header) *Error {
 }
 
 // ClassifyStrictly is Classify which also refuses header values of a modern message that mirror the body and hold bytes which
-// readers take for different things (2026-07-28, "Value Encoding").
+// readers take for different things (2026-07-28, "Value Encoding"), and versions in the body that no header could mirror: what berth asks
+// by itself bears the caller's version in one.
 func ClassifyStrictly(msg *Message, h *wire.Header) *Error {
 	said := routingOf(h)
 	modern, refusal := holdAgainst(msg, &said)
 	if refusal == nil && modern && said.hasForeignBytes(h) {
 		refusal = ErrMismatch("a header that mirrors the body holds invalid characters")
 	}
+	for i := range msg.Calls {
+		if c := &msg.Calls[i]; refusal == nil && c.Era == EraModern && (len(c.Version) > maxVersion || hasForeignBytes(c.Version)) {
+			refusal = errUnsupported(c.Version)
+		}
+	}
 	return refusal
 }
+
+// maxVersion bounds what names a version, in bytes.
+const maxVersion = 64
 
 // holdAgainst is Classify by what the headers say. modern: one of the calls is of that era.
 func holdAgainst(msg *Message, said *routing) (modern bool, refusal *Error) {

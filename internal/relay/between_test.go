@@ -3,6 +3,7 @@ package relay
 import (
 	"context"
 	"errors"
+	"fmt"
 	"testing"
 	"time"
 
@@ -35,6 +36,8 @@ func TestAFailureBetweenBerthsIsMarked(t *testing.T) {
 		"it does not answer in time":    {wait: time.Second, want: exchange.SendError{Sent: true, TimedOut: true}},
 		"it cannot reach the upstream":  {to: "refused", want: exchange.SendError{Refused: true}},
 		"it cannot pass it on any more": {to: "passing", want: exchange.SendError{Between: true}},
+		"it has no such upstream":       {to: "without", cause: ErrGone, want: exchange.SendError{Between: true}},
+		"it may have, and has it not":   {to: "after", want: exchange.SendError{Sent: true}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			inWorld(t, func(t *testing.T, w *world) {
@@ -42,7 +45,9 @@ func TestAFailureBetweenBerthsIsMarked(t *testing.T) {
 				told := map[string]*berth{
 					"":        w.start(hanging(make(chan time.Time, 1))),
 					"refused": w.start(failing(&exchange.SendError{Err: errors.New("refused"), Refused: true})),
-					"passing": w.start(failing(&exchange.SendError{Err: ErrGone, Between: true})),
+					"passing": w.start(failing(&exchange.SendError{Err: errors.New("on"), Between: true})),
+					"without": w.start(failing(&exchange.SendError{Err: fmt.Errorf("%w: no such upstream", ErrGone), Between: true})),
+					"after":   w.start(failing(&exchange.SendError{Err: ErrGone, Sent: true})),
 				}
 				here, to := w.start(nobody), c.to
 				if there := told[c.to]; there != nil {

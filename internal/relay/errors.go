@@ -35,6 +35,7 @@ type failure struct {
 	Text string
 	Busy bool // ErrBusy
 	Lost bool // ErrLost
+	Gone bool `json:",omitempty"` // ErrGone
 	exchangeFlags
 }
 
@@ -42,7 +43,7 @@ type failure struct {
 type exchangeFlags struct{ Sent, Refused, TimedOut, Starved, Garbled, Between bool }
 
 func failureOf(err error) *failure {
-	f := &failure{Text: err.Error(), exchangeFlags: exchangeFlags{Sent: true}}
+	f := &failure{Text: err.Error(), Gone: errors.Is(err, ErrGone), exchangeFlags: exchangeFlags{Sent: true}}
 	if e, ok := errors.AsType[*exchange.SendError](err); ok {
 		f.exchangeFlags = exchangeFlags{e.Sent, e.Refused, e.TimedOut, e.Starved, e.Garbled, e.Between}
 	}
@@ -59,6 +60,8 @@ func (f *failure) cause() error {
 		return ErrBusy
 	case f.Lost:
 		return ErrLost
+	case f.Gone && !f.Sent:
+		return ErrGone
 	}
 	return fmt.Errorf("relay: at the other berth: %s", f.Text)
 }

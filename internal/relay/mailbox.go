@@ -47,7 +47,8 @@ type Store interface {
 
 // Handle answers a request that another berth passed on. ctx ends when nobody waits for the answer
 // any more, its body's end at the latest, which is closed in any case. A *exchange.SendError, or what
-// wraps one, reaches the sender with its marks; any other error as one that may have been executed.
+// wraps one, reaches the sender with its marks, and as ErrGone if it is that and not Sent; any other error as one that may have been
+// executed.
 type Handle func(ctx context.Context, request *exchange.Request) (*wire.Response, error)
 
 // Mailbox is one process's part in passing requests on. It is used by many goroutines at once.

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"log/slog"
 	"runtime/debug"
-	"slices"
 	"strings"
 	"time"
 
@@ -15,10 +14,10 @@ import (
 	"berth/internal/httpsse"
 	"berth/internal/mcp"
 	"berth/internal/parts"
+	"berth/internal/relay"
 	"berth/internal/stdio"
 	"berth/internal/storage"
 	"berth/internal/wire"
-	"berth/proxy"
 	"berth/proxy/inbound"
 	"berth/proxy/resident"
 )
@@ -121,8 +120,14 @@ func processOptions(u config.Upstream, name, prefix string, log *slog.Logger) st
 	return options
 }
 
-// errNotHere answers what another berth has passed on to this one, which has not such an upstream.
+// errNotHere: this berth has not such an upstream, which another one may have still, or already.
 var errNotHere = errors.New("berth: no such upstream here")
+
+// notTaken answers what another berth has passed on to this one, which has not such an upstream: its sessions, and the calls that are held
+// for it, are gone here. Of the upstream it says nothing.
+func notTaken() error {
+	return &exchange.SendError{Err: fmt.Errorf("%w: %w", relay.ErrGone, errNotHere), Between: true}
+}
 
 // answerOther answers a request that another berth has passed on.
 func (s *Site) answerOther(ctx context.Context, passed *exchange.Request) (_ *wire.Response, err error) {
@@ -133,14 +138,15 @@ func (s *Site) answerOther(ctx context.Context, passed *exchange.Request) (_ *wi
 		}
 	}()
 	request, pool, ok := resident.Unaddressed(passed)
-	g := s.now.Load()
-	i := slices.IndexFunc(g.faces, func(ep *proxy.Endpoint) bool { return ep.Router.Pool.Name() == pool })
-	if !ok || i < 0 {
-		return nil, &exchange.SendError{Err: errNotHere}
+	ep := s.endpointOf(pool)
+	if !ok || ep == nil {
+		return nil, notTaken()
 	}
-	ep := g.faces[i]
 	if !mcp.MarksModern(request.Header) {
-		return ep.Client.Send(ctx, request, 0)
+		if sender, ok := ep.Client.(*resident.Sender); ok {
+			return sender.Send(ctx, request, 0)
+		}
+		return nil, notTaken()
 	}
 	for _, u := range ep.Router.Pool.Upstreams() {
 		if u.URL.Scheme == request.URL.Scheme && u.URL.Host == request.URL.Host && u.URL.Path == request.URL.Path {
@@ -148,5 +154,5 @@ func (s *Site) answerOther(ctx context.Context, passed *exchange.Request) (_ *wi
 			return ep.Bridge.OnTo(u).Send(ctx, request, 0)
 		}
 	}
-	return nil, &exchange.SendError{Err: errNotHere}
+	return nil, notTaken()
 }

@@ -67,7 +67,7 @@ type Response struct {
 	ProtoMajor    int
 	ProtoMinor    int
 	Own           bool // berth has made it, whatever a server said: berth says which pages may read it
-	Unasked       bool // a bound of berth's own has turned the request away before any server had it: it says nothing of one
+	Unasked       bool // berth itself has turned the request away before any server had it: it says nothing of one
 }
 
 // Client is where the answer to a request goes.

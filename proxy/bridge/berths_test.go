@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"berth/internal/exchange"
@@ -229,6 +230,68 @@ func TestARoundOfAClientThatIsGoneEnds(t *testing.T) {
 			if left := b.has(); left != (stands{}) {
 				t.Fatalf("left: %+v", left)
 			}
+		}
+	})
+}
+
+// A call that is answered at another berth keeps neither a session nor its place where it has asked, and may come back there.
+func TestACallTakesNoRoomWhereAnotherBerthTakesItOn(t *testing.T) {
+	u := tool(kind{}, func(k *running) { k.ends(k.ask(), k.ask()) })
+	bridged(t, u, nil, func(r *rig) {
+		f, _, b, _ := r.join(10 * time.Minute)
+		a := r.another(func(o *Options) { o.Store, o.Relay, o.Sessions = f, post{f, "d"}, 2 })
+		for i := range 5 {
+			first := r.do(asking{name: "asks", by: a})
+			second := r.do(asking{name: "asks", by: b, params: first.answers(accepted)})
+			if synctest.Wait(); a.has() != (stands{}) {
+				t.Fatalf("call %d: %+v are left", i, a.has())
+			}
+			last := r.do(asking{name: "asks", by: a, params: second.answers(accepted)})
+			if synctest.Wait(); len(last.Result.Got) != 2 || b.has() != (stands{}) {
+				t.Fatalf("call %d: got %s, %+v are left at the other", i, last.text, b.has())
+			}
+			time.Sleep(2 * held.Replay)
+		}
+		if n := r.ran(); n != 5 || f.passed != 0 {
+			t.Errorf("%d runs, %d passed on", n, f.passed)
+		}
+	})
+}
+
+// deaf is a store whose notices nobody hears until it is told so.
+type deaf struct {
+	*fleet
+
+	until chan struct{}
+}
+
+func (d deaf) Watch(ctx context.Context, topic string, received func(string)) error {
+	select {
+	case <-d.until:
+		return d.fleet.Watch(ctx, topic, received)
+	case <-ctx.Done():
+		return nil
+	}
+}
+
+// What a berth did not hear it finds out as it hears again: which calls others have, and which it has itself.
+func TestABerthFindsOutWhichCallsOthersHaveTakenOn(t *testing.T) {
+	u := tool(kind{}, func(k *running) { k.ends(k.ask()) })
+	bridged(t, u, nil, func(r *rig) {
+		f, _, b, _ := r.join(10 * time.Minute)
+		hears := make(chan struct{})
+		a := r.another(func(o *Options) { o.Store, o.Relay = deaf{f, hears}, post{f, "d"} })
+		first, waits := r.do(asking{name: "asks", by: a}), r.do(asking{name: "asks", by: a})
+		r.do(asking{name: "asks", by: b, params: first.answers(accepted)})
+		if synctest.Wait(); a.has().holds != 2 {
+			t.Errorf("unheard: %+v", a.has())
+		}
+		close(hears)
+		if synctest.Wait(); a.has().holds != 1 {
+			t.Errorf("%+v", a.has())
+		}
+		if g := r.do(asking{name: "asks", by: a, params: waits.answers(accepted)}); len(g.Result.Got) != 1 || r.ran() != 2 {
+			t.Errorf("got %s, %d runs", g.text, r.ran())
 		}
 	})
 }

@@ -54,6 +54,7 @@ type Bridge struct {
 	metrics metrics
 	notes   *coretasks.Notes
 	clock   *clock // of how long clients have to answer
+	word    word   // of other berths
 
 	mu    sync.Mutex // guards faces
 	faces map[string]*face
@@ -65,7 +66,7 @@ func New(o Options) *Bridge {
 	if o.Relay != nil {
 		name = o.Relay.Name()
 	}
-	b := &Bridge{name: name, clock: newClock(o.Store), faces: map[string]*face{}}
+	b := &Bridge{name: name, clock: newClock(o.Store), word: make(word, 1), faces: map[string]*face{}}
 	b.Change(o)
 	var records storage.Engine = o.Store
 	if o.Store == nil {
@@ -144,8 +145,11 @@ const sweepInterval = 15 * time.Second
 // Close ends what is measured. Call it after Run, or in its place.
 func (b *Bridge) Close() { b.metrics.end() }
 
-// Run ends sessions that nobody uses until ctx ends, and all that are left then.
+// Run ends sessions that nobody uses until ctx ends, and all that are left then. It hears meanwhile which calls other berths take on.
 func (b *Bridge) Run(ctx context.Context) error {
+	var hearing sync.WaitGroup
+	defer hearing.Wait()
+	hearing.Go(func() { b.hear(ctx) })
 	tick := time.NewTicker(sweepInterval)
 	defer tick.Stop()
 	for {

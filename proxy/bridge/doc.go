@@ -39,7 +39,7 @@
 //	greet.go                           what is asked before any call
 //	first.go                           what a call is refused for until it is answered
 //	cursor.go                          lists in pages
-//	clock.go                           how late it is for answers
+//	clock.go, word.go                  how late it is for answers; what other berths take on
 //	tasks.go, listen.go                calls that become tasks; what parts serve
 //	metrics.go, errors.go              what is measured; what is refused
 package bridge

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"berth/proxy/bridge/held"
@@ -108,6 +109,37 @@ func TestSessionsOfTasksAloneKeepNobodyOut(t *testing.T) {
 			t.Errorf("%v are open in the end, %+v", open, r.b.has())
 		}
 	})
+}
+
+// Sessions that are kept for a while for tasks whose end was told keep nobody out, though others go first.
+func TestSessionsOfEndedTasksMakeRoom(t *testing.T) {
+	for most, stays := range map[int]bool{1: false, 2: true} {
+		u := withTask(kind{}, where)
+		lives := u.faults
+		u.faults = func(w http.ResponseWriter, r *http.Request, m message) bool {
+			if m.Method != "tasks/get" || u.session(r) == nil {
+				return lives(w, r, m)
+			}
+			respond(w, 200, fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"result":{"taskId":"core-1","status":"cancelled","createdAt":"2026-01-01T00:00:00Z","lastUpdatedAt":"2026-01-01T00:00:00Z","ttl":300000}}`, m.ID))
+			return true
+		}
+		bridged(t, u, func(o *Options) { o.Sessions = most }, func(r *rig) {
+			id, in := r.make(asking{caller: "alice"})
+			if got := r.looks(id, asking{caller: "alice"}); !strings.Contains(got, `"cancelled"`) {
+				t.Fatalf("the task is %s", got)
+			}
+			for _, caller := range []string{"bob", "carol"} {
+				time.Sleep(time.Second)
+				if g := r.do(asking{name: "asks", caller: caller}); g.status != 200 {
+					t.Errorf("of %d, %s got %d %s", most, caller, g.status, g.text)
+				}
+			}
+			synctest.Wait()
+			if slices.Contains(r.open(), in) != stays {
+				t.Errorf("of %d, %v are open", most, r.open())
+			}
+		})
+	}
 }
 
 // Who had most of all once, and whose sessions count no more, does not stand for who has most now.

@@ -22,7 +22,8 @@ type stock struct {
 }
 
 func newStock(b *Bridge) *stock {
-	s := &stock{calls: held.New(func() time.Duration { return b.options().Question }, b.options().Store, b.name, b.metrics.questions), notes: b.notes}
+	life := func() time.Duration { return b.options().Question }
+	s := &stock{calls: held.New(life, b.options().Store, b.name, b.metrics.questions, b.word.await), notes: b.notes}
 	s.sessions = sessions.NewPool(func() sessions.Settings {
 		o := b.options()
 		return sessions.Settings{Isolation: o.Isolation, Most: o.Sessions}
@@ -37,8 +38,13 @@ func (s *stock) isEmpty() bool { return s.sessions.IsEmpty() && s.calls.Size() =
 func (s *stock) Opened(result []byte) { s.support.Note(result) }
 
 // TaskAsks implements sessions.Around.
-func (s *stock) TaskAsks(ctx context.Context, out *exchange.Request, l *sessions.Session, id, message []byte) {
-	s.notes.Asks(ctx, out, l, id, message)
+func (s *stock) TaskAsks(ctx context.Context, out *exchange.Request, l *sessions.Session, core string, id, message []byte) {
+	s.notes.Asks(ctx, out, l, core, id, message)
+}
+
+// TaskWithdraws implements sessions.Around.
+func (s *stock) TaskWithdraws(ctx context.Context, l *sessions.Session, core string, id []byte) {
+	s.notes.Withdraws(ctx, l, core, id)
 }
 
 // ToolsChanged implements sessions.Around.

@@ -54,6 +54,7 @@ type coreServer struct {
 	listed  int               // how often the tools were
 	hangs   bool              // they are not
 	tried   int               // calls that came
+	fails   map[string]int    // with which status methods are answered
 }
 
 const coreTask = `"taskId":"core-1","status":%q,"statusMessage":"so far","createdAt":"2026-01-01T00:00:00Z","lastUpdatedAt":"2026-01-01T00:00:01Z","ttl":600000,"pollInterval":500`
@@ -98,6 +99,8 @@ func (s *coreServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			s.status, s.asksAnew = "working", false
 		}
 		w.WriteHeader(http.StatusAccepted)
+	case s.fails[m.Method] != 0:
+		w.WriteHeader(s.fails[m.Method])
 	case m.Method == "notifications/cancelled":
 		if over := s.listening[string(m.Params.RequestID)]; over != nil {
 			close(over)
@@ -197,6 +200,13 @@ func (s *coreServer) stream(w http.ResponseWriter, r *http.Request, id string) {
 	case <-r.Context().Done():
 	}
 	s.mu.Lock()
+}
+
+// failsAt has a method be answered with a status alone, 0: as it should.
+func (s *coreServer) failsAt(method string, status int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.fails = map[string]int{method: status}
 }
 
 func (s *coreServer) becomes(status, outcome string, asks ...string) {

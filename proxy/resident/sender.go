@@ -50,19 +50,27 @@ func (s *Sender) Send(ctx context.Context, request *exchange.Request, wait time.
 	if !Is(request.URL) {
 		return s.HTTP.Send(ctx, request, wait)
 	}
-	if berth, _, named := strings.Cut(request.Header.Get(mcp.HeaderSession), mark); named && berth != s.Mailbox.Name() {
+	berth, _, named := strings.Cut(request.Header.Get(mcp.HeaderSession), mark)
+	if named && berth != s.Mailbox.Name() {
 		return s.pass(ctx, berth, request, wait)
 	}
 	own := *request
 	own.Caller = s.callerOf(request)
-	if request.URL.Scheme != SchemeStdio {
-		return s.SSE.Send(ctx, &own, wait)
+	to := s.SSE
+	if request.URL.Scheme == SchemeStdio {
+		to = s.Stdio[request.URL.Path]
 	}
-	if to := s.Stdio[request.URL.Path]; to != nil {
+	switch {
+	case to != nil:
 		return to.Send(ctx, &own, wait)
+	case named: // a berth whose configuration has the server still may pass on what is about it
+		return unknownSession(), nil
 	}
 	return nil, &exchange.SendError{Err: errNoServer}
 }
+
+// unknownSession is the answer where a session has gone with its berth, or with its server there. It says nothing of the upstream.
+func unknownSession() *wire.Response { return exchange.TurnedAway(mcp.ErrUnknownSession, nil) }
 
 // Retires reports whether what is new is to begin in another session of an upstream's than this one: of those that berth runs, where the
 // session's process does not answer, has lived long enough, or is run by options of before.
@@ -80,7 +88,7 @@ var errNoServer = errors.New("resident: no such server")
 func (s *Sender) pass(ctx context.Context, berth string, request *exchange.Request, wait time.Duration) (*wire.Response, error) {
 	response, err := s.Mailbox.Pass(ctx, berth, Addressed(request, s.Pool), wait)
 	if errors.Is(err, relay.ErrGone) {
-		return exchange.Refusal(mcp.ErrUnknownSession, nil), nil
+		return unknownSession(), nil
 	}
 	return response, err
 }

@@ -157,6 +157,25 @@ func TestABerthThatIsGoneIsASessionThatNobodyKnows(t *testing.T) {
 	})
 }
 
+// What is said of a session that has gone, with its berth or with its server there, is not its upstream's word.
+func TestASessionThatIsGoneSaysNothingOfItsUpstream(t *testing.T) {
+	world(t, func(t *testing.T, a, b *berth) {
+		b.SSE, b.Stdio = nil, nil
+		for _, by := range []*berth{a, b} {
+			for _, r := range []*exchange.Request{request("stdio:///u", "b~1"), request("sse+http://h/x", "b~1"), request("stdio:///u", "never~1")} {
+				response, err := by.Send(t.Context(), r, 0)
+				if err != nil {
+					t.Fatalf("%s: %v", r.URL, err)
+				}
+				_ = response.Body.Close()
+				if response.Status != wire.StatusNotFound || !response.Unasked {
+					t.Errorf("%s in %s: got %d, unasked %v", r.URL, r.Header.Get(mcp.HeaderSession), response.Status, response.Unasked)
+				}
+			}
+		}
+	})
+}
+
 // A process is its caller's: one principal, or one set of credentials.
 func TestCallersAreToldApart(t *testing.T) {
 	with := func(caller string, header ...string) *exchange.Request {

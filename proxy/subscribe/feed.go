@@ -3,6 +3,7 @@ package subscribe
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"io"
 
@@ -49,6 +50,22 @@ func (r *received) bytes() []byte {
 		return append(bytes.Clone(r.raw), '\n')
 	}
 	return bytes.Clone(r.raw)
+}
+
+// hint is a copy of the notification, or what there is to know of one that is not here whole; nil for the rest of that.
+func (r *received) hint() []byte {
+	switch {
+	case r.message != nil:
+		return bytes.Clone(r.message)
+	case r.about.Method == "":
+		return nil
+	}
+	notification := map[string]any{"jsonrpc": "2.0", "method": r.about.Method}
+	if r.about.URI != "" {
+		notification["params"] = map[string]any{"uri": r.about.URI}
+	}
+	hint, _ := json.Marshal(notification) // strings and maps always marshal
+	return hint
 }
 
 // subscribe sends the subscription and reads up to its acknowledgement.

@@ -72,6 +72,8 @@ func (l *Subscription) take(e report) error {
 		defer e.view.Return()
 	}
 	switch {
+	case e.raw != nil && e.leg.shared: // it may stand for those of other legs as well, though its own has left meanwhile
+		return l.passShared(e)
 	case !slices.Contains(l.legs, e.leg):
 		dropRefusal(e.lost)
 		return nil
@@ -83,8 +85,6 @@ func (l *Subscription) take(e report) error {
 			l.all.Reporter.ToldOnStream(l.Call, e.view.ID, e.view.Upstream, e.view.Holder)
 		}
 		return err
-	case e.raw != nil && e.leg.shared:
-		return l.passShared(e)
 	case e.raw != nil:
 		return l.pass(e)
 	case e.done:

@@ -1,7 +1,6 @@
 package subscribe
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -161,8 +160,8 @@ func (f *sharedStream) serve(ctx context.Context) error {
 		if err != nil {
 			return left(ctx, err)
 		}
-		if r.message != nil {
-			message, about := bytes.Clone(r.message), r.about
+		if message := r.hint(); message != nil {
+			about := r.about
 			f.post(stream, func(*leg) report { return report{raw: message, about: &about} })
 		}
 	}

@@ -133,9 +133,9 @@ func (p *Peers) cleanUp(ctx context.Context, t *task.Task) error {
 	return nil
 }
 
-// withdraw gives up the upstream's task that a cancelled one followed: who held that may have died before it could.
+// withdraw gives up what a cancelled task has left at its upstream: who held it may have died before it could.
 func (p *Peers) withdraw(ctx context.Context, t *task.Task) error {
-	if t.State != task.Cancelled || t.Follows == "" {
+	if !t.LeftBehind() {
 		return nil
 	}
 	c, err := p.runner.CallOf(ctx, t) // without it the upstream's is left to expire
@@ -143,7 +143,7 @@ func (p *Peers) withdraw(ctx context.Context, t *task.Task) error {
 		return err
 	}
 	if c != nil {
-		go p.runner.Withdraw(ctx, t, &c.Envelope) // one upstream that hangs holds up nothing else
+		go p.runner.Withdraw(ctx, t, t.RequestState, &c.Envelope) // one upstream that hangs holds up nothing else
 	}
 	return nil
 }

@@ -140,3 +140,49 @@ func TestCancelWithinADeadHoldersLeaseReachesTheFollowedTask(t *testing.T) {
 		})
 	}
 }
+
+// So is a call that a server holds since it asked, and whose answer the dead holder had sent on.
+func TestCancelWithinADeadHoldersLeaseGivesUpTheCallThatAsked(t *testing.T) {
+	ctx := context.Background()
+	u := &routing.Upstream{Name: "u", URL: &url.URL{Scheme: "http", Host: "u"}}
+	given := make(chan string, 10)
+	p := newPeersOn(t, transport.Pool{
+		Routing: routing.NewPool(routing.PoolOptions{Name: "p", Upstreams: []*routing.Upstream{u}}),
+		Transport: transport.Transport{GiveUp: func(_ context.Context, to *routing.Upstream, c *task.Call) error {
+			given <- to.Name + " " + string(c.Body)
+			return nil
+		}},
+	})
+	for id, state := range map[string]string{"a": `"of the call"`, "b": `"` + strings.Repeat("long", 10<<10) + `"`} {
+		answered := following(task.Dispatched)
+		answered.ID, answered.Follows, answered.Round, answered.Answered, answered.RequestState = id, "", 2, true, []byte(state)
+		if err := p.ledger.Records.KeepCall(ctx, id, &task.Call{Body: []byte(`{}`), Envelope: task.Envelope{Bare: true}}, time.Hour); err != nil {
+			t.Fatal(err)
+		}
+		e, err := p.ledger.Records.Create(ctx, answered, time.Hour)
+		if err != nil {
+			t.Fatal(err)
+		}
+		after, err := p.runner.Drop(ctx, e, p.ledger.Op(task.Cancel), &task.Envelope{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(after.RequestState) > 8<<10 {
+			t.Errorf("%d bytes are kept of what is over", len(after.RequestState))
+		}
+		if err := p.reapAll(ctx, "gone", []string{id}, false); err != nil {
+			t.Fatal(err)
+		}
+		if id == "a" {
+			if got := <-given; !strings.HasPrefix(got, "u ") || !strings.Contains(got, `"requestState":"of the call"`) {
+				t.Errorf("given up %q", got)
+			}
+		}
+		if _, _, err := p.ledger.Records.LoadCall(ctx, id); err == nil {
+			t.Error("the call is kept")
+		}
+	}
+	if len(given) > 0 {
+		t.Errorf("given up %q as well", <-given)
+	}
+}

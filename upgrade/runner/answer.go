@@ -81,9 +81,9 @@ func (r *Runner) Drop(ctx context.Context, e ledger.Entry, op *task.Op, with *ta
 		return after.Task, nil // it had ended
 	}
 	r.ledger.LeaveLive(ctx, after.Task)
-	// Whoever takes its session down, or gives up what its holder followed, needs the call for that.
+	// Whoever takes its session down, or gives up what its holder has left behind, needs the call for that.
 	if h == nil && after.Session == "" {
-		if after.Follows == "" {
+		if !after.LeftBehind() {
 			r.ledger.DropCall(ctx, after.Task, 0)
 		}
 		r.ledger.SettleQuota(after.Task)

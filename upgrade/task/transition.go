@@ -192,18 +192,29 @@ func (t transition) finish() (bool, error) {
 	return true, nil
 }
 
-// cancel has Message be why, if that is not its client's wish. Whom a holder followed stays known: it may be dead, and who
+// cancel has Message be why, if that is not its client's wish. What its holder has at the upstream stays known: it may be dead, and who
 // sees to what it left then gives that up.
 func (t transition) cancel() bool {
 	if t.State.Terminal() {
 		return false
 	}
-	held, follows := t.Holder != "", t.Follows
+	held, follows, state := t.Holder != "", t.Follows, t.RequestState
 	t.end(Cancelled, &Op{Message: t.op.Message})
 	if held {
 		t.Follows = follows
 	}
+	if held && sizeOf(state) <= mostLeft {
+		t.RequestState = state
+	}
 	return true
+}
+
+// mostLeft is how long a requestState may be that is kept of a task which was cancelled. Those of berth's own are shorter.
+const mostLeft = 4 << 10
+
+// LeftBehind reports whether a task was cancelled that may have something at its upstream still, if who held it is dead.
+func (t *Task) LeftBehind() bool {
+	return t.State == Cancelled && (t.Follows != "" || t.RequestState != nil)
 }
 
 // rerun notes that the call is made again. The task itself stays what its client was told that it is:

@@ -17,6 +17,7 @@
 //	round.go      what its goroutine has in hand
 //	attempt.go    one attempt, and what follows from it
 //	verdict.go    when a message is looked at again, or never
+//	overflow.go   what the log hears of messages for which there is no room
 //	payload.go    what is sent
 //	metrics.go    what operators see
 package webhooks

@@ -30,6 +30,7 @@ type Call struct {
 	Cut   bool               // it has no answer, and may go on at the upstream
 	ended map[string]*answer // by the nonce of the round whose answers brought it
 	over  bool
+	left  bool // to another berth, and is not among the calls any more
 
 	mu    sync.Mutex        // guards the fields below
 	ahead []flow.Item       // what has come of Flow while the client was asked, and nobody has acted on
@@ -184,6 +185,11 @@ func (h *Call) Finish() {
 	if h.over {
 		return
 	}
+	h.end()
+	time.AfterFunc(Replay, func() { h.among.forget(h) })
+}
+
+func (h *Call) end() {
 	h.over = true
 	h.mu.Lock()
 	h.here = false
@@ -194,5 +200,4 @@ func (h *Call) Finish() {
 	} else {
 		h.Session.GiveBack(false)
 	}
-	time.AfterFunc(Replay, func() { h.among.forget(h) })
 }

@@ -2,6 +2,8 @@ package held
 
 import (
 	"context"
+	"maps"
+	"slices"
 	"sync"
 	"time"
 
@@ -19,15 +21,16 @@ type Calls struct {
 	marks     marks
 	questions rounds.Counter
 	name      string // of this berth
+	asked     func() // is called with each call that asks
 
 	mu    sync.Mutex // guards calls
 	calls map[string]*Call
 }
 
 // New returns the calls of a berth. life is how long a client has to answer. store, which may be nil, tells the berths which of them
-// has a call; name is the berth's.
-func New(life func() time.Duration, store relay.Store, name string, questions rounds.Counter) *Calls {
-	return &Calls{life: life, marks: marks{store, name}, questions: questions, name: name, calls: map[string]*Call{}}
+// has a call; name is the berth's. asked, which must not wait, is called with each call that asks.
+func New(life func() time.Duration, store relay.Store, name string, questions rounds.Counter, asked func()) *Calls {
+	return &Calls{life: life, marks: marks{store, name}, questions: questions, name: name, asked: asked, calls: map[string]*Call{}}
 }
 
 // of returns a call, which make makes where this berth has none.
@@ -57,6 +60,7 @@ func (hs *Calls) Ask(h *Call, st *rounds.State, out *exchange.Request, l *sessio
 		h.Flow = nil
 	}
 	h.wait(hs.life(), st.Asks)
+	hs.asked()
 }
 
 func (hs *Calls) newCall(id string, out *exchange.Request, l *sessions.Session) *Call {
@@ -66,36 +70,50 @@ func (hs *Calls) newCall(id string, out *exchange.Request, l *sessions.Session) 
 // Take takes on the call that a state is of, at an upstream whose sessions pool has, in the name of who sends out. What another berth has
 // asked is held here from now on, if that does not hold it itself; if it does, there is no such call here: nil.
 func (hs *Calls) Take(ctx context.Context, st *rounds.State, pool *sessions.Pool, at *legacy.Upstream, out *exchange.Request) (*Call, error) {
-	h := hs.of(string(st.Request), func() *Call {
-		if st.Event == "" {
-			return nil
-		}
-		var keep time.Duration
-		if st.By != hs.name {
-			keep = Replay
-		}
-		l := pool.Adopt(legacy.Session{At: at, ID: st.Session, Version: st.Version, Opened: legacy.OwnPost(out, nil)}, keep, time.Duration(st.Tasks)*time.Millisecond)
-		return hs.newCall(string(st.Request), out, l)
-	})
-	if h == nil {
-		return nil, nil
-	}
-	select {
-	case h.turn <- struct{}{}: // also for a client that is gone: a call that was made ends by its turn
-	default:
-		select {
-		case h.turn <- struct{}{}:
-		case <-ctx.Done():
-			return nil, context.Cause(ctx)
-		}
+	h, err := hs.turnOf(ctx, st, pool, at, out)
+	if h == nil || err != nil {
+		return nil, err
 	}
 	h.out = legacy.OwnPost(out, nil)
 	h.Session.UsedBy(out)
 	h.mu.Lock()
 	h.stop()
 	h.mu.Unlock()
-	hs.marks.take(ctx, h.id, 2*hs.life())
+	hs.marks.take(ctx, h.id, 2*hs.life(), st.By != hs.name)
 	return h, nil
+}
+
+// turnOf returns the call that a state is of, whose turn its caller has then; nil: there is none here.
+func (hs *Calls) turnOf(ctx context.Context, st *rounds.State, pool *sessions.Pool, at *legacy.Upstream, out *exchange.Request) (*Call, error) {
+	for {
+		h := hs.of(string(st.Request), func() *Call {
+			if st.Event == "" {
+				return nil
+			}
+			var keep time.Duration
+			if st.By != hs.name {
+				keep = Replay
+			}
+			l := pool.Adopt(legacy.Session{At: at, ID: st.Session, Version: st.Version, Opened: legacy.OwnPost(out, nil)}, keep, time.Duration(st.Tasks)*time.Millisecond)
+			return hs.newCall(string(st.Request), out, l)
+		})
+		if h == nil {
+			return nil, nil
+		}
+		select {
+		case h.turn <- struct{}{}: // also for a client that is gone: a call that was made ends by its turn
+		default:
+			select {
+			case h.turn <- struct{}{}:
+			case <-ctx.Done():
+				return nil, context.Cause(ctx)
+			}
+		}
+		if !h.left {
+			return h, nil
+		}
+		h.release()
+	}
 }
 
 // Has reports whether this berth knows the call with that raw id.
@@ -124,6 +142,21 @@ func (hs *Calls) Tied() (n int) {
 		h.mu.Unlock()
 	}
 	return n
+}
+
+// Taken leaves the call with that raw id to another berth that has taken it on; "": each that others have.
+func (hs *Calls) Taken(ctx context.Context, id string) {
+	var those []*Call
+	hs.mu.Lock()
+	if id == "" {
+		those = slices.Collect(maps.Values(hs.calls))
+	} else if h := hs.calls[id]; h != nil {
+		those = append(those, h)
+	}
+	hs.mu.Unlock()
+	for _, h := range those {
+		h.yield(ctx)
+	}
 }
 
 func (hs *Calls) forget(h *Call) {

@@ -58,18 +58,45 @@ func (h *Call) expire() {
 		return
 	}
 	ctx := context.Background()
+	if h.leave(ctx) {
+		return
+	}
 	defer h.Finish()
 	if h.Flow != nil {
 		defer h.Session.Leave(h.Flow)
-	}
-	if h.among.marks.isOthers(ctx, h.id) {
-		h.Session.LeaveToOthers()
-		return
 	}
 	h.mu.Lock()
 	asks := h.asks
 	h.mu.Unlock()
 	h.abandon(ctx, asks, "the client did not come back")
+}
+
+// yield leaves the call to another berth, if that has it and nobody here does.
+func (h *Call) yield(ctx context.Context) {
+	select {
+	case h.turn <- struct{}{}:
+		if !h.leave(ctx) {
+			h.release()
+		}
+	default:
+	}
+}
+
+// leave leaves a call, whose turn the caller has, to another berth, if that has it: then the turn has ended. Nothing of it is kept, for its
+// client may come back here with what it is asked there.
+func (h *Call) leave(ctx context.Context) bool {
+	if h.over || !h.among.marks.isOthers(ctx, h.id) {
+		return false
+	}
+	if h.Flow != nil {
+		h.Session.Leave(h.Flow)
+	}
+	h.Session.LeaveToOthers()
+	h.end()
+	h.left = true
+	h.among.forget(h)
+	h.release()
+	return true
 }
 
 // expireSoon has a call expire that waits for its client, though somebody has its turn: who has begun that wait is about to leave, and who

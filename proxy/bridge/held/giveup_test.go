@@ -35,7 +35,7 @@ func TestACallIsGivenUpWhoseTimeIsOverInATurn(t *testing.T) {
 		ep := &inbound.Endpoint{Router: &routing.Router{Pool: routing.NewPool(routing.PoolOptions{Name: "p", Upstreams: []*routing.Upstream{u}})}, Client: nowhere{}}
 		at := &legacy.Upstream{Upstream: u, Endpoint: func() *inbound.Endpoint { return ep }, Log: slog.New(slog.DiscardHandler)}
 		out := &exchange.Request{Method: wire.MethodPost, URL: u.URL, Header: new(wire.Header)}
-		calls := New(func() time.Duration { return time.Minute }, nil, "me", rounds.NewCounter(noop.Meter{}, "p"))
+		calls := New(func() time.Duration { return time.Minute }, nil, "me", rounds.NewCounter(noop.Meter{}, "p"), func() {})
 		pool := sessions.NewPool(func() sessions.Settings { return sessions.Settings{Most: 1} }, nil)
 		h, err := calls.Take(t.Context(), &rounds.State{Request: []byte(`"1"`), Event: "e", By: "me"}, pool, at, out)
 		if err != nil {

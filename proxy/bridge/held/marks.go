@@ -21,15 +21,20 @@ func (m marks) shared() bool { return m.store != nil && m.store.Shared() }
 
 func (m marks) key(id string) string { return "bridge:" + id }
 
-// take notes for life that this berth has a call. Where the store does not take that, the berth that asked
-// may give the call up when its client had been thought gone: a failed call, and none that ran twice.
-func (m marks) take(ctx context.Context, id string, life time.Duration) {
+// Topic is where a berth says which call it has taken on that another one had: its id.
+const Topic = "bridge:taken"
+
+// take notes for life that this berth has a call, and tells the others of it if another one had it. Where the store does not take that,
+// the berth that asked may give the call up when its client had been thought gone: a failed call, and none that ran twice.
+func (m marks) take(ctx context.Context, id string, life time.Duration, fromAnother bool) {
 	if !m.shared() {
 		return
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), markTime)
 	defer cancel()
-	_ = m.store.Put(ctx, m.key(id), []byte(m.name), life)
+	if m.store.Put(ctx, m.key(id), []byte(m.name), life) == nil && fromAnother {
+		_ = m.store.Notify(ctx, Topic, id) // who does not hear it looks as the client's time is over
+	}
 }
 
 // isOthers reports whether another berth has taken a call since.

@@ -6,16 +6,12 @@ import (
 	"berth/proxy/resident"
 )
 
-// endIdle makes room for a session where as many are open as may be: the one ends that nobody has used for the longest time. It reports
-// false where all are in use. The caller holds Pool.mu.
+// endIdle makes room for a session where as many are open as may be: the one ends that nobody has used for the longest time; one whose tasks
+// have been told of where there is no other. It reports false where all are in use. The caller holds Pool.mu.
 func (p *Pool) endIdle() bool {
-	var oldest *Session
-	for _, s := range p.shelves {
-		for _, l := range s.loans {
-			if l.users == 0 && !l.parked && !l.hasTasks() && (oldest == nil || l.idle.Before(oldest.idle)) {
-				oldest = l
-			}
-		}
+	oldest := p.oldestIdle((*Session).hasTasks)
+	if oldest == nil {
+		oldest = p.oldestIdle((*Session).hasUntold)
 	}
 	if oldest == nil {
 		return false
@@ -23,6 +19,19 @@ func (p *Pool) endIdle() bool {
 	oldest.remove()
 	go oldest.End(context.Background())
 	return true
+}
+
+// oldestIdle returns, of the sessions that are not used, and not needed, the one that nobody has used for the longest time; nil: there is none.
+// The caller holds Pool.mu.
+func (p *Pool) oldestIdle(needed func(*Session) bool) (oldest *Session) {
+	for _, s := range p.shelves {
+		for _, l := range s.loans {
+			if l.users == 0 && !l.parked && !needed(l) && (oldest == nil || l.idle.Before(oldest.idle)) {
+				oldest = l
+			}
+		}
+	}
+	return oldest
 }
 
 // park makes room where that fails: of a caller's, the session counts no more that nobody has used for the longest time of those that tasks

@@ -51,7 +51,8 @@ type Session struct {
 	deaf       bool          // it has none
 	asker      *flow.Flow    // of the call that was begun last, and may be asked; nil: there is none
 
-	tasks map[string]time.Time // that were made in it and have not ended, and until when they live
+	tasks map[string]keptTask // that were made in it
+	asked []taskQuestion      // what they have asked on the session's own stream, the last of it
 }
 
 // GiveBack ends a use of the session, which the upstream may have lost.
@@ -62,12 +63,12 @@ func (l *Session) GiveBack(lost bool) {
 	if l.users == 0 {
 		l.alone, l.idle = false, time.Now()
 		l.last = settled(l.last)
-		if l.gone {
+		if l.gone && (l.adopted == 0 || !l.hasTasks()) {
 			l.cover() // nobody else will
 		}
 	}
 	l.shelf.tell()
-	if !l.gone && (lost || l.users == 0 && (l.leaves || p.settings().Isolation == PerCall) && !l.hasTasks()) {
+	if !l.gone && (lost || l.users == 0 && l.isSpent() && !l.hasTasks()) {
 		l.remove()
 		l.retired = true
 	}
@@ -82,12 +83,16 @@ func (l *Session) GiveBack(lost bool) {
 	}
 }
 
+// isSpent reports whether the session takes no new call. The caller holds Pool.mu.
+func (l *Session) isSpent() bool { return l.leaves || l.pool.settings().Isolation == PerCall }
+
 // endAdopted ends a session that another berth has opened, once no tasks live in it.
 func (l *Session) endAdopted() {
 	if d := l.TasksLive(); d > 0 {
 		time.AfterFunc(d, l.endAdopted)
 		return
 	}
+	l.StopListening()
 	l.End(context.Background())
 }
 
@@ -167,7 +172,7 @@ func (l *Session) Answer(out *exchange.Request, id []byte, asks bool) *flow.Flow
 	return fl
 }
 
-// Leave ends a flow, and that its call is asked anything.
+// Leave ends a flow, and that its call is asked anything here.
 func (l *Session) Leave(fl *flow.Flow) {
 	fl.Stop()
 	l.pool.mu.Lock()
