@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"berth/internal/admin"
+	"berth/internal/api"
 	"berth/internal/drain"
 
 	"github.com/chromedp/chromedp"
@@ -38,6 +39,7 @@ func TestPage(t *testing.T) {
 		"nothing there":                        pageEmpty,
 		"words go with numbers":                pageWords,
 		"a store takes no writes":              pageNoWrites,
+		"a queue is paused":                    pagePausedQueue,
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -338,4 +340,12 @@ func pageNoWrites(t *testing.T, open func(*apiDouble, string, string) *tab) {
 	p := open(d, "", "#/")
 	p.await(".strip .store", "takes no writes")
 	p.await("#findings", "store takes no writes oom: what is made is kept in berths' memory, for")
+}
+
+// A pause that nobody thinks of any more is to be looked at.
+func pagePausedQueue(t *testing.T, open func(*apiDouble, string, string) *tab) {
+	d := quiet(6)
+	d.status.PausedQueues = []api.PausedQueue{{ID: "q1", Pool: "default", Rule: "render_*", By: "ann", Since: time.Now().Add(-5 * time.Hour)}}
+	p := open(d, "", "#/")
+	p.await("#findings", "queue paused render_* by ann: none of its calls is sent, for")
 }

@@ -11,6 +11,7 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -62,6 +63,13 @@ func CheckAddress(address string) error {
 	}
 	if at.Hostname() == "" || at.Scheme != "http" && at.Scheme != "https" {
 		return errors.New("it is no HOST:PORT, unix:PATH or URL")
+	}
+	port, isURL := at.Port(), strings.Contains(address, "://")
+	switch n, err := strconv.ParseUint(port, 10, 16); {
+	case port == "" && !isURL && !strings.HasPrefix(address, "unix:"):
+		return errors.New("it names no port: HOST:PORT, unix:PATH or a URL")
+	case port != "" && (err != nil || n == 0):
+		return errors.New("a port is 1 to 65535")
 	}
 	return nil
 }

@@ -55,8 +55,9 @@ func New(o Options) *API {
 	}
 	if o.Work.Bindings != nil {
 		ts := newTasks(&o)
-		f.count = ts.count
-		parts = append(parts, ts.routes(), newSessions(&o).routes(), (&subscriptions{o.Work.Subscriptions, o.Pools}).routes(), newQueues(&o).routes())
+		qs := newQueues(&o)
+		f.count, f.paused = ts.count, qs.paused
+		parts = append(parts, ts.routes(), newSessions(&o).routes(), (&subscriptions{o.Work.Subscriptions, o.Pools}).routes(), qs.routes())
 	}
 	return &API{slices.Concat(parts...)}
 }

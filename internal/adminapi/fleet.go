@@ -21,6 +21,7 @@ type fleet struct {
 	store   *storage.Store
 	ready   func() (ready bool, why []string)
 	count   func(ctx context.Context) (tally api.Tally, missing string) // of tasks; nil: this berth tells of none
+	paused  func(ctx context.Context) ([]api.PausedQueue, error)        // nil: likewise
 	outages outages
 }
 

@@ -76,6 +76,25 @@ func (qs *queues) all(ctx context.Context) ([]queue, error) {
 	return all, qs.outages.fault(err)
 }
 
+// paused are the queues that an operator has paused, the longest pause first.
+func (qs *queues) paused(ctx context.Context) (all []api.PausedQueue, err error) {
+	tasks := qs.upgraded()
+	if tasks == nil {
+		return nil, nil
+	}
+	pauses, err := tasks.Queues.Pauses(ctx)
+	force := qs.inForce()
+	for id, pause := range pauses {
+		told := api.PausedQueue{ID: id, By: pause.By, Since: pause.Since}
+		if at := slices.IndexFunc(force, func(q queue) bool { return q.id == id }); at >= 0 {
+			told.Pool, told.Rule = force[at].pool.Name(), strings.Join(force[at].rule.Tools, ", ")
+		}
+		all = append(all, told)
+	}
+	slices.SortFunc(all, func(a, b api.PausedQueue) int { return cmp.Or(a.Since.Compare(b.Since), cmp.Compare(a.ID, b.ID)) })
+	return all, err
+}
+
 // upstreams are the names of those at which calls of the queue may be.
 func (qs *queues) upstreams(q queue) (names []string) {
 	for _, pool := range qs.pools() {

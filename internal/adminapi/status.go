@@ -26,7 +26,18 @@ func (f *fleet) serveStatus(ctx context.Context, _ *http.Request) (any, error) {
 	told.Ready, told.NotReady = f.ready()
 	tally, missing := f.tally(ctx)
 	told.Tasks, told.Partial = tally, cmp.Or(told.Partial, missing)
+	if f.paused != nil {
+		if told.PausedQueues, err = f.pausedQueues(ctx); err != nil {
+			told.Partial = cmp.Or(told.Partial, f.outages.partial(err))
+		}
+	}
 	return told, nil
+}
+
+func (f *fleet) pausedQueues(ctx context.Context) ([]api.PausedQueue, error) {
+	limit, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	return f.paused(limit)
 }
 
 // tally counts tasks, as far as that can be done in time; missing is as tasks.count has it.

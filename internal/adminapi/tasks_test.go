@@ -251,6 +251,11 @@ func TestQueuesAreToldAndPaused(t *testing.T) {
 		}
 		for range 2 { // an order that is given twice changes nothing
 			r.must("POST", "/v1/queues/"+q.ID+"/pause", `{"by":"ann"}`, &q)
+			var status api.Status
+			r.must("GET", "/v1/status", "", &status)
+			if want := []api.PausedQueue{{ID: q.ID, Pool: "p", Rule: "slow", By: "ann", Since: q.Since}}; !slices.Equal(status.PausedQueues, want) {
+				t.Errorf("status tells of %+v, want %+v", status.PausedQueues, want)
+			}
 			if !q.Paused || q.PausedBy != "ann" || q.Since.IsZero() {
 				t.Errorf("got %+v", q)
 			}

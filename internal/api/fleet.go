@@ -13,9 +13,20 @@ type Status struct {
 	Berths   []Berth   `json:"berths"` // all that were alive in the last 15 minutes, this one first
 	Tasks    Tally     `json:"tasks"`  // that have not ended, and upgraded ones that are kept
 	Troubles []Trouble `json:"troubles"`
+	// PausedQueues get none of their calls sent, at any berth, until an operator resumes them.
+	PausedQueues []PausedQueue `json:"paused_queues,omitempty"`
 	// Partial says what could not be read, so that the rest is what this berth knows by itself, or that the store takes no writes and
 	// so lacks what was made since; "": neither.
 	Partial string `json:"partial,omitempty"`
+}
+
+// PausedQueue is a queue that an operator has paused; GET /v1/queues tells more.
+type PausedQueue struct {
+	ID    string    `json:"id"`
+	Pool  string    `json:"pool,omitempty"` // "": of all pools, or no rule in force has it
+	Rule  string    `json:"rule,omitempty"` // tools of the rule; "": no rule in force has it
+	By    string    `json:"by,omitempty"`
+	Since time.Time `json:"since"`
 }
 
 // Store is what keeps bindings and tasks.

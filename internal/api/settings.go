@@ -29,7 +29,7 @@ type Limits struct {
 type Limit struct {
 	Key     string `json:"key"`            // of the configuration
 	Scope   string `json:"scope"`          // "berth", "principal", "fleet", …
-	Most    string `json:"most"`           // as configured
+	Most    string `json:"most"`           // as configured; "any": of any size
 	Used    int64  `json:"used"`           // -1: nobody counts it
 	Refused int64  `json:"refused"`        // since the berth began; -1: nobody counts it
 	Unit    string `json:"unit,omitempty"` // "requests", "bytes", …

@@ -97,9 +97,12 @@ func EmptyResponse(id []byte) []byte {
 	return Response(id, []byte(`{"resultType":"complete",`+MetaOfOwn+`}`))
 }
 
+// OwnName is the name of berth as a server.
+const OwnName = "berth"
+
 // OwnServerInfo names berth in results of its own (2026-07-28, basic, "Per-response protocol fields").
 // A result that a tool gave is that tool's server's.
-const OwnServerInfo = `"io.modelcontextprotocol/serverInfo":{"name":"berth","version":"` + build.Version + `"}`
+const OwnServerInfo = `"io.modelcontextprotocol/serverInfo":{"name":"` + OwnName + `","version":"` + build.Version + `"}`
 
 // MetaOfOwn is the `_meta` of a result of berth's own that has nothing else in it.
 const MetaOfOwn = `"_meta":{` + OwnServerInfo + `}`

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"berth/internal/client"
+	"berth/internal/mcp"
 )
 
 // mostHints bounds what is kept of what answers say of themselves.
@@ -37,7 +38,7 @@ func (h *hints) learn(a *client.Answer) {
 		return
 	}
 	for _, info := range []serverInfo{said.ServerInfo, said.Meta.ServerInfo} {
-		if info.Name != "" {
+		if info.Name != "" && info.Name != mcp.OwnName {
 			add(&h.names, printable(info.Name, 40))
 		}
 	}

@@ -49,7 +49,11 @@ func (l *limits) ofMessages(cfg config.Limits) {
 		l.add("limits."+key, scope, most, uncounted, refused, unit)
 	}
 	of("body", "request", cfg.Body, l.s.Troubles.Refused(refusal.BodyTooLarge.Message), "bytes")
-	of("answer", "answer", cfg.Answer, uncounted, "bytes")
+	var answer any = cfg.Answer
+	if cfg.Answer == 0 {
+		answer = "any"
+	}
+	of("answer", "answer", answer, uncounted, "bytes")
 	of("headers", "request", cfg.Headers, uncounted, "bytes")
 	of("header_lines", "request", cfg.HeaderLines, l.s.Troubles.Refused(refusal.TooManyHeaders.Message), "lines")
 	of("header_read", "request", cfg.HeaderRead, uncounted, "")

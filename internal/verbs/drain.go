@@ -21,13 +21,16 @@ func drainCommand() *cli.Command {
 		ArgsUsage: "POOL/NAME", BashComplete: completeUpstreams,
 		Flags: operatorFlags(
 			&cli.BoolFlag{Name: "wait", Usage: "wait until nothing is lost if it stops"},
-			&cli.DurationFlag{Name: "timeout", Value: 10 * time.Minute, Usage: "wait for so long at most"},
+			&cli.DurationFlag{Name: "timeout", Value: 10 * time.Minute, Usage: "with --wait: for so long at most"},
 			&cli.BoolFlag{Name: "move-sessions", Usage: `have sessions move, where session_failover = "reinit"`},
 		),
 		Action: func(c *cli.Context) error {
 			o, path, err := orderAbout(c)
 			if err != nil {
 				return err
+			}
+			if c.IsSet("timeout") && !c.Bool("wait") {
+				return Misused("%s: --timeout is for --wait", c.Command.HelpName)
 			}
 			order := api.DrainOrder{MoveSessions: c.Bool("move-sessions")}
 			if c.Bool("wait") {

@@ -38,6 +38,9 @@ func tellWhole(w io.Writer, s api.Status) error {
 	}
 	fmt.Fprintln(w)
 	fmt.Fprintln(w, "tasks    ", tallyLine(s.Tasks))
+	for _, q := range s.PausedQueues {
+		fmt.Fprintln(w, "paused   ", pausedLine(q))
+	}
 	fmt.Fprintln(w, "troubles ", troublesLine(s.Troubles))
 	fmt.Fprintln(w)
 	return tellBerths(w, s.Berths)
@@ -96,6 +99,18 @@ func tallyLine(t api.Tally) string {
 		parts = append(parts, part)
 	}
 	return strings.Join(parts, ", ")
+}
+
+func pausedLine(q api.PausedQueue) string {
+	line := "queue " + plain(q.ID)
+	if q.Rule != "" {
+		line += " of " + plain(q.Rule)
+	}
+	line += ", for " + ago(q.Since)
+	if q.By != "" {
+		line += " by " + plain(q.By)
+	}
+	return line + ": none of its calls is sent"
 }
 
 func troublesLine(troubles []api.Trouble) string {

@@ -77,6 +77,8 @@ func TestVerbsAskAndTell(t *testing.T) {
 			Pools:    []api.Pool{{Name: "p", Path: "/mcp", Upstreams: []api.Upstream{{MayStop: api.MayStop{Name: "a"}, State: "silent", Disagree: true}}}},
 			Tasks:    api.Tally{ByState: map[string]int{"queued": 3}, Oldest: map[string]api.Age{"queued": {Made: made}}},
 			Troubles: []api.Trouble{{Kind: "orphans", Count: 4, Recent: 1}},
+
+			PausedQueues: []api.PausedQueue{{ID: "q1", Pool: "p", Rule: "sleep*", By: "a\x1bnn", Since: made}},
 		},
 		"GET /metrics":               "berth_requests_total{method=\"x\",outcome=\"ok\",pool=\"p\"} 7\n",
 		"GET /v1/tasks":              api.Tasks{Tasks: []api.Task{task}, Page: api.Page{Next: "n", Total: 9}},
@@ -104,7 +106,7 @@ func TestVerbsAskAndTell(t *testing.T) {
 		told  string // parts, in this order
 		heard string // last
 	}{
-		"status":                        {0, "berth 9 at h:1|store redis  available|silent (berths disagree)|3 queued (oldest 1h3|4 orphans (1 in 5 min)", "GET /v1/status"},
+		"status":                        {0, "berth 9 at h:1|store redis  available|silent (berths disagree)|3 queued (oldest 1h3|paused    queue q1 of sleep*, for 1h35m by a?nn: none of its calls is sent|4 orphans (1 in 5 min)", "GET /v1/status"},
 		"top --once --every 200ms":      {0, "requests/s  p 0.0|berth 9 at h:1", "GET /metrics"},
 		"tasks":                         {0, "ID |t-1  p     sleep  queued  queued, 2|1h3|steers ?[2J|1 shown, 9 in all: --cursor n", "GET /v1/tasks"},
 		"tasks ls --state failed":       {0, "t-1", "GET /v1/tasks?state=failed"},
@@ -145,6 +147,7 @@ func TestVerbsAskAndTell(t *testing.T) {
 		"top --once --every 0s":         {2, "--every 0s: it must be more than 0", ""},
 		"tasks watch --timeout -1s t-1": {2, "--timeout -1s: it must be more than 0", ""},
 		"drain --timeout -1s p/a":       {2, "--timeout -1s: it must be more than 0", ""},
+		"drain --timeout 5s p/a":        {2, "--timeout is for --wait", ""},
 		"ready --timeout -1s":           {2, "--timeout -1s: it must be more than 0", ""},
 		"log-level --for -1m debug":     {2, "--for -1m0s: it must be more than 0", ""},
 		"tasks show t-3":                {2, "is no pool", "GET /v1/tasks/t-3"},

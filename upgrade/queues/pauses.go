@@ -92,6 +92,16 @@ func (p *Pauses) All(ctx context.Context) (map[string]Pause, error) {
 	return found.(map[string]Pause), nil
 }
 
+// Count is how many were known last. It waits for nobody: where that was a while ago, they are read beside it for who asks next.
+func (p *Pauses) Count() int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if time.Since(p.at) >= PauseFresh {
+		go func() { _, _ = p.All(context.Background()) }()
+	}
+	return len(p.known)
+}
+
 func (p *Pauses) keep(stands map[string]Pause, at time.Time) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -86,6 +86,7 @@ func (r *Runner) gauge(meter metric.Meter) {
 		}
 		return nil
 	}, live, oldest)
+	series.Gauge(meter, "berth.upgrade.queues.paused", "Queues that are paused.", "", func() int64 { return int64(r.ledger.Pauses.Count()) })
 	series.Gauge(meter, "berth.upgrade.held", "Calls held by this process.", "", func() int64 { return int64(r.Calls.Size()) })
 	series.Gauge(meter, "berth.upgrade.kept", "Tasks that this berth counts until they expire, also those that have ended.", "", func() int64 { return int64(r.ledger.Quota.Total().Tasks) })
 	series.Gauge(meter, "berth.upgrade.kept.bytes", "Bytes kept by the tasks that this berth counts.", "By", func() int64 { return r.ledger.Quota.Total().Bytes })
