@@ -19,6 +19,9 @@ func (s *Store) Run(ctx context.Context) error {
 	if s.shared {
 		running.Go(func() { s.probe(ctx) })
 	}
+	if mover, ok := s.engine.(engine.Mover); ok {
+		running.Go(func() { mover.Moves(ctx, s.health.Replaced) })
+	}
 	running.Go(func() { s.tell(ctx) })
 	running.Go(func() { s.watchEviction(ctx) })
 	running.Wait()
@@ -38,7 +41,7 @@ func (s *Store) probe(ctx context.Context) {
 	}
 }
 
-// tell calls the hooks after each recovery, those during the calls together.
+// tell calls the hooks after each recovery, and as another server comes to serve, those during the calls together.
 func (s *Store) tell(ctx context.Context) {
 	for {
 		select {
@@ -55,7 +58,7 @@ func (s *Store) tell(ctx context.Context) {
 	}
 }
 
-// OnRecover registers a function to be called whenever the store is healthy again, one after
+// OnRecover registers a function to be called whenever the store is healthy again, or another server serves in its place, one after
 // another, by a goroutine of Run's that does not hold up the probing. Register before Run.
 func (s *Store) OnRecover(hook func()) {
 	s.mu.Lock()

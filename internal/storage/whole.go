@@ -63,7 +63,7 @@ func doubted(of health.Status, refused, now time.Time) error {
 	case !of.Healthy: // one answer is no recovery yet
 		return fmt.Errorf("%w: it is away", ErrUnavailable)
 	case now.Sub(of.Back) < settling:
-		return fmt.Errorf("%w: it was away a moment ago, and others may not have written all since", ErrUnavailable)
+		return fmt.Errorf("%w: it was away a moment ago, or another server came in its place, and others may not have written all since", ErrUnavailable)
 	case now.Sub(refused) < settling:
 		return fmt.Errorf("%w: it refuses writes, and others may have made what it does not have", ErrUnavailable)
 	}

@@ -61,6 +61,12 @@ type Server interface {
 	Processes(ctx context.Context) (string, error)
 }
 
+// Mover is an Engine on a server in whose place another one may come, that is not known to have all that it had.
+type Mover interface {
+	// Moves calls moved, which must not wait, each time that one does or is about to, before that is asked anything, until ctx ends.
+	Moves(ctx context.Context, moved func())
+}
+
 // KeepsAll is the one policy that drops nothing unexpired: the others drop keys with an expiry,
 // as all of berth's are.
 const KeepsAll = "noeviction"

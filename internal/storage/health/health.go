@@ -22,7 +22,7 @@ type Status struct {
 	// LastError says why the store is not healthy, without secrets; "" before the first answer.
 	LastError string
 	Answered  time.Time // when the store last served, as far as it is one on a server
-	Back      time.Time // when it last was so again after it had been away; zero: it never was away
+	Back      time.Time // when it last was so again after it had been away, or another server came in its place; zero: it never was away
 
 	// Evicts is the rule by which a full server drops keys that have not expired; "" if it drops
 	// none, or is not known. Run asks for it.
@@ -34,7 +34,7 @@ type Status struct {
 // Monitor follows a store through its outages. It logs changes, not failures.
 type Monitor struct {
 	Log       *slog.Logger
-	Recovered chan struct{}    // holds one recovery that nobody was told of yet
+	Recovered chan struct{}    // holds one that nobody was told of yet: a recovery, or another server
 	Lost      func(why string) // is told of each outage; nil: nobody is
 	Writes    writes
 	Reads     reads
@@ -102,15 +102,27 @@ func (h *Monitor) announce(before, after Status, first bool) {
 	switch {
 	case after.Healthy && !before.Healthy && !first:
 		h.Log.Info("store is back", "outage", after.Since.Sub(before.Since).Round(time.Millisecond).String())
-		select {
-		case h.Recovered <- struct{}{}:
-		default: // the one that waits there will do
-		}
+		h.tellRecovered()
 	case !after.Healthy && (before.Healthy || first):
 		h.Log.Warn("store lost", "error", after.LastError)
 		if h.Lost != nil {
 			h.Lost(after.LastError)
 		}
+	}
+}
+
+// Replaced notes that another server comes in the place of the one that served, though nothing failed: what that had it may lack.
+func (h *Monitor) Replaced() {
+	h.mu.Lock()
+	h.now.Back = time.Now()
+	h.mu.Unlock()
+	h.tellRecovered()
+}
+
+func (h *Monitor) tellRecovered() {
+	select {
+	case h.Recovered <- struct{}{}:
+	default: // the one that waits there will do
 	}
 }
 

@@ -10,6 +10,7 @@
 //	link.go, linkunix.go, linkother.go, tap.go  the connections that those have
 //	request.go, response.go     a command, and its answer, as they are sent (RESP2)
 //	waiter.go                   WAIT, for replicas
+//	moves.go                    another master, as sentinels name it
 //	reply.go, greeting.go       what an error means, and a connection that is turned away
 //	policy.go, server.go        what servers tell of themselves
 //	inspect.go, inspectservers.go  what a store on them would meet
@@ -49,6 +50,7 @@ type single struct {
 	bound    time.Duration // of one operation, waiting for a connection included
 	replicas int           // that have to have a write before it counts
 	trips    *trips        // what is short and common goes by these; nil: all goes by itself
+	moves    *moves        // to another master; nil: no sentinels name it
 	relocate func()        // asks anew which servers hold the keys. Nil where that needs no asking.
 }
 
@@ -75,6 +77,9 @@ func New(t *Servers, opts Options) (e engine.Engine, alone, together int) {
 	wait.follow(client)
 	client.AddHook(greeting{})
 	on.client = client
+	if bounded.MasterName != "" {
+		on.moves = newMoves(client, bounded, on.bound)
+	}
 	lanes := lanesOf(bounded.PoolSize)
 	if lanes > 0 {
 		on.trips = newTrips(client, lanes, on.bound)
