@@ -80,6 +80,23 @@ func TestBatchesCountForEachOfTheirCalls(t *testing.T) {
 	}
 }
 
+// A call without an id, which no rule would count, is sent to no upstream, alone or in a batch.
+func TestNoCallPassesARuleForWantOfAnID(t *testing.T) {
+	t.Parallel()
+	b := ruled(t, inbound.PerPool, nil, false)
+	session := b.open("2025-03-26")
+	const call = `{"jsonrpc":"2.0","method":"tools/call","params":{"name":"echo","arguments":{"text":"x"}}}`
+	sent := b.contacted()
+	for _, body := range []string{call, "[" + call + "]", `[{"jsonrpc":"2.0","id":1,"method":"ping"},` + call + "]"} {
+		if r := b.post(body, "Mcp-Session-Id", session); r.status != http.StatusBadRequest || r.code() != -32600 {
+			t.Errorf("%s: got %v, want 400 and -32600", body, r)
+		}
+	}
+	if got := b.contacted(); got != sent {
+		t.Errorf("%d were sent", got-sent)
+	}
+}
+
 // Who is counted for what, each caller by itself.
 func TestRulesCountForWhomTheySay(t *testing.T) {
 	t.Parallel()

@@ -74,7 +74,7 @@ func (e entry) replaces(stands Binding) bool { return stands.YieldsTo(e.binding)
 // count its ids anew. A task that has ended, and is told of as made in the session that made it, is the same: its stream is told again.
 func (e entry) succeeds(stands Binding) bool {
 	switch {
-	case !e.key.Kind.Counted(), e.binding.Asked, e.binding.ClientMade(), !e.isAfter(stands):
+	case !e.key.Kind.Counted(), e.binding.ClientMade(), !e.isAfter(stands):
 		return false
 	case e.key.Kind == Session:
 		return true
@@ -83,8 +83,10 @@ func (e entry) succeeds(stands Binding) bool {
 	return !ended || !HasEnded(&e.binding) && (stands.Session == "" || stands.Session != e.binding.Session)
 }
 
-// isAfter reports whether e was bound after what stands of the same owner.
-func (e entry) isAfter(stands Binding) bool { return e.agrees(stands) && e.binding.Made > stands.Made }
+// isAfter reports whether e was bound after what stands of the same owner. Of one that was asked for nobody knows when its id was given out.
+func (e entry) isAfter(stands Binding) bool {
+	return e.agrees(stands) && !e.binding.Asked && e.binding.Made > stands.Made
+}
 
 // isSucceededBy reports whether what stands is not what e says, but was bound since: by another owner, or by the same one, which gave the
 // id out again. Of what an older berth bound nobody knows when.

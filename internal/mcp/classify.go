@@ -7,8 +7,8 @@ import "berth/internal/wire"
 // that is missing is not: the upstream judges that. In the legacy era the
 // routing headers mean nothing and are not looked at.
 //
-// What has no place in its protocol version at all (a batch, a response, a task
-// call or a subscription without an id, which could not be answered) is refused before (-32600).
+// What has no place in its protocol version at all (a batch, a response, a request
+// without an id) is refused before (-32600).
 func Classify(msg *Message, h *wire.Header) *Error {
 	said := routingOf(h)
 	_, refusal := holdAgainst(msg, &said)
@@ -96,10 +96,8 @@ func era(c *Call, mirrored bool) Era {
 // checkForm refuses what is well formed but has no place in its era.
 func checkForm(c *Call) *Error {
 	switch {
-	case c.Kind == KindNotification && isTaskMethod(c.Method):
-		return errInvalid("a task call needs an id", "")
-	case c.Kind == KindNotification && c.Method == MethodListen:
-		return errInvalid("a subscription needs an id", "")
+	case c.Kind == KindNotification && isOfRequests(c.Method):
+		return errInvalid("a request needs an id", "")
 	case c.Kind == KindResponse && c.Era == EraModern:
 		return errInvalid("a client sends no responses in this protocol version", "")
 	}

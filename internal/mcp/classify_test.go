@@ -228,3 +228,32 @@ func TestRefusalsRepeatNothing(t *testing.T) {
 		t.Errorf("got %v", refusal)
 	}
 }
+
+// A method that is a request's is none of a notification, alone or in a batch; a notification passes, of whatever name.
+func TestRequestsNeedAnID(t *testing.T) {
+	without := func(method string) string { return `{"jsonrpc":"2.0","method":"` + method + `","params":{}}` }
+	batches := header("MCP-Protocol-Version", "2025-03-26")
+	for _, method := range []string{
+		MethodInitialize, MethodPing, MethodCallTool, MethodListTools, MethodGetPrompt, MethodReadResource, MethodSubscribe, MethodSetLevel,
+		MethodDiscover, MethodListen, MethodGetTask, "tasks/to_come",
+	} {
+		for name, h := range map[string]*wire.Header{"no version": nil, legacy: header("MCP-Protocol-Version", legacy), modern: header("MCP-Protocol-Version", modern)} {
+			if _, refusal := classify(t, without(method), h); refusal == nil || refusal.Code != CodeInvalidRequest {
+				t.Errorf("%s, %s: got %v, want %d", method, name, refusal, CodeInvalidRequest)
+			}
+		}
+		if _, refusal := classify(t, "["+request("ping", "")+","+without(method)+"]", batches); refusal == nil || refusal.Code != CodeInvalidRequest {
+			t.Errorf("%s, in a batch: got %v, want %d", method, refusal, CodeInvalidRequest)
+		}
+	}
+	for _, method := range []string{MethodInitialized, MethodCancelled, MethodProgress, "notifications/to_come", "notifications/tools/call", "vendor/event", "initialized"} {
+		for name, h := range map[string]*wire.Header{legacy: header("MCP-Protocol-Version", legacy), modern: header("MCP-Protocol-Version", modern)} {
+			if _, refusal := classify(t, without(method), h); refusal != nil {
+				t.Errorf("%s, %s: refused: %v", method, name, refusal)
+			}
+		}
+		if _, refusal := classify(t, "["+request("ping", "")+","+without(method)+"]", batches); refusal != nil {
+			t.Errorf("%s, in a batch: refused: %v", method, refusal)
+		}
+	}
+}

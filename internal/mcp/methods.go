@@ -46,6 +46,15 @@ const taskPrefix = "tasks/"
 
 func isTaskMethod(method string) bool { return strings.HasPrefix(method, taskPrefix) }
 
+func isOfNotifications(method string) bool { return strings.HasPrefix(method, "notifications/") }
+
+// isOfRequests reports whether a message of this method has an id by the specification ("Requests"): as a notification it would be
+// carried out by some servers, though nothing that berth does for requests, a limit of their rate for one, is done for it. Of a
+// method that berth does not know nobody can say.
+func isOfRequests(method string) bool {
+	return isTaskMethod(method) || IsKnownMethod(method) && !isOfNotifications(method)
+}
+
 // IsPureRead reports whether a request of this method changes nothing, so that it may be sent again
 // elsewhere.
 func IsPureRead(method string) bool {
@@ -70,7 +79,7 @@ func MayCreateTask(method string) bool {
 	case "", MethodInitialize, MethodListen, MethodSetLevel, MethodSubscribe, MethodUnsubscribe:
 		return false
 	}
-	return !strings.HasPrefix(method, "notifications/")
+	return !isOfNotifications(method)
 }
 
 // MayWait reports whether an answer to this method may rightly take as long as a tool takes.

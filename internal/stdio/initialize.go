@@ -40,9 +40,6 @@ func (s *Server) checkOpening(request *exchange.Request, message *mcp.Message) *
 	case message.Batch:
 		invalid.Message = "Invalid Request: Only one initialization request is allowed"
 		return invalid
-	case message.Calls[0].Kind != mcp.KindRequest:
-		invalid.Message = "Invalid Request: initialize has no id"
-		return invalid
 	case request.Header.Get(mcp.HeaderSession) == "":
 		return nil
 	}

@@ -201,7 +201,7 @@ func TestRequestsOutsideASessionAreRefused(t *testing.T) {
 		"discover, in words":    {c.post(`{"jsonrpc":"2.0","id":1,"method":"server/discover"}`), 400, "Unsupported protocol version"},
 		"initialised already":   {c.post(opening), 400, "already initialized"},
 		"initialize, twice":     {c.post("[" + opening + "]"), 400, ""},
-		"initialize, no id":     {r.reach(r.request(wire.MethodPost, "", "", `{"jsonrpc":"2.0","method":"initialize"}`)), 400, "no id"},
+		"initialize, no id":     {r.reach(r.request(wire.MethodPost, "", "", `{"jsonrpc":"2.0","method":"initialize"}`)), 400, "needs an id"},
 		"initialize, elsewhere": {r.reach(r.request(wire.MethodPost, "x", "", opening)), 404, `"code":-32001`},
 		"no JSON":               {c.post(`{`), 400, `"code":-32700`},
 		"another method":        {r.reach(r.request("PUT", "", "", "")), 405, ""},

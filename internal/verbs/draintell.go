@@ -93,19 +93,18 @@ func tellItems(w io.Writer, s api.MayStop) error {
 	if len(s.Items) == 0 {
 		return nil
 	}
-	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(table, "KIND\tID\tTOOL\tSTATUS\tAGE\tCALLER\tFORGOTTEN")
+	var rows [][]string
 	for _, i := range s.Items {
-		age := "-"
+		age := ""
 		if !i.Made.IsZero() {
 			age = time.Since(i.Made).Round(time.Second).String()
 		}
-		fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n", i.Kind, i.ID, orDash(i.Tool), orDash(i.Status), age, orDash(i.Caller), i.Expires.Local().Format(time.DateTime))
+		rows = append(rows, []string{i.Kind, i.ID, i.Tool, i.Status, age, i.Caller, i.Expires.Local().Format(time.DateTime)})
 	}
 	if s.More > 0 {
-		fmt.Fprintf(table, "and %d more\n", s.More)
+		rows = append(rows, []string{fmt.Sprintf("and %d more", s.More)})
 	}
-	return table.Flush()
+	return table(w, "KIND ID TOOL STATUS AGE CALLER FORGOTTEN", rows)
 }
 
 func tellAll(w io.Writer, all []api.Upstream) error {

@@ -170,7 +170,7 @@ func coded(err error) error {
 // asked, value is the JSON.
 func (o *operator) print(value any, text func(io.Writer) error) error {
 	if !o.json {
-		return text(o.out)
+		return text(plainly{o.out})
 	}
 	if o.raw != nil {
 		value = o.raw

@@ -6,7 +6,6 @@ import (
 	"strings"
 	"text/tabwriter"
 	"time"
-	"unicode"
 )
 
 // table writes rows under a heading, aligned. Cells may hold what clients and servers worded.
@@ -20,16 +19,6 @@ func table(w io.Writer, heading string, rows [][]string) error {
 		fmt.Fprintln(t, strings.Join(row, "\t"))
 	}
 	return t.Flush()
-}
-
-// plain is text without what steers a terminal, on one line.
-func plain(text string) string {
-	return strings.Map(func(r rune) rune {
-		if unicode.IsControl(r) || unicode.In(r, unicode.Cf) {
-			return '?'
-		}
-		return r
-	}, text)
 }
 
 // ago is how long ago something was; "" of the zero time.

@@ -97,9 +97,10 @@ func (a Answer) isTrouble() bool {
 	return true
 }
 
-// waitOf reads Retry-After: seconds, or a date (RFC 9110, 10.2.3). What is neither says nothing.
+// waitOf reads Retry-After: seconds, or a date (RFC 9110, 10.2.3). More seconds than fit count as the most that do; what is neither
+// says nothing.
 func waitOf(retryAfter string, now time.Time) time.Duration {
-	if seconds, err := strconv.ParseUint(retryAfter, 10, 31); err == nil {
+	if seconds, err := strconv.ParseUint(retryAfter, 10, 31); err == nil || errors.Is(err, strconv.ErrRange) {
 		return time.Duration(seconds) * time.Second
 	}
 	if date, err := http.ParseTime(retryAfter); err == nil {

@@ -5,6 +5,7 @@ import (
 	"encoding/base64"
 	"fmt"
 	"io"
+	"math"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -108,6 +109,7 @@ func TestWhatAReceiverAnswersIsTheOutcome(t *testing.T) {
 		{"failing", answer(500), Rejected, 0},
 		{"too many", answer(429, "Retry-After", "7"), Rejected, 7 * time.Second},
 		{"busy", answer(503, "Retry-After", "9"), Rejected, 9 * time.Second},
+		{"busy for ever", answer(503, "Retry-After", "99999999999999999999"), Rejected, math.MaxInt32 * time.Second},
 		{"not a time", answer(503, "Retry-After", "soon"), Rejected, 0},
 		{"hanging", func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }, TimedOut, 0},
 		{"resetting", func(w http.ResponseWriter, _ *http.Request) {
