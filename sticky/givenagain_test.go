@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"berth/internal/storage"
+	"berth/internal/storage/storagetest"
 )
 
 // What an owner denies is what a call was routed by: an id that it gives out again meanwhile, here or at another berth, keeps its new binding.
@@ -75,4 +76,33 @@ func TestAnIDThatIsGivenOutAgainKeepsItsNewBinding(t *testing.T) {
 			})
 		})
 	}
+}
+
+// What another berth binds while a denial is being taken in stays.
+func TestWhatIsBoundWhileADenialIsTakenInStays(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := storagetest.OpenMemory(t)
+		one, two := New(store, Options{}), New(store, Options{})
+		key := Key{Kind: Task, Pool: "p", ID: "7"}
+		if err := one.Bind(t.Context(), key, Binding{Upstream: "a", Status: "working"}, time.Hour); err != nil {
+			t.Fatal(err)
+		}
+		looks := 0
+		err := one.binder.records.revise(t.Context(), key, 0, func([]byte) ([]byte, error) {
+			if looks++; looks > 1 {
+				return nil, ErrOwned
+			}
+			time.Sleep(time.Second)
+			return nil, two.Bind(t.Context(), key, Binding{Upstream: "a", Status: "input_required"}, time.Hour)
+		})
+		if got, _, _ := two.Lookup(t.Context(), key); !errors.Is(err, ErrOwned) || got.Status != "input_required" {
+			t.Errorf("got %v, and %q stands", err, got.Status)
+		}
+		if err := one.binder.records.revise(t.Context(), key, 0, func([]byte) ([]byte, error) { return nil, nil }); err != nil {
+			t.Fatal(err)
+		}
+		if got, _, err := two.Lookup(t.Context(), key); !errors.Is(err, ErrUnknown) {
+			t.Errorf("dropped: got %+v, %v", got, err)
+		}
+	})
 }

@@ -86,9 +86,10 @@ func (r *records) revise(ctx context.Context, key Key, life time.Duration, chang
 			return err
 		}
 		if next == nil {
-			return r.store.Delete(ctx, key.Digest())
+			err = r.dropAs(ctx, key, record)
+		} else {
+			_, err = r.store.Swap(ctx, key.Digest(), record.Version, next, life)
 		}
-		_, err = r.store.Swap(ctx, key.Digest(), record.Version, next, life)
 		switch {
 		case errors.Is(err, storage.ErrNotFound):
 			return ErrUnknown
@@ -97,6 +98,16 @@ func (r *records) revise(ctx context.Context, key Key, life time.Duration, chang
 		}
 	}
 	return fmt.Errorf("sticky: %w", storage.ErrConflict)
+}
+
+// dropAs drops what stands under key, unless that is another record than this one by now: storage.ErrConflict.
+func (r *records) dropAs(ctx context.Context, key Key, record storage.Record) error {
+	name := key.Digest()
+	done, _, err := r.store.InOrder(ctx, storage.Swapping(name, record.Version, record.Value, shortest), storage.Deleting(name))
+	if err == nil && done == 0 {
+		return storage.ErrConflict
+	}
+	return err
 }
 
 // exchange is revise of a binding.

@@ -43,7 +43,7 @@ func RefusesHandshake(err error) bool {
 // what a connection takes.
 func IsStarved(err error) bool {
 	if lookup, ok := errors.AsType[*net.DNSError](err); ok { // bears what it is because of as text alone
-		return slices.ContainsFunc(lacks, func(lack syscall.Errno) bool { return strings.HasSuffix(lookup.Err, ": "+lack.Error()) })
+		return slices.ContainsFunc(lacks, func(lack syscall.Errno) bool { return strings.HasSuffix(": "+lookup.Err, ": "+lack.Error()) })
 	}
 	return errors.Is(err, syscall.EADDRNOTAVAIL) || slices.ContainsFunc(lacks, func(lack syscall.Errno) bool { return errors.Is(err, lack) })
 }

@@ -31,6 +31,10 @@ func TestAMachineIsStarvedThatCannotLookUpAName(t *testing.T) {
 			t.Errorf("%v: got %v, want %v", err, !c.want, c.want)
 		}
 	}
+	// The system's own resolver says no more than that.
+	if err := (&net.OpError{Op: "dial", Net: "tcp", Err: &net.DNSError{Err: syscall.EMFILE.Error(), Name: "server.test"}}); !IsStarved(err) {
+		t.Errorf("%v: got false", err)
+	}
 	for lack, want := range map[syscall.Errno]bool{syscall.EMFILE: true, syscall.EADDRNOTAVAIL: true, syscall.ECONNREFUSED: false} {
 		if err := (&net.OpError{Op: "dial", Net: "tcp", Err: os.NewSyscallError("connect", lack)}); IsStarved(err) != want {
 			t.Errorf("%v: got %v, want %v", err, !want, want)

@@ -22,5 +22,11 @@ func (s *Store) InOrder(ctx context.Context, steps ...Step) (done int, standing 
 		done, standing, err = together.InOrder(ctx, steps)
 		return err
 	})
+	for i := range steps[:done] {
+		if err == nil && steps[i].Writes() {
+			s.wrote("")
+			break
+		}
+	}
 	return done, standing, err
 }

@@ -34,10 +34,14 @@ func (s *Store) GetInto(ctx context.Context, key, room []byte) (record Record, e
 
 // PutIfAbsent implements Engine.
 func (s *Store) PutIfAbsent(ctx context.Context, key string, value []byte, ttl time.Duration) (standing Record, created bool, err error) {
-	err = s.do(ctx, engine.OpPutIfAbsent, s.part(key), func(ctx context.Context) (err error) {
+	part := s.part(key)
+	err = s.do(ctx, engine.OpPutIfAbsent, part, func(ctx context.Context) (err error) {
 		standing, created, err = s.engine.PutIfAbsent(ctx, key, value, ttl)
 		return err
 	})
+	if err == nil && created {
+		s.wrote(part)
+	}
 	return standing, created, err
 }
 

@@ -43,6 +43,43 @@ func TestFullMemoryRefusesWritesOnly(t *testing.T) {
 	}
 }
 
+// A refusal of writes ends with whatever is written next, as all that berths tell of themselves is with several writes at once; what is
+// removed, or finds another record standing, tells nothing.
+func TestARefusalEndsWithAnyWrite(t *testing.T) {
+	server := redistest.Start(t, "--maxmemory-policy", "noeviction")
+	s := open(t, server.URL(), storage.Options{})
+	put(t, s, "k", "v")
+	for name, write := range map[string]func() error{
+		"each": func() error {
+			return s.Each(t.Context(), []storage.Write{{Key: "each", Value: []byte("x"), TTL: longLife, Over: true}})
+		},
+		"in order": func() error {
+			_, _, err := s.InOrder(t.Context(), storage.Putting("in order", []byte("x"), longLife), storage.Deleting("none"))
+			return err
+		},
+		"if absent": func() error {
+			_, _, err := s.PutIfAbsent(t.Context(), "if absent", []byte("x"), longLife)
+			return err
+		},
+	} {
+		server.Do("CONFIG", "SET", "maxmemory", "1")
+		if err := write(); err == nil || s.Health().Refuses.Reason != "oom" {
+			t.Fatalf("%s: %v, told %+v", name, err, s.Health().Refuses)
+		}
+		server.Do("CONFIG", "SET", "maxmemory", "0")
+		stands := []storage.Write{{Key: "k", Value: []byte("x"), TTL: longLife}}
+		if err := s.Each(t.Context(), stands); err != nil || stands[0].Done {
+			t.Fatalf("%s: %v, %+v", name, err, stands)
+		}
+		if err := s.Delete(t.Context(), "none"); err != nil || s.Health().Refuses.Reason != "oom" {
+			t.Errorf("%s: %v, told %+v though nothing was written", name, err, s.Health().Refuses)
+		}
+		if err := write(); err != nil || s.Health().Refuses.Reason != "" {
+			t.Errorf("%s: %v, told %+v", name, err, s.Health().Refuses)
+		}
+	}
+}
+
 // The breaker is not even half open after refusals alone: no read between them.
 func TestRefusedWritesInARowLeaveTheBreakerClosed(t *testing.T) {
 	server := redistest.Start(t, "--maxmemory-policy", "noeviction")

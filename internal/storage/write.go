@@ -16,8 +16,18 @@ func (s *Store) Each(ctx context.Context, writes []Write) error {
 	if _, several := s.engine.(engine.Parted); several || !ok {
 		return s.apart(ctx, writes)
 	}
-	return s.do(ctx, engine.OpEach, "", func(ctx context.Context) error { return together.Each(ctx, writes) })
+	err := s.do(ctx, engine.OpEach, "", func(ctx context.Context) error { return together.Each(ctx, writes) })
+	for i := range writes {
+		if err == nil && writes[i].Done {
+			s.wrote("")
+			break
+		}
+	}
+	return err
 }
+
+// wrote has it be known that a server takes writes, where the operation alone does not tell.
+func (s *Store) wrote(part string) { s.health.Writes.Note(engine.OpPut, part, nil) }
 
 // apart does all of writes at the same time, through their servers' breakers.
 func (s *Store) apart(ctx context.Context, writes []Write) error {

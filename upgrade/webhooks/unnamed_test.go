@@ -90,6 +90,25 @@ func TestMessagesForAFormerNameAreSeenByABerthThatIsStartedLater(t *testing.T) {
 	})
 }
 
+// So does one that runs since before there was that name.
+func TestMessagesForAFormerNameAreSeenByABerthThatNeverHadIt(t *testing.T) {
+	world(t, func(t *testing.T, s ledger.Store, r *receiver) {
+		r.answers = refusing(100, webhook.Answer{Outcome: webhook.Rejected})
+		b := start(t, s, r, settings(func(r *Receiver) { r.Name = "other" }))
+		time.Sleep(time.Minute)
+		former := start(t, s, r, settings(nil))
+		former.complete(t, former.make(t, "T1", task.NewsCompleted))
+		time.Sleep(time.Second)
+		former.end()
+		time.Sleep(recallEvery)
+		synctest.Wait()
+		b.end()
+		if n := strings.Count(b.log.String(), "names no more"); n != 1 {
+			t.Errorf("told %d times in %s", n, b.log)
+		}
+	})
+}
+
 // A name is remembered for a month after the last berth that had it.
 func TestFormerNamesAreForgotten(t *testing.T) {
 	world(t, func(t *testing.T, s ledger.Store, r *receiver) {

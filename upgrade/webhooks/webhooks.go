@@ -97,7 +97,10 @@ func (w *Webhooks) Change(receivers []Receiver) {
 	ledger.Signal(w.changed)
 }
 
-// recall has it be watched what becomes of the messages of receivers that only berths before this one knew. It reports whether the
+// recallEvery is how often the store is asked for the names of receivers that only other berths know or knew.
+const recallEvery = time.Hour
+
+// recall has it be watched what becomes of the messages of receivers that only other berths know or knew. It reports whether the
 // store could say which there are.
 func (w *Webhooks) recall(ctx context.Context) bool {
 	names, err := w.ledger.Outbox.Receivers(ctx)
@@ -106,14 +109,17 @@ func (w *Webhooks) recall(ctx context.Context) bool {
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	next := maps.Clone(*w.couriers.Load())
+	before := *w.couriers.Load()
+	next := maps.Clone(before)
 	for _, name := range names {
 		if next[name] == nil {
 			next[name] = w.newUnnamed(Receiver{Name: name, Receiver: webhook.Receiver{Concurrency: 1}})
 		}
 	}
-	w.couriers.Store(&next)
-	ledger.Signal(w.changed)
+	if len(next) > len(before) {
+		w.couriers.Store(&next)
+		ledger.Signal(w.changed)
+	}
 	return true
 }
 
@@ -159,9 +165,11 @@ func (w *Webhooks) Run(ctx context.Context) {
 			}
 			return
 		case <-recall:
-			if recall = nil; !w.recall(ctx) {
-				recall = time.After(w.ledger.Epoch.Beat())
+			again := recallEvery
+			if !w.recall(ctx) {
+				again = w.ledger.Epoch.Beat()
 			}
+			recall = time.After(again)
 		case <-w.changed:
 		}
 	}

@@ -19,6 +19,11 @@ type Step struct {
 // String tells what the step does, and to what.
 func (s Step) String() string { return s.Kind + " " + s.Key }
 
+// Writes reports whether the step writes a record, if it is done.
+func (s Step) Writes() bool {
+	return s.Kind == WriteAlways || s.Kind == WriteIfAbsent || s.Kind == WriteIfVersion
+}
+
 // What steps do.
 const (
 	WriteIfAbsent  = "absent"

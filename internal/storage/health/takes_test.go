@@ -44,3 +44,13 @@ func TestRefusalOfWritesIsKnownWhileItLasts(t *testing.T) {
 		is("", time.Time{})
 	})
 }
+
+// A write that is taken at the moment at which the log is told of a refusal ends that with the next one at the latest.
+func TestRefusalThatIsToldLateEnds(t *testing.T) {
+	h := New(slog.New(slog.DiscardHandler), true)
+	h.Writes.refused.begin(h.Writes.log, "", "one", "store refuses writes")
+	h.Writes.Note(engine.OpPut, "one", nil)
+	if h.Writes.refused.standing.Load() {
+		t.Error("the log is never told that writes are taken again")
+	}
+}

@@ -32,7 +32,7 @@ type writes struct {
 // Note takes in the outcome of an operation at a server.
 func (w *writes) Note(op, part string, err error) {
 	if err == nil {
-		if w.any.Load() && (op == engine.OpPut || op == engine.OpSwap) { // others may change nothing
+		if (w.any.Load() || w.refused.standing.Load()) && (op == engine.OpPut || op == engine.OpSwap) { // others may change nothing
 			w.keep(func(refuses string) bool { return refuses != part })
 			w.refused.end(w.log, "", part, "store takes writes again")
 		}
