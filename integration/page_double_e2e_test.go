@@ -37,6 +37,7 @@ func TestPage(t *testing.T) {
 		"light and dark":                       pageColours,
 		"nothing there":                        pageEmpty,
 		"words go with numbers":                pageWords,
+		"a store takes no writes":              pageNoWrites,
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -328,4 +329,13 @@ func pageCrowd(t *testing.T, open func(*apiDouble, string, string) *tab) {
 	}
 	p.show("#/tasks")
 	p.await("#total", "100 of 10,000 tasks")
+}
+
+// A store that answers and takes no writes is not told to be well.
+func pageNoWrites(t *testing.T, open func(*apiDouble, string, string) *tab) {
+	d := quiet(6)
+	d.status.Store.NoWrites, d.status.Store.NoWritesSince = "oom", time.Now().Add(-40*time.Second)
+	p := open(d, "", "#/")
+	p.await(".strip .store", "takes no writes")
+	p.await("#findings", "store takes no writes oom: what is made is kept in berths' memory, for")
 }

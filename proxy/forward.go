@@ -167,11 +167,14 @@ func (x *request) forwardLeased(lease *routing.Lease, search *eraSearch) (done b
 		return true, x.forwardOwned(owner)
 	}
 	response, err := x.sendAgain(u, time.Time{})
-	if err == nil && search.goesOn(x, u, response) {
-		return false, nil
-	}
-	if err == nil {
-		return true, x.relayAnswer(u, response)
+	for err == nil {
+		if search.goesOn(x, u, response) {
+			return false, nil
+		}
+		if err = x.relayAnswer(u, response); !isUnanswered(err) {
+			return true, err
+		}
+		response, err = x.sendLast(u, err)
 	}
 	var failed *exchange.SendError
 	if x.Ctx.Err() != nil || !errors.As(err, &failed) {
@@ -186,10 +189,26 @@ func (x *request) forwardLeased(lease *routing.Lease, search *eraSearch) (done b
 func (x *request) sendAgain(u *routing.Upstream, began time.Time) (*wire.Response, error) {
 	first := outbound.Terms{Again: true, Reads: x.ReadsOnly}
 	response, err := x.send(u, first, began)
-	if first.Repeats(err) && x.Ctx.Err() == nil {
+	if x.again = first.Repeats(err) && x.Ctx.Err() == nil; x.again {
 		response, err = x.send(u, outbound.Terms{}, time.Time{})
 	}
 	return response, err
+}
+
+// sendLast sends a request once more that changes nothing, and of whose answer nothing could be relayed, as err says. What was sent twice
+// fails with that.
+func (x *request) sendLast(u *routing.Upstream, err error) (*wire.Response, error) {
+	if x.again || x.Ctx.Err() != nil {
+		return nil, err
+	}
+	x.again = true
+	return x.send(u, outbound.Terms{}, time.Time{})
+}
+
+// isUnanswered reports whether relaying an answer has come to as much as if there were none.
+func isUnanswered(err error) bool {
+	_, ok := errors.AsType[*exchange.SendError](err)
+	return ok
 }
 
 // send sends the request to u once, now: began, unless nobody has looked at the clock, where it is zero.

@@ -60,19 +60,22 @@ func (x *request) forwardOwned(u *routing.Upstream) error {
 	if err == nil && response.Status == wire.StatusConflict && lingering.Resumes(x.Call) {
 		response, err = x.p.lingering.TakeOverAgain(x.Ctx, x.Call, response, func() (*wire.Response, error) { return x.sendAgain(u, time.Time{}) })
 	}
-	if err != nil {
-		lease.Release() // the request may go elsewhere
-		x.change.Done()
-		return x.ownerFailed(u, err)
-	}
-	x.p.lingering.Heed(x.Ctx, x.Call, response.Status)
-	if outbound.DeniesSession(response.Status) {
-		if v := x.p.mover.Denied(x.Ctx, x.Case(), u, response.Status); v.Step != failover.Stay {
-			lease.Release()
-			return x.leaveDenied(u, response, v)
+	for err == nil {
+		x.p.lingering.Heed(x.Ctx, x.Call, response.Status)
+		if outbound.DeniesSession(response.Status) {
+			if v := x.p.mover.Denied(x.Ctx, x.Case(), u, response.Status); v.Step != failover.Stay {
+				lease.Release()
+				return x.leaveDenied(u, response, v)
+			}
 		}
+		if err = x.relayAnswer(u, response); !isUnanswered(err) {
+			return err
+		}
+		response, err = x.sendLast(u, err)
 	}
-	return x.relayAnswer(u, response)
+	lease.Release() // the request may go elsewhere
+	x.change.Done()
+	return x.ownerFailed(u, err)
 }
 
 // visit has the request go on in a session at u that is opened for it, until leave is called.

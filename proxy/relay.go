@@ -67,6 +67,17 @@ func isStrict(c *inbound.Call, response *wire.Response) bool {
 	return response.Status == wire.StatusOK && c.MustBeClear
 }
 
+// brokenOff is what a request fails with whose answer broke off before any of it was released. A message in answer to what changes nothing is
+// as good as none then: it may be asked for again.
+func (x *request) brokenOff(shape exchange.Shape, err error) error {
+	if shape != exchange.JSON || !x.ReadsOnly {
+		return fault.BrokenOff(err)
+	}
+	lost := &exchange.SendError{Err: err, Sent: true}
+	x.rec.EndExchange(audit.ErrorType(lost))
+	return lost
+}
+
 // relayBody passes on an answer that is no event stream. Its first piece is
 // looked at, and what it creates is recorded, before even the status goes out.
 func (x *request) relayBody(u *routing.Upstream, response *wire.Response, shape exchange.Shape) error {
@@ -77,7 +88,7 @@ func (x *request) relayBody(u *routing.Upstream, response *wire.Response, shape 
 	x.announced.Read(reader, shape, response)
 	piece, err := x.out.FirstPiece(reader)
 	if err != nil && !errors.Is(err, io.EOF) {
-		return fault.BrokenOff(err)
+		return x.brokenOff(shape, err)
 	}
 	if x.out.TooLarge(int64(len(piece.Raw))) {
 		return fault.AnswerTooLarge

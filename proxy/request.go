@@ -36,6 +36,8 @@ type request struct {
 
 	announced *announce.Answer // by which clients learn what can be a task; nil: another
 
+	again bool // it was sent a second time where it was sent last
+
 	owed debt // the responses that an event stream is still to bring
 
 	standing *stream // of a session, which was begun and is to be relayed yet; nil: none

@@ -70,7 +70,14 @@ func (o *Overview) Payloads(ctx context.Context, of *task.Task) (p Payloads, err
 		}
 	}
 	if len(of.Asks) > 0 {
-		p.Asks, _ = json.Marshal(of.Asks) // what a record holds was parsed before
+		whole, err := o.ledger.Records.Whole(ctx, of)
+		if errors.Is(err, task.ErrCallLost) {
+			return p, nil // they have gone with the round
+		}
+		if err != nil {
+			return p, err
+		}
+		p.Asks, _ = json.Marshal(whole.Asks) // what a record holds was parsed before
 	}
 	return p, nil
 }

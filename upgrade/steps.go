@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 
+	"berth/internal/mcp"
 	"berth/internal/mcp/inquiry"
 	"berth/internal/storage"
+	"berth/internal/wire"
 	"berth/upgrade/ledger"
 	"berth/upgrade/quota"
 	"berth/upgrade/runner"
@@ -40,6 +42,7 @@ func (s *Steps) end(ctx context.Context, e ledger.Entry, op *task.Op, with *task
 	}
 	ctx, cancel := ledger.Bounded(context.WithoutCancel(ctx))
 	defer cancel()
+	state, _ := s.ledger.Records.State(ctx, e.Task) // it goes with the end
 	after, err := s.runner.Drop(ctx, e, op, with)
 	err = ledger.Unavailable(err)
 	if errors.Is(err, storage.ErrUnavailable) {
@@ -51,15 +54,16 @@ func (s *Steps) end(ctx context.Context, e ledger.Entry, op *task.Op, with *task
 	case !after.Did(op.ID):
 		return *after, task.ErrTerminal
 	}
-	s.runner.Withdraw(ctx, e.Task, with)
+	s.runner.Withdraw(ctx, e.Task, state, with)
 	return *after, nil
 }
 
 // endLate is end of a task whose client was told that nobody knows yet. Its upstream holds up nothing else that waits for the store.
 func (s *Steps) endLate(ctx context.Context, e ledger.Entry, op *task.Op, with *task.Envelope) error {
+	state, _ := s.ledger.Records.State(ctx, e.Task) // it goes with the end
 	after, err := s.runner.Drop(ctx, e, op, with)
 	if err == nil && after.Did(op.ID) {
-		go s.runner.Withdraw(ctx, e.Task, with)
+		go s.runner.Withdraw(ctx, e.Task, state, with)
 	}
 	return err
 }
@@ -73,7 +77,7 @@ func (s *Steps) Renew(id string, with *task.Envelope) { s.runner.Renew(id, with)
 
 // Update gives a task its client's answers. with is what the request that brought them
 // had around its body: it goes with the next round. Answers that nobody waits for are
-// ignored. Errors: ErrUnknown, ErrDraining, a *Refusal, or one that wraps storage.ErrUnavailable: then
+// ignored. Errors: ErrUnknown, ErrDraining, a *Refusal, an *mcp.Error where they are too long together, or one that wraps storage.ErrUnavailable: then
 // nobody knows whether the answers were taken, and they may be given again.
 func (s *Steps) Update(ctx context.Context, id string, who task.Asker, answers []inquiry.Input, with *task.Envelope) error {
 	e, err := s.records.find(ctx, id, who)
@@ -83,6 +87,10 @@ func (s *Steps) Update(ctx context.Context, id string, who task.Asker, answers [
 	op := s.ledger.Op(task.Answer)
 	op.Answers = answers
 	return s.goOn(ctx, e, op, with)
+}
+
+var errAnswersTooLong = &mcp.Error{
+	Status: wire.StatusRequestEntityTooLarge, Code: mcp.CodeInvalidRequest, Message: "the answers to what the task asks are too long together",
 }
 
 // claim claims a task for a step, within the time for one: a call that waits for the store to keep what it asks is held as long.
@@ -109,6 +117,10 @@ func (s *Steps) goOn(ctx context.Context, e ledger.Entry, op *task.Op, with *tas
 		return err
 	}
 	next, _, _ := task.Transition(e.Task, op) // answers to nothing leave it as it is
+	if next.AnsweredTooLong() {
+		s.runner.Metrics.Refused(ctx, "answers")
+		return errAnswersTooLong
+	}
 	held := int64(0)
 	if next.Waiting() { // these are the last answers: its call is held here
 		held = next.Weight()
@@ -122,7 +134,7 @@ func (s *Steps) goOn(ctx context.Context, e ledger.Entry, op *task.Op, with *tas
 	if s.runner.Calls.Get(id) == nil {
 		s.ledger.Quota.LetGo(id)
 	}
-	if errors.Is(err, storage.ErrUnavailable) {
+	if errors.Is(err, storage.ErrUnavailable) && !errors.Is(err, ledger.ErrUntaken) {
 		// The answers may be stored, and with them that this process goes on with the task.
 		s.ledger.Pending.Keep(id, take)
 	}

@@ -232,6 +232,12 @@ func (e *execution) answer() ([]byte, error) {
 			asked = append(asked, fmt.Sprintf(`%q:{"method":"roots/list"}`, key))
 		}
 		result = fmt.Sprintf(`{"resultType":"input_required","requestState":"%d","inputRequests":{%s}}`, e.stage+1, strings.Join(asked, ","))
+	case "state": // of so many KiB, which asks
+		n, _ := strconv.Atoi(keys)
+		result = fmt.Sprintf(`{"resultType":"input_required","requestState":"%s%d","inputRequests":{"k":{"method":"roots/list"}}}`, strings.Repeat("0", n*kib-1), e.stage+1)
+	case "wordy": // asks at such length
+		n, _ := strconv.Atoi(keys)
+		result = fmt.Sprintf(`{"resultType":"input_required","inputRequests":{"k":{"method":"roots/list","params":{"_meta":{"why":%q}}}}}`, strings.Repeat("?", n*kib))
 	case "big":
 		n, _ := strconv.Atoi(keys)
 		result = fmt.Sprintf(`{"content":[{"type":"text","text":%q}]}`, strings.Repeat("b", n*kib))

@@ -133,7 +133,7 @@ func (s *Steps) look(v *vigil, with task.Envelope) (goesOn bool) {
 	e, err := s.ledger.Records.Get(ctx, v.task.ID)
 	switch over := !time.Now().Before(v.expires); {
 	case over && (errors.Is(err, ledger.ErrUnknown) || err == nil && v.isOf(e)):
-		s.runner.Withdraw(ctx, v.task, &with)
+		s.runner.Withdraw(ctx, v.task, nil, &with)
 		return false
 	case over:
 		return false

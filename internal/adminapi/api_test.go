@@ -29,6 +29,7 @@ type rig struct {
 	store    *storage.Store
 	pool     *routing.Pool
 	troubles *trouble.Book
+	drains   *drain.Watch
 	log      strings.Builder
 	*operator
 }
@@ -51,6 +52,7 @@ func newRigOn(t *testing.T, store *storage.Store) *rig {
 	drains := drain.New(drain.Options{
 		Name: "me", Store: store, Bindings: sticky.New(store, sticky.Options{}), IDs: drain.NewIDs(seal.NewStoredKeyring(store)), Pools: pools,
 	})
+	r.drains = drains
 	board := bulletin.New(bulletin.Options{Store: store, Name: "me", Own: func() api.Berth {
 		return api.Berth{Host: "h:1", State: bulletin.Serving, Ready: true, Sees: bulletin.Sights(pools()), Troubles: adminapi.TroublesOf(r.troubles)}
 	}})

@@ -3,6 +3,7 @@ package adminapi
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net/http"
 	"strings"
 	"time"
@@ -43,6 +44,19 @@ func (o outages) awayLine(err error) string {
 // reasonOf is what the store's words say without those that name package and sentinel.
 func reasonOf(text string) string {
 	return strings.TrimPrefix(text, storage.ErrUnavailable.Error()+": ")
+}
+
+// unwritten says that the store lacks what berths have made, as it takes no writes; "": it takes them.
+func (o outages) unwritten() string {
+	if o.store == nil {
+		return ""
+	}
+	r := o.store.Health().Refuses
+	if r.Reason == "" {
+		return ""
+	}
+	return fmt.Sprintf("the store (%s) takes no writes (%s, since %s): what berths have bound since then is kept in their memory, and not counted",
+		o.store, r.Reason, r.Since.UTC().Format(time.RFC3339))
 }
 
 // partial says what of an answer is missing because of err.

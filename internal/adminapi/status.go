@@ -95,5 +95,8 @@ func storeOf(store *storage.Store) api.Store {
 		told.Kind, told.Address = "file", store.String()
 	}
 	told.Available, told.Since, told.Reason = health.Healthy, health.Since.UTC(), reasonOf(health.LastError)
+	if r := health.Refuses; r.Reason != "" {
+		told.NoWrites, told.NoWritesSince = string(r.Reason), r.Since.UTC()
+	}
 	return told
 }

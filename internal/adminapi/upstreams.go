@@ -52,6 +52,8 @@ func (f *fleet) tell(ctx context.Context, pool, name string, most int) (any, err
 			told := upstream(p, u, status, seenBy(berths)[place{pool, name}])
 			if err != nil {
 				told.Partial = f.outages.partial(err)
+			} else if told.Partial = f.outages.unwritten(); told.Partial != "" {
+				told.Drained = false // by what is not known
 			}
 			return told, nil
 		}

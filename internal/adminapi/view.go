@@ -38,6 +38,10 @@ func (f *fleet) look(ctx context.Context) (v view, err error) {
 	}
 	if berths != nil {
 		v.partial = f.outages.partial(berths)
+	} else if v.partial = f.outages.unwritten(); v.partial != "" {
+		for i := range v.may {
+			v.may[i].Drained = false // by what is not known
+		}
 	}
 	v.seen = seenBy(v.berths)
 	return v, err

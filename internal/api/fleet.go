@@ -13,7 +13,8 @@ type Status struct {
 	Berths   []Berth   `json:"berths"` // all that were alive in the last 15 minutes, this one first
 	Tasks    Tally     `json:"tasks"`  // that have not ended, and upgraded ones that are kept
 	Troubles []Trouble `json:"troubles"`
-	// Partial says what could not be read, so that the rest is what this berth knows by itself; "": all was.
+	// Partial says what could not be read, so that the rest is what this berth knows by itself, or that the store takes no writes and
+	// so lacks what was made since; "": neither.
 	Partial string `json:"partial,omitempty"`
 }
 
@@ -24,6 +25,10 @@ type Store struct {
 	Available bool      `json:"available"`
 	Since     time.Time `json:"since,omitzero"` // of that, as far as this berth knows
 	Reason    string    `json:"reason,omitempty"`
+	// NoWrites says why it takes no writes though it is available, as berth_store_errors_total has it: "oom", "readonly",
+	// "unreplicated", "disk", "auth"; "": it takes them.
+	NoWrites      string    `json:"no_writes,omitempty"`
+	NoWritesSince time.Time `json:"no_writes_since,omitzero"` // when this berth was refused one first
 }
 
 // Berth is one process of berth, as it told in the store last.

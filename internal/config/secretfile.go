@@ -1,6 +1,7 @@
 package config
 
 import (
+	"crypto/sha256"
 	"encoding/base64"
 	"errors"
 	"fmt"
@@ -79,6 +80,23 @@ func (s Store) readURL() (Secret, error) {
 		return "", fmt.Errorf("config: reading store.url_file: %w", err)
 	}
 	return Secret(url), nil
+}
+
+// StartSecrets are digests of what those files hold that are read at the start alone, by their keys. Of a file that is none, as a pipe
+// is whose secret is read once, or that cannot be read, there is no digest.
+func (c Config) StartSecrets() map[string][sha256.Size]byte {
+	all := map[string][sha256.Size]byte{}
+	for key, path := range map[string]string{
+		"admin.token_file": c.Admin.TokenFile, "store.seal_key_file": c.Store.SealKeyFile, "store.url_file": c.Store.URLFile,
+	} {
+		if of, err := os.Stat(path); err != nil || !of.Mode().IsRegular() {
+			continue
+		}
+		if text, err := readSecretFile(key, path, maxURL); err == nil {
+			all[key] = sha256.Sum256([]byte(text))
+		}
+	}
+	return all
 }
 
 // decodeSealKey reads base64, padded or not. A key in hexadecimal form is such, too, and loses

@@ -3,8 +3,8 @@
 // is that of what they tell. What may wait costs no reflection and few writes.
 //
 // Nobody waits for good for an output that takes nothing, as a pipe does whose reader stalls: once
-// Patience is over lines are lost beyond what may wait, and how many were is the line that follows
-// once the output takes some again.
+// Patience is over lines are lost beyond what may wait. So is what the output refuses, as a full disk
+// does. How many were lost is a line once the output takes some again.
 //
 // A process that ends without Flush, killed or by a fault of its own, loses what has waited for
 // less than Age.
@@ -13,7 +13,6 @@ package journal
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"io"
 	"log/slog"
 	"sync"
@@ -31,7 +30,7 @@ const (
 
 // Journal writes whole lines. Its methods may be called concurrently.
 type Journal struct {
-	out   io.Writer
+	out   sink // used by who writes
 	timer *time.Timer
 
 	mu      sync.Mutex // guards the fields below
@@ -46,7 +45,7 @@ type Journal struct {
 
 // New returns a journal that writes to out.
 func New(out io.Writer) *Journal {
-	j := &Journal{out: out}
+	j := &Journal{out: sink{out: out}}
 	j.timer = time.AfterFunc(Age, func() {
 		j.mu.Lock()
 		defer j.mu.Unlock()
@@ -107,13 +106,19 @@ func (j *Journal) add(lines []byte) (waiting int, ok bool) {
 	}
 	defer j.mu.Unlock()
 	if j.isFull(lines) {
-		if j.lost++; j.losing != nil {
-			j.losing()
-		}
+		j.lost++
+		j.lose()
 		return 0, false
 	}
 	j.waiting = append(j.waiting, lines...)
 	return len(j.waiting), true
+}
+
+// lose tells of a line that is lost. The caller holds mu.
+func (j *Journal) lose() {
+	if j.losing != nil {
+		j.losing()
+	}
 }
 
 func (j *Journal) isFull(lines []byte) bool {
@@ -140,30 +145,20 @@ func (j *Journal) write() {
 		done, lines, lost := j.asked, j.waiting, j.lost
 		j.asked, j.waiting, j.lost, j.spare = nil, j.spare, 0, nil
 		j.mu.Unlock()
-		if len(lines) > 0 {
-			_, _ = j.out.Write(lines) // as with any logger
-		}
-		if lost > 0 {
-			_, _ = j.out.Write(lossOf(lost))
+		failed := j.out.write(lines)
+		if j.out.lost += lost; lost > 0 {
+			j.out.write(nil)
 		}
 		close(done)
 		j.mu.Lock()
+		for range failed {
+			j.lose()
+		}
 		if j.stalled = false; cap(lines) <= maxSpare {
 			j.spare = lines[:0]
 		}
 	}
 	j.writing = false
-}
-
-// lossOf is the line that tells of lines that were lost.
-func lossOf(lines int) []byte {
-	line, _ := json.Marshal(struct {
-		Time    time.Time  `json:"time"`
-		Level   slog.Level `json:"level"`
-		Message string     `json:"msg"`
-		Lines   int        `json:"lines"`
-	}{time.Now(), slog.LevelWarn, "lines of the log were lost: the output took none", lines})
-	return append(line, '\n')
 }
 
 // await waits until done is closed, or Patience is over: then nobody waits any more until the output takes something.

@@ -3,6 +3,8 @@ package site
 import (
 	"context"
 	"errors"
+	"maps"
+	"slices"
 
 	"berth/internal/config"
 	"berth/internal/identity"
@@ -34,8 +36,20 @@ func (s *Site) Follow(ctx context.Context, next config.Config) (config.Change, e
 		return config.Change{}, at("upgrade", err)
 	}
 	change.Applied = append(change.Applied, g.renewedSecrets(s.now.Load())...)
+	change.Restart = s.withStale(change.Restart, cfg)
 	s.use(g)
 	return change, nil
+}
+
+// withStale adds to keys that need a restart those whose files hold other secrets than at the start. cfg is what is in use.
+func (s *Site) withStale(keys []string, cfg config.Config) []string {
+	now := cfg.StartSecrets()
+	for _, key := range slices.Sorted(maps.Keys(s.secrets)) {
+		if now[key] != s.secrets[key] && !slices.Contains(keys, key) {
+			keys = append(keys, key)
+		}
+	}
+	return keys
 }
 
 // FetchKeys fails where keys of tokens are to come from another URL than now, and do not.

@@ -2,6 +2,7 @@ package site
 
 import (
 	"context"
+	"crypto/sha256"
 	"fmt"
 	"log/slog"
 	"net/http"
@@ -54,7 +55,8 @@ type Site struct {
 	certs      *certs.Certs                  // nil: clients are spoken to without TLS
 	tasks      atomic.Pointer[upgrade.Tasks] // nil: no rule has made any so far
 	storeTrust storeTrust
-	drains     *drain.Watch // what is left at upstreams
+	secrets    map[string][sha256.Size]byte // of files that are read at the start alone, as they were then
+	drains     *drain.Watch                 // what is left at upstreams
 	board      *bulletin.Board
 	self       Self        // what is told of this berth
 	leaves     atomic.Bool // it is on its way out
@@ -88,6 +90,7 @@ func connect(store Store, cfg config.Config, o Observers) (*Site, error) {
 		Meter:       o.Meter,
 	})}
 	s.mailbox = relay.New(store.Store, "", keys, o.Log)
+	s.secrets = cfg.StartSecrets()
 	store.OnRecover(s.mailbox.Recovered)
 	s.badHeads = doors.NewBadHeads(o.Meter, func() *slog.Logger { return accessLog(s.now.Load().cfg.Log, o) })
 	s.drains = drain.New(drain.Options{

@@ -70,6 +70,9 @@ func upstreamsCommand() *cli.Command {
 				if err := o.call(c.Context, "GET", path, nil, &told); err != nil {
 					return err
 				}
+				if told.Partial != "" {
+					fmt.Fprintln(c.App.ErrWriter, told.Partial)
+				}
 				return o.print(told, func(w io.Writer) error { return tellUpstream(w, told) })
 			}
 			o, err := newOperator(c)

@@ -44,7 +44,10 @@ func tellWhole(w io.Writer, s api.Status) error {
 }
 
 func storeLine(s api.Store) string {
-	if s.Available {
+	switch {
+	case s.NoWrites != "":
+		return "answers, and takes no writes for " + ago(s.NoWritesSince) + ": " + plain(s.NoWrites)
+	case s.Available:
 		return "available"
 	}
 	return "away for " + ago(s.Since) + ": " + plain(s.Reason)

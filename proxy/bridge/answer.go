@@ -27,7 +27,7 @@ func (c *call) follow(ctx context.Context, l *sessions.Session, s *sent) (*wire.
 		return c.show(ctx, r, nil)
 	}
 	response, isOfTheWrongForm, err := c.followWhole(ctx, l, s)
-	s.close(l)
+	s.close(l, c.became)
 	switch {
 	case isOfTheWrongForm:
 		return c.sendAnew(ctx, l)
@@ -98,7 +98,10 @@ func (c *call) conclude(ctx context.Context, l *sessions.Session, a *mcp.Answer,
 	case !utf8.Valid(message):
 		return errUnusable.Status, errUnusable.Body(c.id)
 	case c.tasked && a.CreatesTask():
-		return c.f.tasks.HandOut(ctx, &c.who, l, c.id, message)
+		if status, body = c.f.tasks.HandOut(ctx, &c.who, l, c.id, message); status == wire.StatusOK {
+			c.became = a.Task.ID
+		}
+		return status, body
 	case len(c.lacks) > 0 && (a.IsError || a.ToolFailed):
 		refusal := inquiry.ErrLacks(c.lacks)
 		return refusal.Status, refusal.Body(c.id)

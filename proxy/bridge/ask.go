@@ -47,14 +47,14 @@ func (r *reading) asked(ctx context.Context, it flow.Item) (step, error) {
 		if it.Message == nil {
 			s, err := r.take(ctx, flow.Item{Err: it.Err})
 			s.told = told
-			go r.withdraw(context.WithoutCancel(ctx), round) // its client cannot be asked any more, and waits for nothing
+			go r.leave(context.WithoutCancel(ctx), round) // its client cannot be asked any more, and waits for nothing
 			return s, err
 		}
 		switch a := &it.Answer; {
 		case a.Method == "":
 			if s, err := r.take(ctx, it); err != nil || s.body != nil || r.last != nil {
 				s.told = told
-				r.withdraw(ctx, round) // it ended without an answer to what it asked
+				r.leave(ctx, round) // it ended without an answer to what it asked
 				return s, err
 			}
 		case a.ID != nil:
@@ -76,10 +76,10 @@ func (r *reading) asked(ctx context.Context, it flow.Item) (step, error) {
 	}
 }
 
-// withdraw answers what nobody will.
-func (r *reading) withdraw(ctx context.Context, round []rounds.Question) {
+// leave leaves what the client was not asked to the task that the call has become, or refuses it.
+func (r *reading) leave(ctx context.Context, round []rounds.Question) {
 	for _, q := range round {
-		_ = r.l.Tell(ctx, r.c.who.Out, rounds.Cancelled(q))
+		r.l.AskTask(ctx, r.c.who.Out, r.c.became, q.ID, q.Request)
 	}
 }
 

@@ -25,6 +25,7 @@ type call struct {
 	id      []byte         // raw JSON
 	lacks   map[string]any // what the upstream asked for that the client has not declared
 	tasked  bool           // the call was sent, in this round or one before, as one that becomes a task
+	became  string         // the task that it has become, as the server knows it; "": none
 
 	support  string // what its tool says of tasks; "": nothing
 	reformed bool   // whether the server refuses it for its form was looked at
@@ -108,7 +109,7 @@ func (c *call) begin(ctx context.Context) (*wire.Response, error) {
 			return nil, err
 		}
 		if again && response.ask == nil && outbound.DeniesSession(response.Status) && l.IsDenied(ctx, c.who.Out) {
-			response.close(l)
+			response.close(l, "")
 			l.Deny()
 			continue
 		}

@@ -73,7 +73,7 @@ func (c *call) greet(ctx context.Context, l *sessions.Session) (*wire.Response, 
 	r := &reading{c: c, l: l, id: id, flow: l.Answer(c.who.Out, id, asks(c.Method)), unsent: true}
 	response, err := r.askEarly(ctx, early)
 	if response == nil {
-		r.l.Leave(r.flow)
+		r.l.Over(r.flow, "")
 	}
 	return response, err
 }
@@ -97,7 +97,7 @@ func (r *reading) askEarly(ctx context.Context, early []flow.Item) (*wire.Respon
 	}
 	s, err := r.pause(ctx, round, nil, "")
 	if err != nil {
-		r.withdraw(ctx, round) // nobody is asked it again
+		r.leave(ctx, round) // nobody is asked it again
 		return nil, err
 	}
 	return wire.Whole(s.status, s.body), nil

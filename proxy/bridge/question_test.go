@@ -410,7 +410,7 @@ func TestARoundIsBounded(t *testing.T) {
 	})
 }
 
-// A question that its call leaves behind is answered, in the place of the client.
+// A question that its call leaves behind, and nobody was shown, is refused: no user has dismissed it.
 func TestACallEndsBeforeItsQuestionIsAsked(t *testing.T) {
 	u := tool(kind{}, func(k *running) {
 		text, _, _ := k.question("elicitation/create", formAsk)
@@ -421,7 +421,7 @@ func TestACallEndsBeforeItsQuestionIsAsked(t *testing.T) {
 		if g := r.do(asking{name: "asks"}); g.Result.Type != "complete" {
 			t.Errorf("got %s", g.text)
 		}
-		if told := r.told(); len(told) != 1 || !strings.Contains(told[0], `"action":"cancel"`) {
+		if told := r.told(); len(told) != 1 || !strings.Contains(told[0], `"id":0,"error":{"code":-32603`) {
 			t.Errorf("told %v", told)
 		}
 	})
@@ -479,8 +479,8 @@ func TestWhatIsNoAnswerIsRefused(t *testing.T) {
 	}
 }
 
-// What a server has asked on a stream that breaks off before the client could be asked is answered for it: no tool waits for what nobody will answer.
-func TestAQuestionIsAnsweredWhoseStreamBreaksOff(t *testing.T) {
+// What a server has asked on a stream that breaks off before the client could be asked is refused: no tool waits for what nobody will answer.
+func TestAQuestionIsRefusedWhoseStreamBreaksOff(t *testing.T) {
 	u := tool(kind{plain: true}, func(k *running) {
 		text, _, answer := k.question("elicitation/create", formAsk)
 		k.say(text)
@@ -492,7 +492,7 @@ func TestAQuestionIsAnsweredWhoseStreamBreaksOff(t *testing.T) {
 	bridged(t, u, nil, func(r *rig) {
 		g := r.do(asking{name: "asks", meta: `,"progressToken":1`})
 		time.Sleep(time.Second)
-		if told := r.sent("answer"); g.Error == nil || len(told) != 1 || !strings.Contains(told[0].body, `"cancel"`) {
+		if told := r.sent("answer"); g.Error == nil || len(told) != 1 || !strings.Contains(told[0].body, `"error":{"code":-32603`) {
 			t.Errorf("got %s, the server was told %v", g.text, told)
 		}
 		if len(g.all) != 2 || !strings.Contains(g.all[0], `"progress":1`) {

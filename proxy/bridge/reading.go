@@ -91,7 +91,7 @@ func (r *reading) take(ctx context.Context, it flow.Item) (step, error) {
 	case it.Message == nil:
 		return r.broken(it.Err), nil
 	case r.last != nil && a.ID != nil && a.Method != "": // no client is asked for a call that has its answer
-		_ = r.l.Tell(ctx, r.c.who.Out, mcp.ErrorResponse(a.ID, rounds.ErrNobodyAsked.Object()))
+		r.l.AskTask(ctx, r.c.who.Out, r.c.became, a.ID, it.Message)
 		return step{}, nil
 	case a.Method != "" && a.ID != nil:
 		return r.asked(ctx, it)
@@ -180,6 +180,9 @@ func (r *reading) finish() {
 			r.h.Sent = false
 			r.h.Rest(r.flow, nil)
 			return
+		}
+		r.l.Over(r.flow, r.c.became)
+		switch {
 		case r.h != nil:
 			r.h.Cut = r.cut
 			r.h.Finish()
@@ -188,7 +191,6 @@ func (r *reading) finish() {
 		default:
 			r.l.GiveBack(false)
 		}
-		r.l.Leave(r.flow)
 	})
 }
 
@@ -205,7 +207,7 @@ func (r *reading) abandon(why error) {
 		}
 		go func() {
 			_ = r.l.Tell(context.Background(), r.c.who.Out, mcp.Cancelled(r.id, mcp.WhyCancelled(why)))
-			r.l.Leave(r.flow)
+			r.l.Over(r.flow, "")
 			r.l.GiveBackUnended()
 		}()
 	})

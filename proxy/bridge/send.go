@@ -25,11 +25,12 @@ type sent struct {
 	ask  *flow.Item // what came on the session's own stream before the answer began; nil: nothing
 }
 
-func (s *sent) close(l *sessions.Session) {
+// close ends what was sent. became is the task that the call has become, as the server knows it; "": none.
+func (s *sent) close(l *sessions.Session, became string) {
 	if s.Response != nil {
 		s.Body.Close()
 	}
-	l.Leave(s.flow)
+	l.Over(s.flow, became)
 }
 
 // prepare sees to it that the call may be sent in a session.
@@ -106,7 +107,7 @@ func (c *call) send(ctx context.Context, l *sessions.Session) (*sent, error) {
 	}
 	s.flow = l.Answer(c.who.Out, s.id, asks(c.Method))
 	if err := c.post(ctx, l, s, body); err != nil {
-		l.Leave(s.flow)
+		l.Over(s.flow, "")
 		c.letGo(ctx, l, s.id, err)
 		return nil, err
 	}

@@ -38,8 +38,13 @@ func (s *stock) isEmpty() bool { return s.sessions.IsEmpty() && s.calls.Size() =
 func (s *stock) Opened(result []byte) { s.support.Note(result) }
 
 // TaskAsks implements sessions.Around.
-func (s *stock) TaskAsks(ctx context.Context, out *exchange.Request, l *sessions.Session, id, message []byte) {
-	s.notes.Asks(ctx, out, l, id, message)
+func (s *stock) TaskAsks(ctx context.Context, out *exchange.Request, l *sessions.Session, core string, id, message []byte) {
+	s.notes.Asks(ctx, out, l, core, id, message)
+}
+
+// TaskWithdraws implements sessions.Around.
+func (s *stock) TaskWithdraws(ctx context.Context, l *sessions.Session, core string, id []byte) {
+	s.notes.Withdraws(ctx, l, core, id)
 }
 
 // ToolsChanged implements sessions.Around.

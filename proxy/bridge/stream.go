@@ -36,7 +36,7 @@ func (c *call) show(ctx context.Context, r *reading, first *flow.Item) (*wire.Re
 		r.abandon(err)
 		return nil, &exchange.SendError{Err: err, Sent: true}
 	case s.noMethod && len(s.told) == 0 && r.h == nil && c.isOfTheWrongForm(ctx, r.l):
-		r.l.Leave(r.flow)
+		r.l.Over(r.flow, "")
 		return c.sendAnew(ctx, r.l)
 	case s.body != nil && len(s.told) == 0:
 		r.finish()

@@ -2,6 +2,7 @@ package ledger
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"berth/internal/storage"
@@ -15,12 +16,20 @@ type Amid struct {
 	Whole  bool                                                    // ApplyAmid has done all of After
 }
 
+// ErrUntaken says, beside why, that a step was not taken: the store did not take what goes before it.
+var ErrUntaken = errors.New("upgrade: the step was not taken")
+
 // ApplyAmid is Apply amid other steps. That the step is taken does not depend on those after it.
 func (r Records) ApplyAmid(ctx context.Context, e Entry, op *task.Op, amid *Amid) (Entry, error) {
+	tried := e.Task
 	for range maxRaces {
 		next, changed, err := task.Transition(e.Task, op)
 		if err != nil || !changed {
+			r.dropAside(ctx, tried, e.Task)
 			return e, err
+		}
+		if err := r.setAside(ctx, next); err != nil {
+			return e, errors.Join(ErrUntaken, err)
 		}
 		told := next.Messages(e.Task)
 		if err := r.outbox.Add(ctx, next, told); err != nil {
@@ -30,12 +39,14 @@ func (r Records) ApplyAmid(ctx context.Context, e Entry, op *task.Op, amid *Amid
 		switch {
 		case taken:
 			r.outbox.due(told)
+			r.dropAside(ctx, e.Task, next)
 			return Entry{next, e.Version + 1, e.key}, nil
 		case err != nil:
 			return e, fmt.Errorf("upgrade: storing a task: %w", err)
 		case standing.Version == 0:
 			return e, ErrUnknown
 		}
+		tried = next
 		if e, err = parse(standing); err != nil {
 			return e, err
 		}

@@ -2,8 +2,10 @@ package ledger
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"berth/internal/seal"
@@ -51,10 +53,12 @@ type Records struct {
 	outbox *Outbox
 }
 
-// TaskKey is where a record stands, CallKey its call, OutcomeKey what that returned.
+// TaskKey is where a record stands, CallKey its call, OutcomeKey what that returned, asideKey what is kept beside the record until
+// the call goes on.
 func TaskKey(id string) string          { return keysBegin + id + "}" }
 func CallKey(id string) string          { return keysBegin + id + "}:call" }
 func OutcomeKey(id, name string) string { return keysBegin + id + "}:out:" + name }
+func asideKey(id, name string) string   { return keysBegin + id + "}:in:" + name }
 
 // keysBegin begins each key of a task; each is made in one piece.
 const keysBegin = "upgrade:{"
@@ -149,4 +153,46 @@ func (r Records) Outcome(ctx context.Context, id, name string) ([]byte, error) {
 // DropOutcome removes what no record names.
 func (r Records) DropOutcome(ctx context.Context, id, name string) {
 	_ = storage.DeleteBlob(ctx, r.store, OutcomeKey(id, name)) // what stays expires
+}
+
+// Whole returns a task with what is kept beside its record. The error is task.ErrCallLost if the store has lost that, or wraps
+// storage.ErrUnavailable.
+func (r Records) Whole(ctx context.Context, t *task.Task) (*task.Task, error) {
+	return t.Whole(func(name string) ([]byte, error) { return r.aside(ctx, t.ID, name) })
+}
+
+// State returns a task's requestState, wherever it is kept. Errors are those of Whole.
+func (r Records) State(ctx context.Context, t *task.Task) (json.RawMessage, error) {
+	return t.StateWhole(func(name string) ([]byte, error) { return r.aside(ctx, t.ID, name) })
+}
+
+func (r Records) aside(ctx context.Context, id, name string) ([]byte, error) {
+	value, err := storage.GetBlob(ctx, r.store, asideKey(id, name))
+	if errors.Is(err, storage.ErrNotFound) {
+		return nil, task.ErrCallLost
+	}
+	if err != nil {
+		return nil, fmt.Errorf("upgrade: reading what a task goes on with: %w", err)
+	}
+	return value, nil
+}
+
+// setAside stores what is to be kept beside the record of a task, before that says so.
+func (r Records) setAside(ctx context.Context, t *task.Task) error {
+	return t.SetAside(func(name string, value []byte) error {
+		life := max(r.outbox.clock.until(t.Expires()), 0) + Spare
+		if err := storage.PutBlob(ctx, r.store, asideKey(t.ID, name), value, life); err != nil {
+			return fmt.Errorf("upgrade: storing what a task goes on with: %w", err)
+		}
+		return nil
+	})
+}
+
+// dropAside removes what was kept beside the record of before, and is not beside that of after.
+func (r Records) dropAside(ctx context.Context, before, after *task.Task) {
+	for _, aside := range before.Asides() {
+		if !slices.Contains(after.Asides(), aside) {
+			_ = storage.DeleteBlob(ctx, r.store, asideKey(before.ID, aside.Name)) // what stays expires
+		}
+	}
 }

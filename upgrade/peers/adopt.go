@@ -143,7 +143,7 @@ func (p *Peers) withdraw(ctx context.Context, t *task.Task) error {
 		return err
 	}
 	if c != nil {
-		go p.runner.Withdraw(ctx, t, &c.Envelope) // one upstream that hangs holds up nothing else
+		go p.runner.Withdraw(ctx, t, t.RequestState, &c.Envelope) // one upstream that hangs holds up nothing else
 	}
 	return nil
 }

@@ -96,7 +96,7 @@ func (rd *round) send(line context.Context, u *routing.Upstream, c *task.Call) (
 func (rd *round) commit(ctx context.Context, u *routing.Upstream) (body []byte, header *wire.Header, err error) {
 	t := rd.record()
 	if body, header = rd.takeFirst(t); body == nil {
-		body, err = rd.body(t)
+		body, err = rd.body(ctx, t)
 	}
 	if err != nil {
 		return nil, nil, err
@@ -121,18 +121,31 @@ func (rd *round) commit(ctx context.Context, u *routing.Upstream) (body []byte, 
 // body is the original call with what belongs to the round that is due. A client that may
 // get the answer itself is to find its own id there, also where the call went elsewhere
 // before and nothing of it left.
-func (rd *round) body(t *task.Task) ([]byte, error) {
+func (rd *round) body(ctx context.Context, t *task.Task) ([]byte, error) {
 	r := mcp.Round{ProgressToken: rd.token, Answered: t.Answered, WithoutTask: t.Call != ""}
 	if t.Call != "" || t.Round > 0 && rd.client == nil {
 		r.ID = requestID(rd.token, t.Round+1)
 	}
 	if t.Answered {
+		t, err := rd.whole(ctx, t)
+		if err != nil {
+			return nil, err
+		}
 		r.State = t.RequestState
 		if answers := t.Answers(); len(answers) > 0 {
 			r.Responses = inquiry.Inputs(answers)
 		}
 	}
 	return r.Body(rd.call.Body)
+}
+
+// whole returns the task with what is kept beside its record, as soon as the store tells it.
+func (rd *round) whole(ctx context.Context, t *task.Task) (whole *task.Task, err error) {
+	err = rd.insist(ctx, func(ctx context.Context) (err error) {
+		whole, err = rd.l.Records.Whole(ctx, t)
+		return err
+	})
+	return whole, err
 }
 
 // requestID is the raw JSON-RPC id of a round.

@@ -59,6 +59,9 @@ func (rd *round) rejoin() (again bool, err error) {
 		return false, err
 	}
 	var refusal *reply
+	if t, err = rd.whole(ctx, t); err != nil {
+		return false, err
+	}
 	if answers := t.Answers(); t.Answered && len(answers) > 0 {
 		r, err := f.ask(ctx, mcp.MethodUpdateTask, answers)
 		if err != nil {
@@ -79,14 +82,14 @@ func (rd *round) rejoin() (again bool, err error) {
 }
 
 // Withdraw gives up what a cancelled task had at its upstream while nobody held it, with what authorises who cancels it: the task that
-// it followed, or the call that waits there for its client.
-func (r *Runner) Withdraw(ctx context.Context, before *task.Task, with *task.Envelope) {
+// it followed, or the call that waits there, from that requestState on, for its client.
+func (r *Runner) Withdraw(ctx context.Context, before *task.Task, state []byte, with *task.Envelope) {
 	pool := r.Pools.Get(before.Pool)
-	if before.Follows == "" && len(before.RequestState) == 0 || before.Holder != "" || pool == nil || with == nil {
+	if before.Follows == "" && len(state) == 0 || before.Holder != "" || pool == nil || with == nil {
 		return
 	}
 	if before.Follows == "" {
-		r.giveUp(ctx, before, before.RequestState, *with, errCancelled)
+		r.giveUp(ctx, before, state, *with, errCancelled)
 		return
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), withdrawTime)

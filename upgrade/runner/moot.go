@@ -21,8 +21,12 @@ func (r *Runner) IsMoot(ctx context.Context, t *task.Task, with task.Envelope) b
 	if pool == nil || pool.Transport.IsMoot == nil || t.State != task.InputRequired || t.Follows != "" || len(t.RequestState) == 0 {
 		return false
 	}
+	state, err := r.ledger.Records.State(ctx, t)
+	if err != nil {
+		return false
+	}
 	u := r.Pools.Owner(ctx, t)
-	return u != nil && pool.Transport.IsMoot(ctx, u, aboutHeld(t, mcp.MethodIsMoot, mcp.IsMoot(t.RequestState), with))
+	return u != nil && pool.Transport.IsMoot(ctx, u, aboutHeld(t, mcp.MethodIsMoot, mcp.IsMoot(state), with))
 }
 
 // News asks the upstream how its task is, which a task whose client is asked follows. It returns the step that is to be taken for that,
@@ -47,7 +51,7 @@ func (r *Runner) News(ctx context.Context, t *task.Task, with task.Envelope) (op
 	case !changed:
 		return nil, state.PollInterval, nil
 	case slices.ContainsFunc(shown, func(in inquiry.Input) bool { return !hasAnswer(t, in) }) && unaskable(shown) == nil && undeclared(t.Declares, shown) == nil &&
-		r.ledger.Quota.Take(t.ID, t.Weight()+task.SizeOf(shown), 0):
+		task.SizeOf(shown) <= task.MaxAskBytes && r.ledger.Quota.Take(t.ID, t.Weight()+task.SizeOf(shown), 0):
 		op.Asks, op.Message = shown, state.Message
 	}
 	return op, state.PollInterval, nil

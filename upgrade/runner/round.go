@@ -41,7 +41,8 @@ type round struct {
 // one follows at once. bare counts those that did.
 func (rd *round) play(bare int) (sent, again bool, err error) {
 	t := rd.record()
-	rd.due, rd.state = t.Due(), t.RequestState
+	rd.due = t.Due()
+	rd.state, _ = rd.l.Records.State(rd.ctx, t) // without it the upstream is not told that the call is given up
 	if err := rd.backOff(bare); err != nil {
 		return false, false, err
 	}
@@ -274,6 +275,9 @@ func (rd *round) pauseFor(ctx context.Context, asks []inquiry.Input, state []byt
 	if err := undeclared(rd.record().Declares, asks); err != nil {
 		rd.r.Metrics.Question(ctx, "undeclared")
 		return false, err
+	}
+	if task.SizeOf(asks) > task.MaxAskBytes {
+		return false, task.ErrAsksTooMuch
 	}
 	op := rd.l.Op(task.Pause)
 	op.Asks, op.RequestState, op.Message, op.Round = asks, state, says, rd.record().Round

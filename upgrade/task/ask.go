@@ -114,7 +114,7 @@ func (t *Task) MayAsk(key string, request []byte) bool {
 const (
 	// MaxAsks bounds how many requests of a call may be open at once.
 	MaxAsks = 32
-	// MaxAskBytes bounds them together, unless there is only one: each change of the record
-	// writes them anew.
+	// MaxAskBytes bounds them together, unless there is only one, and what is asked between two rounds: each change of the
+	// record writes them anew.
 	MaxAskBytes = 8 << 20
 )

@@ -15,6 +15,8 @@ type stored struct {
 	*Task
 }
 
+func (s *stored) isKnown() bool { return (s.Format == format || s.Format == asideFormat) && s.ID != "" }
+
 // Decode reads what Encode has written, of this version or another. Nearly all records are plain, and read by hand: one is
 // read with each poll, and reflection took two thirds of what that costs.
 func Decode(data []byte) (*Task, error) {
@@ -25,7 +27,7 @@ func Decode(data []byte) (*Task, error) {
 	if err := json.Unmarshal(data, &s); err != nil {
 		return nil, fmt.Errorf("upgrade: stored task: %w", err)
 	}
-	if s.Format != format || s.ID == "" {
+	if !s.isKnown() {
 		return nil, fmt.Errorf("upgrade: stored task of format %d", s.Format)
 	}
 	return s.Task, nil
@@ -39,7 +41,7 @@ func decodePlain(data []byte) *Task {
 	r.object(func(name []byte) bool {
 		return r.ofRecord(&s, name) || r.ofCall(s.Task, name) || r.ofState(s.Task, name)
 	})
-	if !r.End() || r.odd || s.Format != format || s.ID == "" {
+	if !r.End() || r.odd || !s.isKnown() {
 		return nil
 	}
 	return s.Task

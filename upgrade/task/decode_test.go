@@ -11,7 +11,7 @@ import (
 // byReflection reads a record as encoding/json does, nil if it is none.
 func byReflection(data []byte) *Task {
 	s := stored{Task: new(Task)}
-	if err := json.Unmarshal(data, &s); err != nil || s.Format != format || s.ID == "" {
+	if err := json.Unmarshal(data, &s); err != nil || !s.isKnown() {
 		return nil
 	}
 	return s.Task
@@ -57,7 +57,7 @@ func TestRecordReadByHandIsTheSame(t *testing.T) {
 	for _, odd := range []string{
 		`{"v":1,"id":"T","handed":null}`, `{"v":1,"id":"T","id":"U"}`, `{"v":1,"id":"T","round":1e1}`, `{"v":1,"id":"T","ID":"U"}`, `{"v":1,"id":"T","ops":[]}`,
 		`{"v":1,"id":"T","ops":[1]}`, `{"v":1,"id":"T","terms":{"ttl":1},"terms":{"slots":2}}`, `{"v":1,"id":"T","terms":[]}`, `{"v":1,"id":"T"} {}`, ` {"v" : 1 , "id" : "T" } `,
-		`{"v":2,"id":"T"}`, `{"v":1}`, `{"v":1,"id":"T","new":{"a":[1]}}`, `{"v":1,"id":"T","created":"2026-07-28T24:00:00Z"}`, `{"v":1,"id":"T","size":99999999999999999999}`,
+		`{"v":2,"id":"T"}`, `{"v":3,"id":"T"}`, `{"v":1}`, `{"v":1,"id":"T","new":{"a":[1]}}`, `{"v":1,"id":"T","created":"2026-07-28T24:00:00Z"}`, `{"v":1,"id":"T","size":99999999999999999999}`,
 	} {
 		check([]byte(odd))
 	}

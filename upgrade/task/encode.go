@@ -7,15 +7,26 @@ import (
 	"time"
 )
 
-// format is the version of the stored form.
-const format = 1
+// The versions of the stored form. A berth that knows the plain one alone does not read a task of which something is kept beside the
+// record: it would take what stands for that for an answer.
+const (
+	format      = 1
+	asideFormat = 2
+)
+
+func (t *Task) formatOf() int64 {
+	if len(t.Asides()) > 0 {
+		return asideFormat
+	}
+	return format
+}
 
 // Encode returns the stored form: a JSON object with the members that the tags of Task name, less what is empty. A
 // record is written with each step, and reflection took a twentieth of all that an upgraded call costs.
 func (t *Task) Encode() []byte {
 	w := writers.Get().(*writer)
 	defer w.giveBack()
-	*w = strconv.AppendInt(append((*w)[:0], `{"v":`...), format, 10)
+	*w = strconv.AppendInt(append((*w)[:0], `{"v":`...), t.formatOf(), 10)
 	w.text("id", t.ID)
 	w.text("pool", t.Pool)
 	w.text("tool", t.Tool)

@@ -35,6 +35,11 @@ var (
 	ErrUnsaved = &mcp.Error{Code: mcp.CodeInternal, Message: "the result could not be kept: too many wait for the store", Reason: mcp.ReasonStoreUnavailable, Outcome: mcp.Executed}
 )
 
+// ErrAsksTooMuch is what became of a call that asks for more than MaxAskBytes between two rounds.
+var ErrAsksTooMuch = &mcp.Error{
+	Code: mcp.CodeInternal, Message: "what the tool asks is too large", Reason: mcp.ReasonResultTooLarge, Outcome: mcp.Unknown,
+}
+
 // ErrNotKept is what became of a call whose outcome there is no room for: the tool has run.
 var ErrNotKept = &mcp.Error{
 	Code: mcp.CodeRateLimited, Reason: mcp.ReasonTooMuchKept, Outcome: mcp.Executed,

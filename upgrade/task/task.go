@@ -161,8 +161,14 @@ func (t *Task) Brief() Task {
 }
 
 // Weight is how many bytes a task keeps that its client, or its tool, decides about: Size,
-// and what of it is in the record.
-func (t *Task) Weight() int64 { return t.Size + t.Recorded() }
+// what of it is in the record, and what is kept beside that until the task goes on.
+func (t *Task) Weight() int64 {
+	n := t.Size + t.Recorded()
+	for _, aside := range t.Asides() {
+		n += aside.Size
+	}
+	return n
+}
 
 // Recorded is how many of these bytes are in the record.
 func (t *Task) Recorded() int64 {

@@ -203,7 +203,7 @@ func (t transition) cancel() bool {
 	if held {
 		t.Follows = follows
 	}
-	if held && len(state) <= mostLeft {
+	if held && sizeOf(state) <= mostLeft {
 		t.RequestState = state
 	}
 	return true

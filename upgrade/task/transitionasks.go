@@ -87,7 +87,7 @@ func (t transition) answer() (changed bool) {
 	t.Asks = slices.Clone(t.Asks)
 	for i := range t.Asks {
 		ask := &t.Asks[i]
-		if given := slices.IndexFunc(t.op.Answers, func(a inquiry.Input) bool { return a.Key == ask.Key }); ask.Answer == nil && given >= 0 {
+		if given := slices.IndexFunc(t.op.Answers, func(a inquiry.Input) bool { return a.Key == ask.Key && !isAside(a.Value) }); ask.Answer == nil && given >= 0 {
 			ask.Answer, changed = t.op.Answers[given].Value, true
 		}
 	}

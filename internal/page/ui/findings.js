@@ -12,6 +12,7 @@ export function findings(status, upstreams) {
   const add = (key, tone, word, where, ...text) => found.push(h("li", { "data-key": key }, mark(tone, word), " ", where ? h("a", { href: where }, ...text) : h("span", null, ...text)));
   if (status) {
     if (status.store && !status.store.available) add("store", "bad", "store away", link(["troubles", "store_outages"]), status.store.reason || "it does not answer", since(status.store.since));
+    if (status.store && status.store.no_writes) add("writes", "bad", "store takes no writes", null, `${status.store.no_writes}: what is made is kept in berths' memory`, since(status.store.no_writes_since));
     for (const why of status.not_ready || []) add("ready " + why, "bad", "not ready", null, why);
     for (const b of status.berths || []) {
       if (b.state === "dead") add("berth " + b.name, "bad", "berth dead", link(["berths", b.name]), `${hostOf(b.name)} was heard of last `, age(b.told), " ago");

@@ -12,7 +12,7 @@ export function strip(status) {
     h("div", { class: "self" },
       berthLink(berth.name),
       berth.state === "draining" ? mark("warn", "draining") : mark(status.ready ? "ok" : "bad", status.ready ? "ready" : "not ready", (status.not_ready || []).join("; ")),
-      h("span", { class: "store", title: store.address }, "store ", store.kind, " ", mark(store.available ? "ok" : "bad", store.available ? "answers" : "away", store.reason)),
+      h("span", { class: "store", title: store.address }, "store ", store.kind, " ", storeMark(store)),
       h("span", { class: "quiet" }, others(status)),
       status.partial && mark("warn", "told in part", status.partial)),
     h("ul", { class: "troubles", "aria-label": "What went wrong, of the last five minutes" }, (status.troubles || []).map((t) =>
@@ -20,6 +20,11 @@ export function strip(status) {
         h("span", null, labels[t.kind] || t.kind),
         h("b", null, t.recent ? "▲ " : "", number(t.recent)),
         h("span", { class: "quiet" }, `${number(t.count)} in all`))))));
+}
+
+function storeMark(store) {
+  if (!store.available) return mark("bad", "away", store.reason);
+  return store.no_writes ? mark("bad", "takes no writes", store.no_writes) : mark("ok", "answers");
 }
 
 function others(status) {

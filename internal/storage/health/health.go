@@ -27,6 +27,8 @@ type Status struct {
 	// Evicts is the rule by which a full server drops keys that have not expired; "" if it drops
 	// none, or is not known. Run asks for it.
 	Evicts string
+
+	Refuses Refusal // of writes; the zero value of a store that is away too, which takes none
 }
 
 // Monitor follows a store through its outages. It logs changes, not failures.
@@ -114,6 +116,7 @@ func (h *Monitor) announce(before, after Status, first bool) {
 
 // Keep has what servers refuse that are not there any more stand no longer.
 func (h *Monitor) Keep(there func(part string) bool) {
+	h.Writes.keep(there)
 	for _, r := range []*refusals{&h.Writes.refused, &h.Reads.refused, &h.Reads.foreign} {
 		r.keep(there)
 	}
@@ -123,7 +126,11 @@ func (h *Monitor) Keep(there func(part string) bool) {
 func (h *Monitor) Snapshot() Status {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	return h.now
+	now := h.now
+	if now.Healthy {
+		now.Refuses = h.Writes.longest()
+	}
+	return now
 }
 
 // SetPolicy notes what the server does when its memory is full, and returns what was known of that before; "": nothing.

@@ -34,7 +34,21 @@ func (t *Task) show(ctx context.Context, v *taskwire.View) error {
 			return err
 		}
 	}
-	known = t.withoutWithdrawn(ctx, notes, known)
+	t.put(ctx, v, notes, t.withoutWithdrawn(ctx, notes, known))
+	return nil
+}
+
+// showHeard puts what the task has asked on the session's own stream into the view of a task that is at work: servers that ask there do not
+// say that they want input. What cannot be read now the next look shows.
+func (t *Task) showHeard(ctx context.Context, v *taskwire.View) {
+	notes := t.of.Notes.of(t.l, t.core)
+	if known, err := notes.open(ctx); err == nil {
+		t.put(ctx, v, notes, slices.DeleteFunc(known, func(q note) bool { return q.Words != "" }))
+	}
+}
+
+// put puts questions that wait into the view.
+func (t *Task) put(ctx context.Context, v *taskwire.View, notes taskNotes, known []note) {
 	var inputs []inquiry.Input
 	for _, q := range known {
 		if t.mayAsk(ctx, notes, q) && len(inputs) < inquiry.MaxInputs {
@@ -44,7 +58,6 @@ func (t *Task) show(ctx context.Context, v *taskwire.View) error {
 	if v.Status = "working"; len(inputs) > 0 {
 		v.Status, v.Inputs = "input_required", inquiry.Inputs(inputs)
 	}
-	return nil
 }
 
 // withoutWithdrawn are the questions that wait, less what the server has withdrawn: nobody is shown that any more.
@@ -136,7 +149,7 @@ func (t *Task) give(ctx context.Context, notes taskNotes, known []note, given []
 		if value == nil {
 			continue
 		}
-		if err := t.answer(ctx, q.Question, value); err != nil {
+		if err := t.answer(ctx, q, value); err != nil {
 			return err
 		}
 		t.answerEarlier(ctx, q, value)
@@ -147,8 +160,12 @@ func (t *Task) give(ctx context.Context, notes taskNotes, known []note, given []
 }
 
 // answer posts an answer. The server ignores one that it has.
-func (t *Task) answer(ctx context.Context, q rounds.Question, value []byte) error {
-	err := t.l.Tell(ctx, t.who.Out, taskwire.RelatedResponse(q.ID, value, t.core).Bytes())
+func (t *Task) answer(ctx context.Context, q note, value []byte) error {
+	answer := mcp.Response(q.ID, value)
+	if q.Words != "" || mcp.RelatedTask(q.Question.Request) != "" {
+		answer = taskwire.RelatedResponse(q.ID, value, t.core).Bytes()
+	}
+	err := t.l.Tell(ctx, t.who.Out, answer)
 	refused, ok := errors.AsType[*session.Refusal](err)
 	switch {
 	case ok && outbound.DeniesSession(refused.Status) && (t.l.ID == "" || t.l.IsDenied(ctx, t.who.Out)):

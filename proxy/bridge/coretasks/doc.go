@@ -4,7 +4,8 @@
 // It promises that the id of a task leads back to its session at any berth, and is its caller's alone; that
 // a question which the server tells once is told its client until that answers, by whichever berth; and that
 // what a client did not declare to answer is refused in its place. It keeps no task: one costs an id, sealed, one
-// that asks a write to the store, and each poll a request to the server, two where that asks or has ended.
+// that asks a write to the store, and each poll a request to the server, two where that asks or has ended, and
+// while it has not a look into the store.
 //
 //	server.go, support.go    an upstream, and what it says of tasks
 //	id.go                    a task: handed out, found again

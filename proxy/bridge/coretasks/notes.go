@@ -188,10 +188,22 @@ func (n taskNotes) write(ctx context.Context, notes []note, version uint64, life
 	return err
 }
 
-// Asks notes what a task asks on its session's own stream ("Input Required Status").
-func (n *Notes) Asks(ctx context.Context, out *exchange.Request, s *sessions.Session, id, message []byte) {
+// Asks notes what a task, which core names at its server, asks on its session's own stream ("Input Required Status").
+func (n *Notes) Asks(ctx context.Context, out *exchange.Request, s *sessions.Session, core string, id, message []byte) {
 	q := rounds.Question{Key: rounds.KeyOf(id), ID: bytes.Clone(id), Request: message}
-	if _, err := n.of(s, mcp.RelatedTask(message)).ask(ctx, []note{{Question: q, Request: string(message)}}, unlimited, s.Declares); err != nil {
+	if _, err := n.of(s, core).ask(ctx, []note{{Question: q, Request: string(message)}}, unlimited, s.Declares); err != nil {
 		_ = s.Tell(ctx, out, mcp.ErrorResponse(q.ID, rounds.ErrNobodyAsked.Object()))
 	}
+}
+
+// Withdraws notes that a task wants no answer any more to what it has asked under that id.
+func (n *Notes) Withdraws(ctx context.Context, s *sessions.Session, core string, id []byte) {
+	notes := n.of(s, core)
+	open, err := notes.open(ctx)
+	gone := slices.DeleteFunc(open, func(q note) bool { return mcp.IDKey(q.ID) != mcp.IDKey(id) })
+	if err != nil || len(gone) == 0 {
+		return
+	}
+	n.questions.Add(rounds.WasWithdrawn, len(gone))
+	_ = notes.settle(ctx, gone)
 }

@@ -3,8 +3,10 @@ package coretasks
 import (
 	"context"
 	"errors"
+	"fmt"
 	"time"
 
+	"berth/internal/exchange"
 	"berth/internal/mcp"
 	"berth/internal/mcp/eras"
 	"berth/internal/mcp/inquiry"
@@ -62,6 +64,8 @@ func (t *Task) Look(ctx context.Context) (taskwire.View, error) {
 		return v, err
 	}
 	switch v.Status {
+	case "working":
+		t.showHeard(ctx, &v)
 	case "input_required":
 		err = t.show(ctx, &v)
 	case "completed", "failed":
@@ -140,13 +144,14 @@ func (t *Task) ask(ctx context.Context, method string) (result []byte, err error
 	}
 }
 
-// request sends a request about the task. One whose session is gone is gone with it.
+// request sends a request about the task. One whose session is gone is gone with it. What reads, and is answered by a status of 5xx as while a server is
+// replaced, has no answer: it may be asked for again.
 func (t *Task) request(ctx context.Context, method string) (message []byte, err error) {
 	message, err = t.l.Call(ctx, t.who.Out, method, map[string]any{"taskId": t.core})
 	answer, refused := errors.AsType[*session.Refusal](err)
 	switch {
 	case !refused:
-		return message, err
+		return message, unanswered(err)
 	case outbound.DeniesSession(answer.Status) && (t.l.ID == "" || t.l.IsDenied(ctx, t.who.Out)):
 		t.l.ForgetTask(t.core)
 		return nil, mcp.ErrUnknownTask
@@ -154,6 +159,18 @@ func (t *Task) request(ctx context.Context, method string) (message []byte, err 
 		return nil, answer.OfCredentials()
 	case answer.Status == wire.StatusTooManyRequests, answer.Status == wire.StatusServiceUnavailable:
 		return nil, fault.Unavailable(mcp.ReasonOverloaded, "the server does not answer now")
+	case method != mcp.MethodCancelTask && outbound.MayPass(answer.Status):
+		return nil, &exchange.SendError{Err: fmt.Errorf("HTTP %d", answer.Status), Sent: true}
 	}
 	return nil, fault.BadUpstream
+}
+
+// unanswered is err as one of a request that has no answer, where that broke off.
+func unanswered(err error) error {
+	_, worded := errors.AsType[*mcp.Error](err)
+	_, unsaid := errors.AsType[*exchange.SendError](err)
+	if err == nil || worded || unsaid {
+		return err
+	}
+	return &exchange.SendError{Err: err, Sent: true, TimedOut: exchange.IsTimeout(err)}
 }

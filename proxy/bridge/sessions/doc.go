@@ -14,7 +14,7 @@
 //	session.go, level.go   a session: given back, lost; how much it says
 //	name.go                in whose name it is ended
 //	ear.go, heard.go       its GET stream
-//	early.go               what is asked there before any call
+//	early.go, taskasks.go  what is asked there before any call, and after it
 //	tasks.go, adopted.go   sessions that tasks live in, and other berths' sessions
 //	listener.go            who listens to sessions
 package sessions

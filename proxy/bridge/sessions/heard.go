@@ -10,7 +10,7 @@ import (
 )
 
 // hears does what a message of a session's means that came on no call's stream. A question is put to
-// the call that was begun last, and waits for the next one where there is none.
+// the call that was begun last, and waits for the next one where there is none, unless it is a task's.
 func (l *Session) hears(ctx context.Context, out *exchange.Request, message []byte) {
 	a, err := mcp.PeekAnswer(message, false)
 	switch {
@@ -18,17 +18,20 @@ func (l *Session) hears(ctx context.Context, out *exchange.Request, message []by
 	case a.Method == mcp.MethodPing && a.ID != nil:
 		_ = l.Tell(ctx, out, mcp.Response(a.ID, []byte("{}")))
 	case a.ID != nil && mcp.RelatedTask(message) != "":
-		l.pool.around.TaskAsks(ctx, out, l, a.ID, message)
+		l.taskAsks(ctx, out, mcp.RelatedTask(message), a.ID, message)
 	case a.ID != nil:
-		l.pool.mu.Lock()
-		asker := l.asker
-		l.noteGreeting(a.Method)
-		l.pool.mu.Unlock()
 		it := flow.Item{Message: message, Answer: a, Aside: true}
-		if (asker == nil || !asker.Asks || !asker.Hear(it)) && !l.keepAsked(it) {
+		switch taken, doubtful := l.askCall(it); {
+		case taken:
+		case doubtful:
 			_ = l.Tell(ctx, out, mcp.ErrorResponse(a.ID, rounds.ErrNobodyAsked.Object()))
+		case !l.keepAsked(it):
+			l.AskTask(ctx, out, l.onlyTask(), a.ID, message) // of several it could be any
 		}
 	default:
+		if a.Method == mcp.MethodCancelled {
+			l.withdrawAsked(ctx, mcp.CancelledID(message))
+		}
 		if a.Method == mcp.MethodToolsChanged {
 			l.pool.around.ToolsChanged()
 		}
@@ -42,6 +45,21 @@ func (l *Session) hears(ctx context.Context, out *exchange.Request, message []by
 		}
 		l.spread(message)
 	}
+}
+
+// askCall puts a question to the call that was begun last, if that may be asked. doubtful: it could be a task's of another caller.
+func (l *Session) askCall(it flow.Item) (taken, doubtful bool) {
+	forAll := l.pool.settings().Isolation == ForAll
+	l.pool.mu.Lock()
+	defer l.pool.mu.Unlock()
+	l.noteGreeting(it.Answer.Method)
+	switch {
+	case l.asker == nil || !l.asker.Asks:
+		return false, false
+	case forAll && l.hasUntold():
+		return false, true
+	}
+	return l.asker.Hear(it), false
 }
 
 // Spread has those who listen by the session hear a notification that came on a call's stream: servers tell of what has changed on

@@ -21,9 +21,12 @@ type Around interface {
 	// Opened is told what an upstream said of itself: the result of an initialize.
 	Opened(result []byte)
 
-	// TaskAsks is told that a task of the upstream's asks something on the stream of the session that it lives in. id is
-	// the raw JSON-RPC id of message; the upstream is answered in the name of who sends out.
-	TaskAsks(ctx context.Context, out *exchange.Request, s *Session, id, message []byte)
+	// TaskAsks is told that a task of the upstream's, which core names there, asks something on the stream of the session that it lives in.
+	// id is the raw JSON-RPC id of message; the upstream is answered in the name of who sends out.
+	TaskAsks(ctx context.Context, out *exchange.Request, s *Session, core string, id, message []byte)
+
+	// TaskWithdraws is told that the upstream wants no answer any more to what TaskAsks was told of under that id.
+	TaskWithdraws(ctx context.Context, s *Session, core string, id []byte)
 
 	// ToolsChanged is told when the upstream says that its tools have changed.
 	ToolsChanged()

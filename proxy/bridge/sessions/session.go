@@ -52,6 +52,7 @@ type Session struct {
 	asker      *flow.Flow    // of the call that was begun last, and may be asked; nil: there is none
 
 	tasks map[string]keptTask // that were made in it
+	asked []taskQuestion      // what they have asked on the session's own stream, the last of it
 }
 
 // GiveBack ends a use of the session, which the upstream may have lost.
@@ -62,7 +63,7 @@ func (l *Session) GiveBack(lost bool) {
 	if l.users == 0 {
 		l.alone, l.idle = false, time.Now()
 		l.last = settled(l.last)
-		if l.gone {
+		if l.gone && (l.adopted == 0 || !l.hasTasks()) {
 			l.cover() // nobody else will
 		}
 	}
@@ -91,6 +92,7 @@ func (l *Session) endAdopted() {
 		time.AfterFunc(d, l.endAdopted)
 		return
 	}
+	l.StopListening()
 	l.End(context.Background())
 }
 
@@ -170,7 +172,7 @@ func (l *Session) Answer(out *exchange.Request, id []byte, asks bool) *flow.Flow
 	return fl
 }
 
-// Leave ends a flow, and that its call is asked anything.
+// Leave ends a flow, and that its call is asked anything here.
 func (l *Session) Leave(fl *flow.Flow) {
 	fl.Stop()
 	l.pool.mu.Lock()

@@ -1,0 +1,107 @@
+package sessions
+
+import (
+	"bytes"
+	"context"
+	"slices"
+
+	"berth/internal/exchange"
+	"berth/internal/mcp"
+	"berth/internal/mcp/inquiry"
+	"berth/proxy/bridge/flow"
+	"berth/proxy/bridge/rounds"
+)
+
+// taskQuestion is under which id a task has asked something on the session's own stream.
+type taskQuestion struct {
+	core string
+	id   []byte
+}
+
+// maxAsked bounds how many of them are remembered.
+const maxAsked = 4 * inquiry.MaxInputs
+
+// AskTask has a question that is put to no call be the task's that core names. "": it is refused.
+func (l *Session) AskTask(ctx context.Context, out *exchange.Request, core string, id, message []byte) {
+	refusal := inquiry.Unaskable(message)
+	if core == "" || l.pool.settings().Isolation == ForAll && asksForRoots(message) { // roots would be others' as well
+		refusal = rounds.ErrNobodyAsked
+	}
+	if refusal != nil {
+		_ = l.Tell(ctx, out, mcp.ErrorResponse(id, refusal.Object()))
+		return
+	}
+	l.taskAsks(ctx, out, core, id, message)
+}
+
+func asksForRoots(message []byte) bool {
+	a, err := mcp.PeekAnswer(message, false)
+	return err == nil && a.Method == inquiry.MethodListRoots
+}
+
+// taskAsks notes what a task asks.
+func (l *Session) taskAsks(ctx context.Context, out *exchange.Request, core string, id, message []byte) {
+	l.pool.mu.Lock()
+	if len(l.asked) == maxAsked {
+		l.asked = slices.Delete(l.asked, 0, 1)
+	}
+	l.asked = append(l.asked, taskQuestion{core, bytes.Clone(id)})
+	l.pool.mu.Unlock()
+	l.pool.around.TaskAsks(ctx, out, l, core, id, message)
+}
+
+// withdrawAsked has a task ask no more what the server wants no answer to.
+func (l *Session) withdrawAsked(ctx context.Context, id []byte) {
+	l.pool.mu.Lock()
+	i := slices.IndexFunc(l.asked, func(q taskQuestion) bool { return mcp.IDKey(q.id) == mcp.IDKey(id) })
+	if i < 0 {
+		l.pool.mu.Unlock()
+		return
+	}
+	q := l.asked[i]
+	l.asked = slices.Delete(l.asked, i, i+1)
+	l.pool.mu.Unlock()
+	l.pool.around.TaskWithdraws(ctx, l, q.core, q.id)
+}
+
+// onlyTask is the one task that lives in the session, as the server knows it; "": there is none, or there are several. One whose end was
+// told asks nothing any more.
+func (l *Session) onlyTask() (only string) {
+	l.pool.mu.Lock()
+	defer l.pool.mu.Unlock()
+	l.tasksLive()
+	for core, task := range l.tasks {
+		switch {
+		case task.told:
+		case only != "":
+			return ""
+		default:
+			only = core
+		}
+	}
+	return only
+}
+
+// Over is Leave of a call that has ended. What was asked on the session's own stream meanwhile, and was put to nobody, is of the task that
+// the call has become, which core names, or with "" refused.
+func (l *Session) Over(fl *flow.Flow, core string) {
+	l.Leave(fl)
+	var asked []flow.Item
+	for _, it := range fl.TakeInbox() {
+		switch {
+		case it.Answer.Method == mcp.MethodCancelled:
+			gone := mcp.IDKey(mcp.CancelledID(it.Message))
+			asked = slices.DeleteFunc(asked, func(q flow.Item) bool { return mcp.IDKey(q.Answer.ID) == gone })
+		case it.Answer.ID != nil:
+			asked = append(asked, it)
+		}
+	}
+	if len(asked) == 0 {
+		return
+	}
+	go func() {
+		for _, it := range asked {
+			l.AskTask(context.Background(), l.name(), core, it.Answer.ID, it.Message)
+		}
+	}()
+}
