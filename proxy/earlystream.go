@@ -14,7 +14,7 @@ import (
 // nothing is to be opened. Pages of browsers get none: which of them may read an answer
 // only the upstream can say (see package reply), and it has not answered.
 func earlyStream(out *reply.Writer, face *tasks.Face, c *inbound.Call) *reply.Early {
-	if out.Early == nil && face.Rule(c) != nil && !c.HTTP.Header.Has("Origin") && c.HTTP.Header.Accepts(wire.Events) {
+	if out.Early == nil && face.Rule(c) != nil && !c.HTTP.Header.Has("Origin") && c.HTTP.Header.Streams() {
 		out.BeginEarly(c.Single().ProgressToken)
 	}
 	return out.Early

@@ -38,7 +38,7 @@ var asking = []string{mcp.MethodCallTool, mcp.MethodGetPrompt, mcp.MethodReadRes
 
 // streams reports whether a call is answered by a stream.
 func streams(m *mcp.Call, header *wire.Header) bool {
-	if !header.Accepts(wire.Events) {
+	if !header.Streams() {
 		return false
 	}
 	return slices.Contains(asking, m.Method) || len(m.ProgressToken) > 0 || !mcp.IsKnownMethod(m.Method)

@@ -314,12 +314,12 @@ func TestCallsOfASessionAreBounded(t *testing.T) {
 	})
 }
 
-// A client is answered by a stream where it takes one, which the weights in its Accept have a say in (RFC 9110, 12.5.1).
-func TestACallIsAnsweredByAStreamWhereItsClientTakesOne(t *testing.T) {
+// A client is answered by a stream where it names one, which the weights in its Accept have a say in (RFC 9110, 12.5.1).
+func TestACallIsAnsweredByAStreamWhereItsClientNamesOne(t *testing.T) {
 	for accept, want := range map[string]bool{
 		"application/json, text/event-stream":     true,
 		"Text/Event-Stream;q=0.1":                 true,
-		"*/*":                                     true,
+		"*/*":                                     false,
 		"application/json":                        false,
 		"application/json, text/event-stream;q=0": false,
 		"application/json;x=text/event-stream":    false,

@@ -163,8 +163,8 @@ func TestTheStandingStream(t *testing.T) {
 // A server may answer 1 with "1" or 1.0, and tell the id of an answer that cannot be read last.
 func TestAnswersAreOfTheirCallHoweverTheyTellItsID(t *testing.T) {
 	for said, want := range map[string]string{
-		`{"jsonrpc":"2.0","id":"ID","result":{}}`:                                    `"id":7,"result"`,
-		`{"jsonrpc":"2.0","id":ID.0,"result":{}}`:                                    `"id":7,"result"`,
+		`{"jsonrpc":"2.0","id":"ID","result":{}}`:                       `"id":7,"result"`,
+		`{"jsonrpc":"2.0","id":ID.0,"result":{}}`:                       `"id":7,"result"`,
 		`{"jsonrpc":"2.0","result":{"a":1},"result":{},"id":ID}`:        `"id":7,"error"`,
 		`{"jsonrpc":"2.0","result":{"a":1},"result":{},"id":"ID"}`:      `"id":7,"error"`,
 		`[{"jsonrpc":"2.0","result":{"a":1},"result":{},"id":"ID"}]`:    `"id":7,"error"`,

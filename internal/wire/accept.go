@@ -14,18 +14,34 @@ const (
 	bothTypes = JSON + ", " + Events
 )
 
-// named is how specifically a media range names a type that it spells out.
-const named = 3
+// How specifically a media range names a type: by itself, among its family, or among all.
+const (
+	byAll = iota + 1
+	byFamily
+	byItself
+)
 
 // Accepts reports whether a client takes an answer of a type, one of the above: of the
 // ranges in Accept the most specific one counts, and a weight of 0 refuses (RFC 9110,
 // 12.5.1). Without an Accept it is not counted on, as clients must name the types
 // (2025-11-25 and 2026-07-28, "Sending Messages to the Server").
 func (h *Header) Accepts(media string) bool {
+	accepted, _ := h.accepts(media)
+	return accepted
+}
+
+// Streams reports whether a client is to be given an event stream where JSON would do as well: it must name them. Who takes
+// anything (*/*), which curl and the fetch of browsers say by themselves, may read none.
+func (h *Header) Streams() bool {
+	accepted, specific := h.accepts(Events)
+	return accepted && (specific > byAll || !h.Accepts(JSON))
+}
+
+// accepts is Accepts, and tells how specifically the range that counts names the type, 0 if none does.
+func (h *Header) accepts(media string) (accepted bool, most int) {
 	if value, n := h.First("Accept"); n == 1 && value == bothTypes {
-		return true
+		return true, byItself
 	}
-	accepted, most := false, 0
 	for value := range h.Values("Accept") {
 		for part := range strings.SplitSeq(value, ",") {
 			of, parameters, _ := strings.Cut(part, ";")
@@ -34,7 +50,7 @@ func (h *Header) Accepts(media string) bool {
 			}
 		}
 	}
-	return accepted
+	return accepted, most
 }
 
 // names tells how specifically a media range names a type, 0 if not at all.
@@ -42,11 +58,11 @@ func names(media, wanted string) int {
 	family, _, _ := strings.Cut(wanted, "/")
 	switch strings.ToLower(strings.TrimSpace(media)) {
 	case wanted:
-		return named
+		return byItself
 	case family + "/*":
-		return 2
+		return byFamily
 	case "*/*":
-		return 1
+		return byAll
 	}
 	return 0
 }

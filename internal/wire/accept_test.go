@@ -21,3 +21,27 @@ func TestTheUsualAcceptSaysWhatItsSpellingsSay(t *testing.T) {
 		t.Error("it takes not both")
 	}
 }
+
+// Who takes anything is given no event stream where JSON would do: only one who refuses that.
+func TestAStreamIsForThoseWhoNameIt(t *testing.T) {
+	for accept, want := range map[string]bool{
+		bothTypes:                      true,
+		Events:                         true,
+		"text/*;q=0.1":                 true,
+		"*/*;q=0, " + Events:           true,
+		"*/*, " + JSON + ";q=0":        true,
+		"*/*":                          false,
+		JSON + ", */*":                 false,
+		"*/*, " + Events + ";q=0":      false,
+		"*/*;q=0, " + JSON + ";q=0":    false,
+		"":                             false,
+		"application/*, text/x, */*;a": false,
+	} {
+		if got := NewHeader("Accept", accept).Streams(); got != want {
+			t.Errorf("%q: got a stream: %v, want %v", accept, got, want)
+		}
+	}
+	if NewHeader().Streams() {
+		t.Error("a stream is given to who has no Accept")
+	}
+}

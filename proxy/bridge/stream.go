@@ -25,7 +25,7 @@ func (c *call) show(ctx context.Context, r *reading, first *flow.Item) (*wire.Re
 		defer timer.Stop()
 		s, err = r.next(ctx, timer.C)
 	}
-	if h := c.came.Header; h.Has("Accept") && !h.Accepts(wire.Events) {
+	if h := c.came.Header; h.Has("Accept") && !h.Streams() {
 		for err == nil && s.body == nil {
 			s, err = r.next(ctx, nil)
 		}

@@ -132,7 +132,7 @@ func TestAClientThatTakesNoStream(t *testing.T) {
 	for name, tc := range map[string]struct {
 		accept string
 		all    int
-	}{"json": {"application/json", 1}, "no weight": {"*/*, text/event-stream;q=0", 1}, "any": {"*/*", 3}} {
+	}{"json": {"application/json", 1}, "no weight": {"*/*, text/event-stream;q=0", 1}, "any": {"*/*", 1}, "all text": {"*/*, text/*", 3}} {
 		u := tool(kind{}, func(k *running) {
 			k.progress(1)
 			time.Sleep(2 * patience)

@@ -85,7 +85,7 @@ func (w *resultWait) follow() error {
 
 // open gives the client the beginning of a stream, if it takes one.
 func (w *resultWait) open() error {
-	if !w.HTTP.Header.Accepts(wire.Events) {
+	if !w.HTTP.Header.Streams() {
 		return nil
 	}
 	w.Out.OwnStreamHeaders()

@@ -73,7 +73,7 @@ func (l *Session) onlyTask() (only string) {
 	for core, task := range l.tasks {
 		switch {
 		case task.told:
-		case only != "":
+		case only != "", core == othersTasks:
 			return ""
 		default:
 			only = core

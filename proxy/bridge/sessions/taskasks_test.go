@@ -1,0 +1,39 @@
+package sessions
+
+import (
+	"testing"
+	"time"
+
+	"berth/proxy/bridge/legacy"
+)
+
+// What is asked of nobody is a task's where that alone can be meant: none whose end was told, and none beside what another berth knows of.
+func TestAQuestionIsOfTheOneTaskThatLives(t *testing.T) {
+	pool := NewPool(func() Settings { return Settings{Most: 1} }, nil)
+	soon := time.Now().Add(time.Minute)
+	for name, tc := range map[string]struct {
+		tasks, told []string
+		others      time.Duration
+		want        string
+	}{
+		"none":                     {},
+		"one":                      {tasks: []string{"a"}, want: "a"},
+		"several":                  {tasks: []string{"a", "b"}},
+		"one beside another's end": {tasks: []string{"a", "b"}, told: []string{"b"}, want: "a"},
+		"others'":                  {others: time.Minute},
+		"one beside others'":       {tasks: []string{"a"}, others: time.Minute},
+	} {
+		for range 20 { // a map has no order
+			l := pool.Adopt(legacy.Session{}, 0, tc.others)
+			for _, core := range tc.tasks {
+				l.KeepTask(core, soon)
+			}
+			for _, core := range tc.told {
+				l.tasks[core] = keptTask{until: soon, told: true}
+			}
+			if got := l.onlyTask(); got != tc.want {
+				t.Fatalf("%s: got %q, want %q", name, got, tc.want)
+			}
+		}
+	}
+}
