@@ -1,3 +1,5 @@
+//go:build e2e
+
 package storage_test
 
 import (
@@ -14,7 +16,6 @@ import (
 // The sentinel that leads a fail-over names the new master to those who listen when all replicas follow it, and the former one takes
 // writes until then. A store goes to the new one with the first sentinel that names it, and is in doubt, as it is not when it is new.
 func TestTheFirstSentinelThatNamesAnotherMasterIsHeard(t *testing.T) {
-	t.Parallel()
 	sentinels := redistest.StartSentinels(t, 2)
 	s := open(t, sentinels.URL(), storage.Options{Timeout: patient})
 	var told atomic.Int64
