@@ -2,6 +2,7 @@ package proxy_test
 
 import (
 	"encoding/base64"
+	"strings"
 	"testing"
 )
 
@@ -44,6 +45,10 @@ func TestContradictionsReachNoUpstream(t *testing.T) {
 				t.Errorf("got %v, want 400 -32020 with the request's id", r)
 			}
 		})
+	}
+	long := `{"jsonrpc":"2.0","id":` + strings.Repeat("1", 1025) + `,"method":"ping"}`
+	if r := b.post(long, modernHeader("tools/call", "greet")...); r.status != 400 || r.parsed().ID != nil {
+		t.Errorf("an id that nobody is told: got %.200v, want 400 without it", r)
 	}
 	if n := b.contacted() - before; n != 0 {
 		t.Errorf("upstreams saw %d requests, want none", n)

@@ -32,7 +32,9 @@ func isFitForSession(id string, limit int) bool {
 // Classify peeks at the body and holds the headers against it.
 func (x Arrival) Classify() error {
 	id, refusal := x.Message.Peek(x.Body, x.Table.Limits.Batch)
-	x.ID = id
+	if len(id) <= maxRequestID {
+		x.ID = id
+	}
 	if refusal != nil {
 		x.InArray, x.Message = x.Message.Batch, mcp.Message{}
 		return refusal
