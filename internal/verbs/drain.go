@@ -74,7 +74,7 @@ func upstreamsCommand() *cli.Command {
 					return err
 				}
 				if told.Partial != "" {
-					fmt.Fprintln(c.App.ErrWriter, told.Partial)
+					fmt.Fprintln(c.App.ErrWriter, plain(told.Partial))
 				}
 				return o.print(told, func(w io.Writer) error { return tellUpstream(w, told) })
 			}
@@ -87,7 +87,7 @@ func upstreamsCommand() *cli.Command {
 				return err
 			}
 			if all.Partial != "" {
-				fmt.Fprintln(c.App.ErrWriter, all.Partial)
+				fmt.Fprintln(c.App.ErrWriter, plain(all.Partial))
 			}
 			return o.print(all, func(w io.Writer) error { return tellAll(w, all.Upstreams) })
 		},

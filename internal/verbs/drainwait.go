@@ -59,7 +59,7 @@ func (o *operator) awaitDrained(ctx context.Context, path string, limit time.Dur
 			status = next
 			if line := statusLine(status); line != told && !o.json {
 				told = line
-				fmt.Fprintln(o.out, time.Now().Format(time.TimeOnly), line)
+				fmt.Fprintln(o.out, time.Now().Format(time.TimeOnly), plain(line))
 			}
 		}
 		o.waits(err)

@@ -13,8 +13,8 @@ func TestNothingThatIsToldSteersATerminal(t *testing.T) {
 	const odd = "t\u202eD\u2066O\u200bP\u2028X\ufeffY\U000e0041Z\x1b[2J"
 	status := api.MayStop{Pool: "p", Name: "a", URL: "http://a/" + odd, Items: []drain.Item{{Kind: "task", ID: odd, Tool: odd, Caller: odd}}}
 	d := &double{answers: map[string]any{
-		"GET /v1/upstreams/p/a":    api.Upstream{MayStop: status},
-		"GET /v1/upstreams":        api.Upstreams{Upstreams: []api.Upstream{{MayStop: status}}},
+		"GET /v1/upstreams/p/a":    api.Upstream{MayStop: status, Partial: odd},
+		"GET /v1/upstreams":        api.Upstreams{Partial: odd, Upstreams: []api.Upstream{{MayStop: status}}},
 		"GET /v1/troubles/orphans": api.Events{Events: []api.Event{{What: "holder_lost", ID: odd}}},
 		"GET /v1/tasks/t":          api.TaskDetail{Task: api.Task{ID: odd, State: "failed", Message: odd}},
 	}}
