@@ -17,4 +17,5 @@
 //	early.go, taskasks.go  what is asked there before any call, and after it
 //	tasks.go, adopted.go   sessions that tasks live in, and other berths' sessions
 //	listener.go            who listens to sessions
+//	resources.go           the resources that they listen for
 package sessions

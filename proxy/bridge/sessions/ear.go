@@ -199,7 +199,7 @@ func (e *ear) forget() bool {
 		return false
 	}
 	e.last = ""
-	l.misses()
+	l.pool.misses(l)
 	return true
 }
 
@@ -213,7 +213,7 @@ func (l *Session) deafen(lost, stood bool) {
 	case lost:
 		l.remove()
 	case stood:
-		l.misses()
+		l.pool.misses(l)
 	}
 }
 

@@ -46,22 +46,24 @@ func (l *Session) reviewEarly(before *flow.Flow) {
 		l.pool.mu.Unlock()
 		return
 	}
-	early := l.takeEarly()
+	early := l.early.take()
 	l.pool.mu.Unlock()
 	for _, it := range early {
 		_ = l.Tell(context.Background(), l.name(), mcp.ErrorResponse(it.Answer.ID, rounds.ErrNobodyAsked.Object()))
 	}
 }
 
-// takeEarly takes what is kept. The caller holds Pool.mu.
-func (l *Session) takeEarly() (early []flow.Item) {
-	early, l.early = l.early, nil
-	return early
+// questions wait for a call that may be asked them. Pool.mu guards them.
+type questions []flow.Item
+
+func (q *questions) take() (all []flow.Item) {
+	all, *q = *q, nil
+	return all
 }
 
-// withdrawEarly drops what the server wants no answer to any more. The caller holds Pool.mu.
-func (l *Session) withdrawEarly(id []byte) {
-	l.early = slices.DeleteFunc(l.early, func(it flow.Item) bool { return mcp.IDKey(it.Answer.ID) == mcp.IDKey(id) })
+// withdraw drops what the server wants no answer to any more.
+func (q *questions) withdraw(id []byte) {
+	*q = slices.DeleteFunc(*q, func(it flow.Item) bool { return mcp.IDKey(it.Answer.ID) == mcp.IDKey(id) })
 }
 
 // noteGreeting notes what the server asks before any call that may be asked something: it asks new sessions for roots, whatever they
@@ -106,5 +108,5 @@ func (l *Session) NoteAwaited() {
 func (l *Session) TakeEarly() []flow.Item {
 	l.pool.mu.Lock()
 	defer l.pool.mu.Unlock()
-	return l.takeEarly()
+	return l.early.take()
 }

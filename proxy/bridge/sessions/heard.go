@@ -38,7 +38,7 @@ func (l *Session) hears(ctx context.Context, out *exchange.Request, message []by
 		l.pool.mu.Lock()
 		defer l.pool.mu.Unlock()
 		if a.Method == mcp.MethodCancelled {
-			l.withdrawEarly(mcp.CancelledID(message))
+			l.early.withdraw(mcp.CancelledID(message))
 		}
 		if (a.Method == mcp.MethodLog && l.alone || a.Method == mcp.MethodCancelled) && l.asker != nil {
 			l.asker.Hear(flow.Item{Message: message, Answer: a, Aside: true}) // of the one call there
@@ -56,7 +56,7 @@ func (l *Session) askCall(it flow.Item) (taken, doubtful bool) {
 	switch {
 	case l.asker == nil || !l.asker.Asks:
 		return false, false
-	case forAll && l.hasUntold():
+	case forAll && l.tasks.untold():
 		return false, true
 	}
 	return l.asker.Hear(it), false

@@ -1,12 +1,5 @@
 package sessions
 
-import (
-	"context"
-
-	"berth/internal/exchange"
-	"berth/internal/mcp"
-)
-
 // Listener hears what the upstream tells on the streams of sessions that is of no call. It may not call the pool.
 type Listener interface {
 	Hear(from *Session, message []byte)
@@ -41,12 +34,12 @@ func (p *Pool) Unsubscribe(whose string, li Listener) {
 	}
 }
 
-// misses has those who listen by the session end: what is told there is not heard, or was not. The caller holds Pool.mu.
-func (l *Session) misses() {
+// misses has those who listen by a session end: what is told there is not heard, or was not. The caller holds p.mu.
+func (p *Pool) misses(l *Session) {
 	if l.shelf == nil {
 		return
 	}
-	for li, own := range l.pool.listeners[l.shelf.whose] {
+	for li, own := range p.listeners[l.shelf.whose] {
 		if own == l {
 			li.Lose()
 		}
@@ -61,44 +54,4 @@ func (p *Pool) sessionsOf(whose string) (sessions []*Session) {
 		}
 	}
 	return sessions
-}
-
-// Subscribe has the session told of a resource. Several may want that.
-func (l *Session) Subscribe(ctx context.Context, out *exchange.Request, uri string) bool {
-	select {
-	case l.subscribing <- struct{}{}:
-	case <-ctx.Done():
-		return false
-	}
-	defer func() { <-l.subscribing }()
-	if ctx.Err() != nil {
-		return false
-	}
-	if l.subscribed[uri] == 0 {
-		if err := l.say(ctx, out, mcp.MethodSubscribe, uri); err != nil {
-			if ctx.Err() != nil { // it may be granted all the same
-				_ = l.say(context.WithoutCancel(ctx), out, mcp.MethodUnsubscribe, uri)
-			}
-			return false
-		}
-	}
-	l.subscribed[uri]++
-	return true
-}
-
-// Unsubscribe undoes Subscribe of each of the uris. Nobody subscribes before the upstream has heard that.
-func (l *Session) Unsubscribe(ctx context.Context, out *exchange.Request, uris []string) {
-	l.subscribing <- struct{}{}
-	defer func() { <-l.subscribing }()
-	for _, uri := range uris {
-		if l.subscribed[uri]--; l.subscribed[uri] == 0 {
-			delete(l.subscribed, uri)
-			_ = l.say(ctx, out, mcp.MethodUnsubscribe, uri)
-		}
-	}
-}
-
-func (l *Session) say(ctx context.Context, out *exchange.Request, method, uri string) error {
-	_, err := l.Ask(ctx, out, method, map[string]any{"uri": uri})
-	return err
 }

@@ -56,8 +56,9 @@ func (p *Pool) openSession(ctx context.Context, at *legacy.Upstream, b *Borrower
 	as := b.placed(at, place)
 	l := &Session{
 		Session: legacy.Session{At: at, Opened: legacy.OwnPost(as, nil)}, pool: p, shelf: s, Declares: b.Client.Declares(), Place: place, level: -1,
-		setting: make(chan struct{}, 1), subscribing: make(chan struct{}, 1), subscribed: map[string]int{},
+		setting: make(chan struct{}, 1),
 	}
+	l.Resources = newResources(&l.Session)
 	ctx, cancel := context.WithTimeout(ctx, session.Limit(at.Endpoint()))
 	defer cancel()
 	_, err := at.Opener(as).Open(ctx, at.Upstream, session.Opening{

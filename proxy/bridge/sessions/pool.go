@@ -78,7 +78,7 @@ func (p *Pool) TakeIdle(since time.Time) (idle []*Session) {
 	defer p.mu.Unlock()
 	for _, s := range p.shelves {
 		for _, l := range slices.Clone(s.loans) {
-			if l.users == 0 && (l.idle.Before(since) || l.isSpent()) && !l.hasTasks() {
+			if l.users == 0 && (l.idle.Before(since) || l.isSpent()) && !l.tasks.any() {
 				l.remove()
 				idle = append(idle, l)
 			}

@@ -9,9 +9,9 @@ import (
 // endIdle makes room for a session where as many are open as may be: the one ends that nobody has used for the longest time; one whose tasks
 // have been told of where there is no other. It reports false where all are in use. The caller holds Pool.mu.
 func (p *Pool) endIdle() bool {
-	oldest := p.oldestIdle((*Session).hasTasks)
+	oldest := p.oldestIdle(keptTasks.any)
 	if oldest == nil {
-		oldest = p.oldestIdle((*Session).hasUntold)
+		oldest = p.oldestIdle(keptTasks.untold)
 	}
 	if oldest == nil {
 		return false
@@ -23,10 +23,10 @@ func (p *Pool) endIdle() bool {
 
 // oldestIdle returns, of the sessions that are not used, and not needed, the one that nobody has used for the longest time; nil: there is none.
 // The caller holds Pool.mu.
-func (p *Pool) oldestIdle(needed func(*Session) bool) (oldest *Session) {
+func (p *Pool) oldestIdle(needed func(keptTasks) bool) (oldest *Session) {
 	for _, s := range p.shelves {
 		for _, l := range s.loans {
-			if l.users == 0 && !l.parked && !needed(l) && (oldest == nil || l.idle.Before(oldest.idle)) {
+			if l.users == 0 && !l.parked && !needed(l.tasks) && (oldest == nil || l.idle.Before(oldest.idle)) {
 				oldest = l
 			}
 		}

@@ -26,10 +26,8 @@ type Session struct {
 	setting chan struct{} // holds one while the level is set, or found to be so; guards the field below
 	silent  time.Time     // when the server gave no answer to that last
 
-	listed atomic.Bool // its tools were learned
-
-	subscribing chan struct{}  // holds one while a resource is subscribed to, or no more; guards the field below
-	subscribed  map[string]int // how many listen for a resource
+	Listed    atomic.Bool // its tools were learned
+	Resources *Resources  // nil: it stands on no shelf
 
 	// Pool.mu guards these.
 	users int
@@ -45,14 +43,14 @@ type Session struct {
 	greeted    bool          // its server had the time to ask what it asks of every session
 	called     bool          // a call that may be asked was begun
 	askedRoots bool          // its server has asked for roots, before any call or what its client has not declared
-	early      []flow.Item   // what the server asks that no call could be asked so far
+	early      questions     // what the server asks that no call could be asked so far
 	adopted    time.Duration // how long after its use it is ended, since another berth has opened it, for a call that goes on here
 	ear        *ear          // who reads its GET stream; nil: nobody
 	deaf       bool          // it has none
 	asker      *flow.Flow    // of the call that was begun last, and may be asked; nil: there is none
 
-	tasks map[string]keptTask // that were made in it
-	asked []taskQuestion      // what they have asked on the session's own stream, the last of it
+	tasks keptTasks      // that were made in it
+	asked []taskQuestion // what they have asked on the session's own stream, the last of it
 }
 
 // GiveBack ends a use of the session, which the upstream may have lost.
@@ -63,12 +61,12 @@ func (l *Session) GiveBack(lost bool) {
 	if l.users == 0 {
 		l.alone, l.idle = false, time.Now()
 		l.last = settled(l.last)
-		if l.gone && (l.adopted == 0 || !l.hasTasks()) {
+		if l.gone && (l.adopted == 0 || !l.tasks.any()) {
 			l.cover() // nobody else will
 		}
 	}
 	l.shelf.tell()
-	if !l.gone && (lost || l.users == 0 && l.isSpent() && !l.hasTasks()) {
+	if !l.gone && (lost || l.users == 0 && l.isSpent() && !l.tasks.any()) {
 		l.remove()
 		l.retired = true
 	}
@@ -151,7 +149,7 @@ func (l *Session) remove() {
 		} else {
 			l.pool.open--
 		}
-		l.misses() // what was subscribed to in it is lost
+		l.pool.misses(l) // what was subscribed to in it is lost
 		s.loans = slices.DeleteFunc(s.loans, func(other *Session) bool { return other == l })
 		s.settle()
 	}

@@ -66,7 +66,7 @@ func (s *shelf) endThose(meant func(*Session) bool) {
 			continue
 		}
 		l.leaves = true
-		if l.users == 0 && !l.hasTasks() {
+		if l.users == 0 && !l.tasks.any() {
 			l.remove()
 			go l.End(context.Background())
 		}

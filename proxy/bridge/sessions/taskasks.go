@@ -64,22 +64,11 @@ func (l *Session) withdrawAsked(ctx context.Context, id []byte) {
 	l.pool.around.TaskWithdraws(ctx, l, q.core, q.id)
 }
 
-// onlyTask is the one task that lives in the session, as the server knows it; "": there is none, or there are several. One whose end was
-// told asks nothing any more.
-func (l *Session) onlyTask() (only string) {
+// onlyTask is the one task that lives in the session; "": see keptTasks.only.
+func (l *Session) onlyTask() string {
 	l.pool.mu.Lock()
 	defer l.pool.mu.Unlock()
-	l.tasksLive()
-	for core, task := range l.tasks {
-		switch {
-		case task.told:
-		case only != "", core == othersTasks:
-			return ""
-		default:
-			only = core
-		}
-	}
-	return only
+	return l.tasks.only()
 }
 
 // Over is Leave of a call that has ended. What was asked on the session's own stream meanwhile, and was put to nobody, is of the task that

@@ -31,7 +31,7 @@ func TestAQuestionIsOfTheOneTaskThatLives(t *testing.T) {
 			for _, core := range tc.told {
 				l.tasks[core] = keptTask{until: soon, told: true}
 			}
-			if got := l.onlyTask(); got != tc.want {
+			if got := l.tasks.only(); got != tc.want {
 				t.Fatalf("%s: got %q, want %q", name, got, tc.want)
 			}
 		}

@@ -14,29 +14,14 @@ const maxTasks = 1000
 // once more, at another berth.
 const outcomeKept = 2 * time.Minute
 
-// keptTask is a task that keeps its session open.
-type keptTask struct {
-	until time.Time
-	told  bool // its end was
-}
-
 // KeepTask keeps the session open for a task of its own until that has ended or expired.
 func (l *Session) KeepTask(core string, until time.Time) {
 	l.pool.mu.Lock()
 	defer l.pool.mu.Unlock()
 	if l.tasks == nil {
-		l.tasks = map[string]keptTask{}
+		l.tasks = keptTasks{}
 	}
-	l.tasks[core] = keptTask{until: until}
-	if len(l.tasks) > maxTasks {
-		first := core
-		for other, task := range l.tasks {
-			if task.until.Before(l.tasks[first].until) {
-				first = other
-			}
-		}
-		delete(l.tasks, first)
-	}
+	l.tasks.keep(core, until)
 }
 
 // TellTask notes that the end of a task is being told: that keeps the session open for a while yet, and not where others need its place. A
@@ -44,19 +29,11 @@ func (l *Session) KeepTask(core string, until time.Time) {
 func (l *Session) TellTask(core string) {
 	l.pool.mu.Lock()
 	defer l.pool.mu.Unlock()
-	task, kept := l.tasks[core]
-	switch {
-	case !kept || task.told:
-		return
-	case l.parked, resident.Is(l.At.URL):
+	if l.parked || resident.Is(l.At.URL) {
 		delete(l.tasks, core)
 		return
 	}
-	if end := time.Now().Add(outcomeKept); end.Before(task.until) {
-		task.until = end
-	}
-	task.told = true
-	l.tasks[core] = task
+	l.tasks.tell(core)
 }
 
 // ForgetTask undoes KeepTask.
@@ -66,13 +43,65 @@ func (l *Session) ForgetTask(core string) {
 	delete(l.tasks, core)
 }
 
-// hasTasks reports whether tasks keep the session open, as far as this berth knows. The caller holds
-// p.mu.
-func (l *Session) hasTasks() bool { return l.tasksLive() > 0 }
+// TasksLive is for how long tasks keep the session open, as far as this berth knows.
+func (l *Session) TasksLive() time.Duration {
+	l.pool.mu.Lock()
+	defer l.pool.mu.Unlock()
+	return l.tasks.live()
+}
 
-// hasUntold reports whether it would be lost with the session what a task comes to. The caller holds Pool.mu.
-func (l *Session) hasUntold() bool {
-	for _, task := range l.tasks {
+// keptTasks are those that keep a session open, by their servers' ids. Pool.mu guards them.
+type keptTasks map[string]keptTask
+
+type keptTask struct {
+	until time.Time
+	told  bool // its end was
+}
+
+func (k keptTasks) keep(core string, until time.Time) {
+	k[core] = keptTask{until: until}
+	if len(k) <= maxTasks {
+		return
+	}
+	first := core
+	for other, task := range k {
+		if task.until.Before(k[first].until) {
+			first = other
+		}
+	}
+	delete(k, first)
+}
+
+func (k keptTasks) tell(core string) {
+	task, kept := k[core]
+	if !kept || task.told {
+		return
+	}
+	if end := time.Now().Add(outcomeKept); end.Before(task.until) {
+		task.until = end
+	}
+	task.told = true
+	k[core] = task
+}
+
+// live is for how long they keep the session open. It forgets those that are over.
+func (k keptTasks) live() (longest time.Duration) {
+	for core, task := range k {
+		left := time.Until(task.until)
+		if left <= 0 {
+			delete(k, core)
+		}
+		longest = max(longest, left)
+	}
+	return longest
+}
+
+// any reports whether they keep it open at all.
+func (k keptTasks) any() bool { return k.live() > 0 }
+
+// untold reports whether it would be lost with the session what one of them comes to.
+func (k keptTasks) untold() bool {
+	for _, task := range k {
 		if !task.told && time.Until(task.until) > 0 {
 			return true
 		}
@@ -80,27 +109,18 @@ func (l *Session) hasUntold() bool {
 	return false
 }
 
-// TasksLive is for how long tasks keep the session open, as far as this berth knows.
-func (l *Session) TasksLive() time.Duration {
-	l.pool.mu.Lock()
-	defer l.pool.mu.Unlock()
-	return l.tasksLive()
-}
-
-// tasksLive is TasksLive for a caller that holds p.mu. It forgets those that are over.
-func (l *Session) tasksLive() (longest time.Duration) {
-	for core, task := range l.tasks {
-		left := time.Until(task.until)
-		if left <= 0 {
-			delete(l.tasks, core)
+// only is the one that lives; "": there is none, or there are several, or one of those that other berths know of. One whose end was told asks
+// nothing any more.
+func (k keptTasks) only() (only string) {
+	k.live()
+	for core, task := range k {
+		switch {
+		case task.told:
+		case only != "", core == othersTasks:
+			return ""
+		default:
+			only = core
 		}
-		longest = max(longest, left)
 	}
-	return longest
+	return only
 }
-
-// Listed reports whether the tools were learned that the session has.
-func (l *Session) Listed() bool { return l.listed.Load() }
-
-// NoteListed notes that they were.
-func (l *Session) NoteListed() { l.listed.Store(true) }

@@ -105,7 +105,7 @@ func (li *listener) leave() {
 		li.stop()
 		li.of.Server.Sessions.Unsubscribe(li.whose, li)
 		go func() {
-			li.l.Unsubscribe(context.Background(), li.of.Who.Out, li.uris)
+			li.l.Resources.Unsubscribe(context.Background(), li.of.Who.Out, li.uris)
 			li.l.GiveBack(false)
 		}()
 	})

@@ -91,7 +91,7 @@ func (li *listener) agree(ctx context.Context) (agreed listen.Filter) {
 
 // subscribe has the session told of a resource.
 func (li *listener) subscribe(ctx context.Context, uri string) bool {
-	granted := li.l.Subscribe(ctx, li.of.Who.Out, uri)
+	granted := li.l.Resources.Subscribe(ctx, li.of.Who.Out, uri)
 	if granted {
 		li.uris = append(li.uris, uri)
 	}

@@ -118,7 +118,7 @@ func (k *Known) NoteChanged() {
 // no tasks may call it. What is not listed is not judged. What was listed a while ago, or to another caller, is listed anew before a call is
 // refused. It returns what the tool says of tasks as well.
 func (k *Known) Check(ctx context.Context, call Call) (support string, refusal *mcp.Error) {
-	listed := call.Session.Listed()
+	listed := call.Session.Listed.Load()
 	tasks := offer.HasCoreTasks(call.Session.Result)
 	k.mu.Lock()
 	known := toolFacts{k.mirrors, k.supports}
@@ -197,7 +197,7 @@ func (k *Known) learn(ctx context.Context, call Call) toolFacts {
 	}
 	k.mirrors, k.supports, k.learned, k.silent = all.mirrors, all.supports, time.Now(), time.Time{}
 	k.last = list{call.Caller, k.learned, own}
-	call.Session.NoteListed() // whoever reads that finds the tools
+	call.Session.Listed.Store(true) // whoever reads that finds the tools
 	return own
 }
 
