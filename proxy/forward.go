@@ -171,7 +171,7 @@ func (x *request) forwardLeased(lease *routing.Lease, search *eraSearch) (done b
 		if search.goesOn(x, u, response) {
 			return false, nil
 		}
-		if err = x.relayAnswer(u, response); !x.isUnanswered(err) {
+		if err = x.relayAnswer(u, response); !isUnanswered(x.Call, err) {
 			return true, err
 		}
 		response, err = x.sendLast(u, err)
@@ -206,9 +206,9 @@ func (x *request) sendLast(u *routing.Upstream, err error) (*wire.Response, erro
 }
 
 // isUnanswered reports whether relaying the answer to what changes nothing has come to as much as if there were none.
-func (x *request) isUnanswered(err error) bool {
+func isUnanswered(c *inbound.Call, err error) bool {
 	_, unanswered := errors.AsType[*exchange.SendError](err)
-	return unanswered && x.ReadsOnly
+	return unanswered && c.ReadsOnly
 }
 
 // send sends the request to u once, now: began, unless nobody has looked at the clock, where it is zero.

@@ -5,11 +5,14 @@ import (
 	"berth/internal/mcp"
 	"berth/internal/mcp/offer"
 	"berth/internal/wire"
+	"berth/proxy/announce"
 	"berth/proxy/audit"
 	"berth/proxy/failover"
 	"berth/proxy/fault"
 	"berth/proxy/inbound"
+	"berth/proxy/lingering"
 	"berth/proxy/record"
+	"berth/proxy/reply"
 	"berth/routing"
 )
 
@@ -161,30 +164,30 @@ func (x *request) recordError(u *routing.Upstream, c *mcp.Call, a *mcp.Answer, s
 	x.rec.Code = a.ErrorCode
 	x.made.Disown(a)
 	if a.ErrorCode == mcp.CodeMethodNotFound {
-		if instead := x.insteadOfNoMethod(); instead != nil {
+		if instead := insteadOfNoMethod(x.p.announcers[x.Endpoint], x.Call, &x.Decision, &x.rec); instead != nil {
 			return instead, nil
 		}
 	}
 	instead, err = x.recorder.Error(u, c, a)
 	if instead == nil && err == nil && strict {
-		x.recorder.Failure(u, c, a, x.isUnread())
+		x.recorder.Failure(u, c, a, isUnread(x.out, x.reads))
 	}
 	return instead, err
 }
 
 // isUnread reports whether the client is there no more, so that what is answered is given to nobody.
-func (x *request) isUnread() bool {
-	_, lost := x.out.Given()
-	return lost || x.reads != nil && x.reads.HasLeft()
+func isUnread(out *reply.Writer, reads *lingering.Exchange) bool {
+	_, lost := out.Given()
+	return lost || reads != nil && reads.HasLeft()
 }
 
 // insteadOfNoMethod is what the client is told where the upstream has no method of what was announced; nil: it was not.
-func (x *request) insteadOfNoMethod() []byte {
-	if !x.p.announcers[x.Endpoint].Serves(x.Call, &x.Decision) {
+func insteadOfNoMethod(by *announce.Announcer, c *inbound.Call, at *routing.Decision, rec *audit.Record) []byte {
+	if !by.Serves(c, at) {
 		return nil
 	}
-	x.rec.Code = mcp.ErrUnknownTask.Code
-	return mcp.ErrUnknownTask.Body(x.ID)
+	rec.Code = mcp.ErrUnknownTask.Code
+	return mcp.ErrUnknownTask.Body(c.ID)
 }
 
 // recordTask notes what an answer tells of the task that was asked about. It fails if that is
@@ -195,7 +198,7 @@ func (x *request) recordTask(u *routing.Upstream, c *mcp.Call, a *mcp.Answer) er
 			return err
 		}
 	}
-	if x.recorder.Task(u, c, x.poll, a, x.isUnread()) {
+	if x.recorder.Task(u, c, x.poll, a, isUnread(x.out, x.reads)) {
 		x.rec.Does(audit.Told, "")
 	}
 	switch c.Method {

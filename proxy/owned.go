@@ -68,7 +68,7 @@ func (x *request) forwardOwned(u *routing.Upstream) error {
 				return x.leaveDenied(u, response, v)
 			}
 		}
-		if err = x.relayAnswer(u, response); !x.isUnanswered(err) {
+		if err = x.relayAnswer(u, response); !isUnanswered(x.Call, err) {
 			return err
 		}
 		response, err = x.sendLast(u, err)

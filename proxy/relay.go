@@ -47,7 +47,7 @@ func (x *request) relayAnswer(u *routing.Upstream, response *wire.Response) erro
 	}
 	x.announced = x.p.announcers[x.Endpoint].Answer(x.Call, &x.Decision, x.out, response)
 	if c := x.Single(); c != nil && outbound.LacksMethod(response, c.Method) {
-		if instead := x.insteadOfNoMethod(); instead != nil {
+		if instead := insteadOfNoMethod(x.p.announcers[x.Endpoint], x.Call, &x.Decision, &x.rec); instead != nil {
 			x.out.Respond(wire.StatusOK, instead)
 			return nil
 		}
@@ -67,14 +67,14 @@ func isStrict(c *inbound.Call, response *wire.Response) bool {
 	return response.Status == wire.StatusOK && c.MustBeClear
 }
 
-// brokenOff is what a request fails with whose answer broke off before any of it was released. A message in answer to what changes nothing is
-// as good as none then: it may be asked for again.
-func (x *request) brokenOff(shape exchange.Shape, err error) error {
-	if shape != exchange.JSON || !x.ReadsOnly {
+// brokenOff is what a request fails with whose answer broke off, as err says, before any of it was released. A message in answer to what
+// changes nothing is as good as none then: it may be asked for again.
+func brokenOff(c *inbound.Call, shape exchange.Shape, rec *audit.Record, err error) error {
+	if shape != exchange.JSON || !c.ReadsOnly {
 		return fault.BrokenOff(err)
 	}
 	lost := &exchange.SendError{Err: err, Sent: true}
-	x.rec.EndExchange(audit.ErrorType(lost))
+	rec.EndExchange(audit.ErrorType(lost))
 	return lost
 }
 
@@ -88,7 +88,7 @@ func (x *request) relayBody(u *routing.Upstream, response *wire.Response, shape 
 	x.announced.Read(reader, shape, response)
 	piece, err := x.out.FirstPiece(reader)
 	if err != nil && !errors.Is(err, io.EOF) {
-		return x.brokenOff(shape, err)
+		return brokenOff(x.Call, shape, &x.rec, err)
 	}
 	if x.out.TooLarge(int64(len(piece.Raw))) {
 		return fault.AnswerTooLarge

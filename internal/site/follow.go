@@ -2,6 +2,7 @@ package site
 
 import (
 	"context"
+	"crypto/sha256"
 	"errors"
 	"maps"
 	"slices"
@@ -36,16 +37,15 @@ func (s *Site) Follow(ctx context.Context, next config.Config) (config.Change, e
 		return config.Change{}, at("upgrade", err)
 	}
 	change.Applied = append(change.Applied, g.renewedSecrets(s.now.Load())...)
-	change.Restart = s.withStale(change.Restart, cfg)
+	change.Restart = withStale(change.Restart, s.secrets, cfg.StartSecrets())
 	s.use(g)
 	return change, nil
 }
 
-// withStale adds to keys that need a restart those whose files hold other secrets than at the start. cfg is what is in use.
-func (s *Site) withStale(keys []string, cfg config.Config) []string {
-	now := cfg.StartSecrets()
-	for _, key := range slices.Sorted(maps.Keys(s.secrets)) {
-		if now[key] != s.secrets[key] && !slices.Contains(keys, key) {
+// withStale adds to keys that need a restart those whose files hold other secrets now than at the start.
+func withStale(keys []string, atStart, now map[string][sha256.Size]byte) []string {
+	for _, key := range slices.Sorted(maps.Keys(atStart)) {
+		if now[key] != atStart[key] && !slices.Contains(keys, key) {
 			keys = append(keys, key)
 		}
 	}

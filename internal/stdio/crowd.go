@@ -19,7 +19,7 @@ func (s *Server) makeRoom(now time.Time) bool {
 	if len(s.sessions) < maxSessions {
 		return true
 	}
-	awaited := s.awaited(now)
+	awaited := s.peers.awaited(now)
 	unused := func(session *session) (time.Time, bool) {
 		return session.touched, session.isUnused(awaited)
 	}
@@ -41,12 +41,12 @@ func (s *Server) makePlace(caller string, now time.Time) <-chan struct{} {
 			has[whose(p.caller)]++
 		}
 	}
-	awaited := s.awaited(now)
+	awaited := s.peers.awaited(now)
 	var unused *peer
 	for p := range s.peers {
 		greedy := whose(p.caller)
 		isTheirs := greedy != "" && greedy != whose(caller) && has[greedy] > max(s.options.MaxProcesses/2, 1)
-		if isTheirs && p.isUnused(awaited) && (unused == nil || p.usedLast().Before(unused.usedLast())) {
+		if isTheirs && p.isUnused(awaited) && (unused == nil || usedLast(p).Before(usedLast(unused))) {
 			unused = p
 		}
 	}
@@ -77,7 +77,7 @@ func (p *peer) isUnused(awaited map[*session]bool) bool {
 }
 
 // usedLast is when a client last said something in a session of the process, or the last of them ended.
-func (p *peer) usedLast() time.Time {
+func usedLast(p *peer) time.Time {
 	last := p.touched
 	for session := range p.sessions {
 		if session.touched.After(last) {
@@ -94,14 +94,14 @@ func (s *session) isUnused(awaited map[*session]bool) bool {
 }
 
 // awaited are the sessions with a task that is waited for.
-func (s *Server) awaited(now time.Time) map[*session]bool {
-	all := map[*session]bool{}
-	for p := range s.peers {
+func (all peers) awaited(now time.Time) map[*session]bool {
+	sessions := map[*session]bool{}
+	for p := range all {
 		for _, made := range p.tasks {
 			if now.Before(made.awaited) {
-				all[made.session] = true
+				sessions[made.session] = true
 			}
 		}
 	}
-	return all
+	return sessions
 }

@@ -40,7 +40,7 @@ type peer struct {
 	over     bool
 	begun    time.Time
 	touched  time.Time // when its last session ended; before that when it was ready
-	odd      map[string]bool
+	odd      oddities
 
 	heard  atomic.Int64 // when it last wrote to stdout, in nanoseconds since begun
 	sign   *call        // by which it is asked for a sign of life; nil: it is not
@@ -77,7 +77,7 @@ func (s *Server) begin(opening []byte, pause time.Duration, place <-chan struct{
 	now := time.Now()
 	p := &peer{
 		server: s, ready: make(chan struct{}), opening: opening, quit: make(chan struct{}), calls: map[int64]*call{},
-		tasks: map[int64]*call{}, sessions: map[*session]struct{}{}, begun: now, touched: now, odd: map[string]bool{},
+		tasks: map[int64]*call{}, sessions: map[*session]struct{}{}, begun: now, touched: now, odd: oddities{},
 	}
 	s.peers[p] = struct{}{}
 	s.keepSweeping()
@@ -87,7 +87,7 @@ func (s *Server) begin(opening []byte, pause time.Duration, place <-chan struct{
 
 // primes reports whether streams begin with an event without data: clients of older versions may
 // take it for a message (2025-11-25, changelog).
-func (p *peer) primes() bool { return p.version >= mcp.VersionCoreTasks }
+func primes(version string) bool { return version >= mcp.VersionCoreTasks }
 
 func (p *peer) isReady() bool {
 	select {
@@ -113,19 +113,16 @@ func (p *peer) push(of *session, message []byte) error {
 	by, most := "", process.MaxQueued
 	if of != nil {
 		by = cmp.Or(of.caller, of.id)
-		if p.isShared(of) {
+		if p.server.options.Isolation == IsolateAll && haveOthers(p.sessions, of) {
 			most /= 2
 		}
 	}
 	return p.process.Push(oneLine(message), by, most)
 }
 
-// isShared reports whether there are sessions of others than this one's caller.
-func (p *peer) isShared(own *session) bool {
-	if p.server.options.Isolation != IsolateAll {
-		return false
-	}
-	for other := range p.sessions {
+// haveOthers reports whether there are sessions of others than this one's caller.
+func haveOthers(sessions map[*session]struct{}, own *session) bool {
+	for other := range sessions {
 		if other != own && (other.caller == "" || other.caller != own.caller) {
 			return true
 		}
@@ -186,9 +183,12 @@ func (p *peer) failCalls(failure *mcp.Error) {
 	}
 }
 
-// once reports whether a kind of oddity is seen for the first time.
-func (p *peer) once(oddity string) bool {
-	seen := p.odd[oddity]
-	p.odd[oddity] = true
+// oddities are the kinds of what was seen of a process that is not as it should be.
+type oddities map[string]bool
+
+// isNew reports whether a kind is seen for the first time.
+func (o oddities) isNew(kind string) bool {
+	seen := o[kind]
+	o[kind] = true
 	return !seen
 }

@@ -28,7 +28,7 @@ func (p *peer) question(message, id []byte, method string) {
 	asker, ambiguous := p.calls.asker(mcp.RelatedTask(message))
 	switch {
 	case ambiguous:
-		if p.once("ambiguous") {
+		if p.odd.isNew("ambiguous") {
 			p.server.options.Logger.Warn("stdio process asks while calls of several sessions are in flight: it is refused", "method", method)
 		}
 		p.refuse(id, "cannot tell which of several clients' calls asks: set isolation = \"session\", or a greater max_processes")

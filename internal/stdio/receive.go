@@ -72,7 +72,7 @@ func (p *peer) isGivenUp(from *process.Process, number int64) bool {
 
 // crossed tells, once a process, of an answer that nobody waits for. The caller holds the server's mutex.
 func (p *peer) crossed(from *process.Process) {
-	if p.once("crossed") {
+	if p.odd.isNew("crossed") {
 		from.Log.Info("stdio process answers what nobody has asked, or asked no more")
 	}
 }
@@ -109,7 +109,7 @@ func answeredAtLast(head, end []byte) (n int64) {
 // rubbish tells, once a process, of what is no message. What begins as one may be a result, which no log tells.
 func (p *peer) rubbish(from *process.Process, line []byte) {
 	p.server.mu.Lock()
-	first := p.once("rubbish")
+	first := p.odd.isNew("rubbish")
 	p.server.mu.Unlock()
 	if !first {
 		return
@@ -136,7 +136,7 @@ func (p *peer) hear(from *process.Process, message []byte) {
 		p.notification(message, a.Method)
 	case a.HasID():
 		p.response(from, message, &a)
-	case p.once("rubbish"):
+	case p.odd.isNew("rubbish"):
 		from.Log.Warn("stdio process writes to stdout what is neither a request nor a response; it is dropped")
 	}
 }

@@ -73,7 +73,7 @@ func (s *Server) get(ctx context.Context, request *exchange.Request) *wire.Respo
 	var reader *streamReader
 	var err error
 	if last := request.Header.Get(mcp.HeaderLastEvent); last == "" {
-		reader, err = session.standing.readAnew(ctx, session.peer.primes())
+		reader, err = session.standing.readAnew(ctx, primes(session.peer.version))
 	} else {
 		reader, err = session.resume(ctx, last)
 	}

@@ -47,7 +47,7 @@ func (s *session) newStream(requests int) *stream {
 	s.made++
 	st := newStream("r" + strconv.Itoa(s.made))
 	st.pending = requests
-	if s.peer.primes() {
+	if primes(s.peer.version) {
 		st.prime()
 	}
 	s.streams[st.name] = st

@@ -13,7 +13,7 @@ func (s *Server) tell(session *session, c *mcp.Call, raw []byte) *mcp.Error {
 	p := session.peer
 	switch {
 	case c.Kind == mcp.KindResponse:
-		return s.settle(session, c.ID, raw)
+		return session.answer(c.ID, raw)
 	case c.Method == mcp.MethodInitialized:
 		p.initialize()
 	case c.Method == mcp.MethodCancelled:
@@ -25,17 +25,17 @@ func (s *Server) tell(session *session, c *mcp.Call, raw []byte) *mcp.Error {
 	return nil
 }
 
-// settle gives the process a client's answer, under its own id. A second answer, or one to
+// answer gives the process a client's answer, under its own id. A second answer, or one to
 // another's question, is dropped: clients may repeat themselves. The question stays open where the process does not read.
-func (s *Server) settle(session *session, id, raw []byte) *mcp.Error {
+func (s *session) answer(id, raw []byte) *mcp.Error {
 	asked, _ := numbered(id)
-	a := session.asks[asked]
+	a := s.asks[asked]
 	if a == nil {
 		return nil
 	}
-	if errors.Is(a.peer.push(session, mcp.WithID(raw, a.id)), process.ErrFull) {
+	if errors.Is(a.peer.push(s, mcp.WithID(raw, a.id)), process.ErrFull) {
 		return errBusy
 	}
-	session.settle(asked)
+	s.settle(asked)
 	return nil
 }

@@ -39,20 +39,18 @@ func (s *Server) tryOut() *peer {
 	if s.trial == nil && s.breaker.trouble != "" && s.noRoom() == nil && s.breaker.admitTrial(time.Now()) {
 		s.trial = s.begin(trialOpening, 0, nil)
 		s.trial.trial = true
-		go s.endTrial(s.trial)
+		go func(p *peer) {
+			<-p.ready
+			s.mu.Lock()
+			defer s.mu.Unlock()
+			s.trial = nil
+			p.stop("it has shown that it starts")
+		}(s.trial)
 	}
 	return s.trial
 }
 
 var trialOpening = eras.InitializeFor([]byte("0"), mcp.VersionCoreTasks, []byte("{}"), nil)
-
-func (s *Server) endTrial(p *peer) {
-	<-p.ready
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.trial = nil
-	p.stop("it has shown that it starts")
-}
 
 // died notes a death for which the command may be to blame, before the process had answered initialize or after that.
 func (s *Server) died(p *peer, how string, unborn bool) {

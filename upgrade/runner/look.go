@@ -119,7 +119,7 @@ func (h *Held) repair(ctx context.Context, stands ledger.Entry, refused error) (
 	case errors.Is(refused, ledger.ErrUnknown):
 		h.repairs++
 		err = ledger.Unavailable(h.putBack(ctx))
-	case errors.Is(refused, storage.ErrUnavailable), !h.ahead(stands):
+	case errors.Is(refused, storage.ErrUnavailable), !isAhead(h.entry, stands):
 		return false, nil
 	default:
 		h.repairs++
@@ -136,13 +136,13 @@ func (h *Held) repair(ctx context.Context, stands ledger.Entry, refused error) (
 	return err == nil, nil
 }
 
-// ahead reports whether this process has taken steps that the record does not come from.
+// isAhead reports whether this process, which stands at own, has taken steps that the record does not come from.
 // A record keeps its last ops, and its version grows by one with each: as long as fewer
 // than it keeps have come, that of this process is among them.
-func (h *Held) ahead(stands ledger.Entry) bool {
-	last := len(h.entry.Ops) - 1
-	return last >= 0 && !stands.State.Terminal() && stands.Round <= h.entry.Round &&
-		stands.Version < h.entry.Version+task.KeptOps && !stands.Did(h.entry.Ops[last])
+func isAhead(own, stands ledger.Entry) bool {
+	last := len(own.Ops) - 1
+	return last >= 0 && !stands.State.Terminal() && stands.Round <= own.Round &&
+		stands.Version < own.Version+task.KeptOps && !stands.Did(own.Ops[last])
 }
 
 // mayPutBack fails if the record of h is not to be stored anew. If another berth may have ended the task before it was lost,

@@ -3,7 +3,7 @@
 //
 //	redis.go, get.go, some.go   the engine; records
 //	cluster.go                  the same where each key has its master
-//	servers.go, url.go, tls.go  what a URL names, and how it is connected to
+//	url.go, tls.go              what a URL names, and how it is connected to
 //	each.go, inorder.go, script.go, write.go  what is written by scripts
 //	lists.go, listing.go        lists; listener.go: notices; rate.go: rates
 //	trips.go, hurry.go          commands that go together in one pipeline, and who cannot wait for it
