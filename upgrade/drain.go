@@ -32,7 +32,7 @@ func (t *Tasks) Drain(ctx context.Context) {
 			t.runner.Log.Error("the ends of held calls could not be stored", "calls", t.Held())
 		}
 	}
-	t.peers.AwaitHeirs(ctx)
+	t.peers.AwaitAdopters(ctx)
 	limit, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
 	defer cancel()
 	t.ledger.Lease.Resign(limit)

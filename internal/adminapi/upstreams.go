@@ -109,8 +109,12 @@ const (
 func (f *fleet) mark(ctx context.Context, r *http.Request, mark routing.Drain) (any, error) {
 	pool, name := r.PathValue("pool"), r.PathValue("name")
 	told, err := f.markOnce(ctx, pool, name, mark)
-	for late := time.Now().Add(orderWithin); says(err, http.StatusServiceUnavailable) && time.Now().Before(late) && ctx.Err() == nil; {
-		time.Sleep(orderEvery)
+	for late := time.Now().Add(orderWithin); says(err, http.StatusServiceUnavailable) && time.Now().Before(late); {
+		select {
+		case <-ctx.Done():
+			return told, err
+		case <-time.After(orderEvery):
+		}
 		told, err = f.markOnce(ctx, pool, name, mark)
 		if !mark.Set() && says(err, http.StatusNotFound) { // the mark of one that is gone was taken off before, and the store could not say so
 			return gone(pool, name), nil

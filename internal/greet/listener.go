@@ -1,11 +1,12 @@
 package greet
 
 import (
-	"errors"
 	"net"
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"berth/internal/sockets"
 )
 
 const (
@@ -34,7 +35,7 @@ func (s *source) accept(begin func(net.Conn), failed func(error)) {
 		switch {
 		case err == nil:
 			s.begins.Go(func() { begin(conn) })
-		case isTemporary(err):
+		case sockets.IsTemporary(err):
 			failed(err)
 		default:
 			s.awaitBegun()
@@ -65,14 +66,6 @@ func (s *source) rest(error) {
 	case <-s.over:
 	case <-time.After(pause):
 	}
-}
-
-func isTemporary(err error) bool {
-	temporary, ok := errors.AsType[interface {
-		error
-		Temporary() bool
-	}](err)
-	return ok && temporary.Temporary()
 }
 
 func (s *source) end(err error) {

@@ -16,4 +16,5 @@
 //	listen.go, reuse_linux.go      sockets of one's own
 //	unix.go, private_unix.go       one that is a file
 //	inherit.go                     those of a service manager
+//	temporary.go                   whether one that failed may go on
 package sockets

@@ -15,9 +15,9 @@ const (
 	// handOverEvery is how often it is looked what can be handed over, and what was not taken.
 	handOverEvery = 250 * time.Millisecond
 
-	// heirsTime bounds how long a process that holds nothing any more waits for what it has left to be
-	// taken, and heirsEvery how often it looks. What is not taken by then is found by a beat.
-	heirsTime, heirsEvery = 2 * time.Second, 50 * time.Millisecond
+	// adoptersTime bounds how long a process that holds nothing any more waits for what it has left to be
+	// taken, and adoptersEvery how often it looks. What is not taken by then is found by a beat.
+	adoptersTime, adoptersEvery = 2 * time.Second, 50 * time.Millisecond
 )
 
 // HandOver leaves to others what they can go on with, and tells them until somebody has taken it,
@@ -44,17 +44,17 @@ func (p *Peers) HandOver(ctx context.Context) {
 	}
 }
 
-// AwaitHeirs waits, for a moment, until others have taken what this process has left.
-func (p *Peers) AwaitHeirs(ctx context.Context) {
+// AwaitAdopters waits, for a moment, until others have taken what this process has left.
+func (p *Peers) AwaitAdopters(ctx context.Context) {
 	if !p.leaves.Load() || !p.hasOther(ctx) {
 		return
 	}
-	ctx, cancel := context.WithTimeout(ctx, heirsTime)
+	ctx, cancel := context.WithTimeout(ctx, adoptersTime)
 	defer cancel()
 	for p.tellOfLeft(ctx) > 0 && ctx.Err() == nil {
 		select {
 		case <-ctx.Done():
-		case <-time.After(heirsEvery):
+		case <-time.After(adoptersEvery):
 		}
 	}
 }
@@ -89,12 +89,12 @@ type leftTask struct{ from, id string }
 
 // takeOver goes on with what others leave, until ctx ends.
 func (p *Peers) takeOver(ctx context.Context) {
-	p.left.each(ctx, func(one leftTask) { p.inherit(ctx, one) })
+	p.left.each(ctx, func(one leftTask) { p.takeLeft(ctx, one) })
 }
 
-// inherit goes on with a task whose holder has left it, if this berth can; else another may. What
+// takeLeft goes on with a task whose holder has left it, if this berth can; else another may. What
 // it finds ended is taken down.
-func (p *Peers) inherit(ctx context.Context, one leftTask) {
+func (p *Peers) takeLeft(ctx context.Context, one leftTask) {
 	ctx, cancel := ledger.Bounded(ctx)
 	defer cancel()
 	if busy, err := p.runner.Calls.TryClaim(one.id); busy != nil || err != nil {

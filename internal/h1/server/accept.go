@@ -1,9 +1,10 @@
 package server
 
 import (
-	"errors"
 	"net"
 	"time"
+
+	"berth/internal/sockets"
 )
 
 // Accepting rests after a temporary error, longer after each, as net/http's server does.
@@ -27,7 +28,7 @@ func (s *Server) Serve(l net.Listener) error {
 			s.begin(inner)
 		case s.closing.Load():
 			return ErrClosed
-		case isTemporary(err):
+		case sockets.IsTemporary(err):
 			s.options.Logger.Debug("accepting failed, it is tried again", "error", err, "after", rest.String())
 			time.Sleep(rest)
 			rest = min(2*rest, longestRest)
@@ -35,14 +36,6 @@ func (s *Server) Serve(l net.Listener) error {
 			return err
 		}
 	}
-}
-
-func isTemporary(err error) bool {
-	temporary, ok := errors.AsType[interface {
-		error
-		Temporary() bool
-	}](err)
-	return ok && temporary.Temporary()
 }
 
 func (s *Server) begin(inner net.Conn) {
