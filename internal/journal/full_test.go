@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"log/slog"
+	"strings"
 	"testing"
 	"testing/synctest"
 
@@ -47,7 +48,7 @@ func TestLinesThatAFullDiskDoesNotTakeAreCounted(t *testing.T) {
 			out.room = 1 << 20
 			write("d")
 			write("e")
-			var text string
+			var text strings.Builder
 			var lost []int
 			for one := range bytes.Lines(out.text.Bytes()) {
 				var told struct {
@@ -65,11 +66,11 @@ func TestLinesThatAFullDiskDoesNotTakeAreCounted(t *testing.T) {
 						t.Errorf("the loss is told as %q", one)
 					}
 				default:
-					text += told.Msg
+					text.WriteString(told.Msg)
 				}
 			}
-			if text != want.text+"de" || len(lost) != 1 || lost[0] != want.lost {
-				t.Errorf("with room for %d: %q went out, %v were told to be lost; want %q and %v:\n%s", room, text, lost, want.text+"de", want.lost, out.text.String())
+			if text.String() != want.text+"de" || len(lost) != 1 || lost[0] != want.lost {
+				t.Errorf("with room for %d: %q went out, %v were told to be lost; want %q and %v:\n%s", room, text.String(), lost, want.text+"de", want.lost, out.text.String())
 			}
 		}
 	})
