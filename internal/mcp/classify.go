@@ -25,11 +25,16 @@ func ClassifyStrictly(msg *Message, h *wire.Header) *Error {
 		refusal = ErrMismatch("a header that mirrors the body holds invalid characters")
 	}
 	for i := range msg.Calls {
-		if c := &msg.Calls[i]; refusal == nil && c.Era == EraModern && (len(c.Version) > maxVersion || hasForeignBytes(c.Version)) {
+		if c := &msg.Calls[i]; refusal == nil && c.Era == EraModern && !fitsHeader(c.Version) {
 			refusal = errUnsupported(c.Version)
 		}
 	}
 	return refusal
+}
+
+// fitsHeader reports whether a version that a body names can stand in a header.
+func fitsHeader(version string) bool {
+	return version == versionModern || len(version) <= maxVersion && !hasForeignBytes(version)
 }
 
 // maxVersion bounds what names a version, in bytes.

@@ -30,6 +30,20 @@ func (h *Header) Accepts(media string) bool {
 	return accepted
 }
 
+// Accepted is Accepts of JSON, and of an event stream.
+func (h *Header) Accepted() (json, events bool) {
+	if h.isUsual() {
+		return true, true
+	}
+	return h.Accepts(JSON), h.Accepts(Events)
+}
+
+// isUsual reports whether Accept says what that of nearly all clients does.
+func (h *Header) isUsual() bool {
+	value, n := h.First("Accept")
+	return n == 1 && value == bothTypes
+}
+
 // Streams reports whether a client is to be given an event stream where JSON would do as well: it must name them. Who takes
 // anything (*/*), which curl and the fetch of browsers say by themselves, may read none.
 func (h *Header) Streams() bool {
@@ -39,7 +53,7 @@ func (h *Header) Streams() bool {
 
 // accepts is Accepts, and tells how specifically the range that counts names the type, 0 if none does.
 func (h *Header) accepts(media string) (accepted bool, most int) {
-	if value, n := h.First("Accept"); n == 1 && value == bothTypes {
+	if h.isUsual() {
 		return true, byItself
 	}
 	for value := range h.Values("Accept") {

@@ -28,7 +28,7 @@ func (x *Call) DeclaresJSON() bool {
 // both types (2026-07-28, "Sending Messages"); those before are given the one they take.
 func (x *Call) TakesAnswers() bool {
 	h := x.HTTP.Header
-	json, events := h.Accepts(wire.JSON), h.Accepts(wire.Events)
+	json, events := h.Accepted()
 	switch {
 	case x.Era() == mcp.EraLegacy:
 		return json || events || !h.Has("Accept")
