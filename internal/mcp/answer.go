@@ -186,9 +186,12 @@ func IDKey(raw []byte) string {
 	return string(key)
 }
 
+// SameID reports whether two raw ids are one, however they are spelt.
+func SameID(a, b []byte) bool { return bytes.Equal(a, b) || IDKey(a) == IDKey(b) }
+
 // Answers reports whether a is the response to the request with this raw id, however that is spelt.
 func (a *Answer) Answers(id []byte) bool {
-	return a.Method == "" && a.ID != nil && (bytes.Equal(a.ID, id) || IDKey(a.ID) == IDKey(id))
+	return a.Method == "" && a.ID != nil && SameID(a.ID, id)
 }
 
 // MayAnswer is Answers that takes "1" for 1, and 1 for "1": some servers answer so, and clients pass over it.

@@ -11,6 +11,22 @@ import (
 	"berth/internal/config"
 )
 
+// begun is a site as cfg says that has begun, until the test ends.
+func begun(t *testing.T, cfg config.Config) *Site {
+	t.Helper()
+	store, err := OpenStore(t.Context(), cfg, Observers{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := New(t.Context(), store, cfg, Observers{Log: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { s.Close() })
+	s.Begin(true)
+	return s
+}
+
 // A file that is read at the start alone is told of by its key as long as it holds another secret than then; blanks around it are none.
 func TestAReloadTellsThatASecretFileNeedsARestart(t *testing.T) {
 	dir := t.TempDir()
@@ -24,16 +40,7 @@ func TestAReloadTellsThatASecretFileNeedsARestart(t *testing.T) {
 	}
 	cfg := config.Default()
 	cfg.Store.URLFile, cfg.Store.SealKeyFile, cfg.Admin.TokenFile = write("url", "memory:"), write("seal", strings.Repeat("A", 44)), write("token", "one")
-	store, err := OpenStore(t.Context(), cfg, Observers{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	s, err := New(t.Context(), store, cfg, Observers{Log: slog.New(slog.DiscardHandler)})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { s.Close() })
-	s.Begin(true)
+	s := begun(t, cfg)
 	told := func(next config.Config, want ...string) {
 		t.Helper()
 		change, err := s.Follow(t.Context(), next)

@@ -1,7 +1,6 @@
 package site
 
 import (
-	"log/slog"
 	"net/netip"
 	"os"
 	"path/filepath"
@@ -106,16 +105,7 @@ func TestAReloadTellsOfOtherSecrets(t *testing.T) {
 	write(secretText)
 	cfg := hooked(config.Webhook{URL: "https://hooks.example.com/x", SecretFile: file})
 	cfg.Store.URL = "memory:"
-	store, err := OpenStore(t.Context(), cfg, Observers{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	s, err := New(t.Context(), store, cfg, Observers{Log: slog.New(slog.DiscardHandler)})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { s.Close() })
-	s.Begin(true)
+	s := begun(t, cfg)
 	for _, step := range []struct{ text, told string }{
 		{secretText, ""}, {secretText + "\n" + otherSecret, "upgrade[0].webhook[0].secret_file"}, {otherSecret + "\n", "upgrade[0].webhook[0].secret_file"}, {otherSecret, ""},
 	} {

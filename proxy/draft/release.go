@@ -32,7 +32,7 @@ func (t *Tasks) Disown(a *mcp.Answer) {
 	}
 	for i := range t.Call.Message.Calls {
 		c := &t.Call.Message.Calls[i]
-		if c.MakesTask() && (!a.HasID() || mcp.IDKey(a.ID) == mcp.IDKey(c.ID)) {
+		if c.MakesTask() && (!a.HasID() || mcp.SameID(a.ID, c.ID)) {
 			t.release(t.Call.Endpoint.Router.TaskKey(t.Call.Principal, c.NewTaskID))
 		}
 	}

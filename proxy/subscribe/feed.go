@@ -149,7 +149,7 @@ func (f *feed) isOurs(a *mcp.Subscribed) bool {
 	if a.Method == "" {
 		return a.Answers(f.id) || a.IsNobodys()
 	}
-	return a.Subscription == nil || mcp.IDKey(a.Subscription) == mcp.IDKey(f.id)
+	return a.Subscription == nil || mcp.SameID(a.Subscription, f.id)
 }
 
 // next returns the next notification, or a piece of one. The upstream's own

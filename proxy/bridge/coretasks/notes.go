@@ -200,7 +200,7 @@ func (n *Notes) Asks(ctx context.Context, out *exchange.Request, s *sessions.Ses
 func (n *Notes) Withdraws(ctx context.Context, s *sessions.Session, core string, id []byte) {
 	notes := n.of(s, core)
 	open, err := notes.open(ctx)
-	gone := slices.DeleteFunc(open, func(q note) bool { return mcp.IDKey(q.ID) != mcp.IDKey(id) })
+	gone := slices.DeleteFunc(open, func(q note) bool { return !mcp.SameID(q.ID, id) })
 	if err != nil || len(gone) == 0 {
 		return
 	}

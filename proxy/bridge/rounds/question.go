@@ -43,7 +43,7 @@ func Inputs(asked []Question) (inputs []inquiry.Input) {
 
 // Withdrawn is a round without what the upstream wants no answer to any more.
 func (c Counter) Withdrawn(round []Question, id []byte) []Question {
-	left := slices.DeleteFunc(round, func(q Question) bool { return mcp.IDKey(q.ID) == mcp.IDKey(id) })
+	left := slices.DeleteFunc(round, func(q Question) bool { return mcp.SameID(q.ID, id) })
 	c.Add(WasWithdrawn, len(round)-len(left))
 	return left
 }

@@ -53,7 +53,7 @@ func (l *Session) reviewEarly(before *flow.Flow) {
 	}
 }
 
-// questions wait for a call that may be asked them. Pool.mu guards them.
+// questions are what a server has asked on its session's own stream, and has no answer to yet.
 type questions []flow.Item
 
 func (q *questions) take() (all []flow.Item) {
@@ -63,7 +63,7 @@ func (q *questions) take() (all []flow.Item) {
 
 // withdraw drops what the server wants no answer to any more.
 func (q *questions) withdraw(id []byte) {
-	*q = slices.DeleteFunc(*q, func(it flow.Item) bool { return mcp.IDKey(it.Answer.ID) == mcp.IDKey(id) })
+	*q = slices.DeleteFunc(*q, func(it flow.Item) bool { return mcp.SameID(it.Answer.ID, id) })
 }
 
 // noteGreeting notes what the server asks before any call that may be asked something: it asks new sessions for roots, whatever they

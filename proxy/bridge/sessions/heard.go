@@ -6,7 +6,6 @@ import (
 	"berth/internal/exchange"
 	"berth/internal/mcp"
 	"berth/proxy/bridge/flow"
-	"berth/proxy/bridge/rounds"
 )
 
 // hears does what a message of a session's means that came on no call's stream. A question is put to
@@ -17,29 +16,28 @@ func (l *Session) hears(ctx context.Context, out *exchange.Request, message []by
 	case err != nil || a.Method == "":
 	case a.Method == mcp.MethodPing && a.ID != nil:
 		_ = l.Tell(ctx, out, mcp.Response(a.ID, []byte("{}")))
-	case a.ID != nil && mcp.RelatedTask(message) != "":
-		l.taskAsks(ctx, out, mcp.RelatedTask(message), a.ID, message)
 	case a.ID != nil:
+		if core := mcp.RelatedTask(message); core != "" {
+			l.taskAsks(ctx, out, core, a.ID, message)
+			return
+		}
 		it := flow.Item{Message: message, Answer: a, Aside: true}
 		switch taken, doubtful := l.askCall(it); {
 		case taken:
 		case doubtful:
-			_ = l.Tell(ctx, out, mcp.ErrorResponse(a.ID, rounds.ErrNobodyAsked.Object()))
+			l.AskTask(ctx, out, "", a.ID, message)
 		case !l.keepAsked(it):
 			l.AskTask(ctx, out, l.onlyTask(), a.ID, message) // of several it could be any
 		}
 	default:
 		if a.Method == mcp.MethodCancelled {
-			l.withdrawAsked(ctx, mcp.CancelledID(message))
+			l.withdraw(ctx, mcp.CancelledID(message))
 		}
 		if a.Method == mcp.MethodToolsChanged {
 			l.pool.around.ToolsChanged()
 		}
 		l.pool.mu.Lock()
 		defer l.pool.mu.Unlock()
-		if a.Method == mcp.MethodCancelled {
-			l.early.withdraw(mcp.CancelledID(message))
-		}
 		if (a.Method == mcp.MethodLog && l.alone || a.Method == mcp.MethodCancelled) && l.asker != nil {
 			l.asker.Hear(flow.Item{Message: message, Answer: a, Aside: true}) // of the one call there
 		}

@@ -50,10 +50,11 @@ func (l *Session) taskAsks(ctx context.Context, out *exchange.Request, core stri
 	l.pool.around.TaskAsks(ctx, out, l, core, id, message)
 }
 
-// withdrawAsked has a task ask no more what the server wants no answer to.
-func (l *Session) withdrawAsked(ctx context.Context, id []byte) {
+// withdraw has nobody asked any more what the server wants no answer to: the next call, or a task.
+func (l *Session) withdraw(ctx context.Context, id []byte) {
 	l.pool.mu.Lock()
-	i := slices.IndexFunc(l.asked, func(q taskQuestion) bool { return mcp.IDKey(q.id) == mcp.IDKey(id) })
+	l.early.withdraw(id)
+	i := slices.IndexFunc(l.asked, func(q taskQuestion) bool { return mcp.SameID(q.id, id) })
 	if i < 0 {
 		l.pool.mu.Unlock()
 		return
@@ -75,12 +76,11 @@ func (l *Session) onlyTask() string {
 // the call has become, which core names, or with "" refused.
 func (l *Session) Over(fl *flow.Flow, core string) {
 	l.Leave(fl)
-	var asked []flow.Item
+	var asked questions
 	for _, it := range fl.TakeInbox() {
 		switch {
 		case it.Answer.Method == mcp.MethodCancelled:
-			gone := mcp.IDKey(mcp.CancelledID(it.Message))
-			asked = slices.DeleteFunc(asked, func(q flow.Item) bool { return mcp.IDKey(q.Answer.ID) == gone })
+			asked.withdraw(mcp.CancelledID(it.Message))
 		case it.Answer.ID != nil:
 			asked = append(asked, it)
 		}
