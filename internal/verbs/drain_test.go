@@ -62,20 +62,29 @@ func TestAWaitTellsThatNobodyAnswers(t *testing.T) {
 		"drain --wait p/a": {`{"pool":"p","name":"a","draining":true}`, `{"pool":"p","name":"a","draining":true}`, "", "", `{"pool":"p","name":"a","draining":true,"drained":true}`},
 		"tasks watch t-1":  {`{"id":"t-1","state":"working"}`, "", "", `{"id":"t-1","state":"completed"}`},
 	} {
+		left := make(chan string, len(answers)) // connections that break off have goroutines of their own
+		for _, answer := range answers {
+			left <- answer
+		}
 		berth := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			answer := answers[0]
-			if answers = answers[1:]; answer == "" {
+			select {
+			case answer := <-left:
+				if answer == "" {
+					panic(http.ErrAbortHandler)
+				}
+				_, _ = io.WriteString(w, answer)
+			default:
+				t.Error("it is asked once more")
 				panic(http.ErrAbortHandler)
 			}
-			_, _ = io.WriteString(w, answer)
 		}))
 		var told bytes.Buffer
 		app := &cli.App{Writer: io.Discard, ErrWriter: &told, ExitErrHandler: func(*cli.Context, error) {}, Commands: Commands()}
 		t.Setenv("BERTH_ADMIN", berth.URL)
 		err := app.RunContext(t.Context(), append([]string{"berth"}, strings.Fields(verb)...))
 		berth.Close()
-		if err != nil || strings.Count(told.String(), "\n") != 1 || len(answers) > 0 {
-			t.Errorf("%s: told %q, %v, %d left", verb, &told, err, len(answers))
+		if err != nil || strings.Count(told.String(), "\n") != 1 || len(left) > 0 {
+			t.Errorf("%s: told %q, %v, %d left", verb, &told, err, len(left))
 		}
 	}
 }
