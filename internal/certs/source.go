@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"time"
 
-	"berth/internal/greet"
+	"berth/internal/preamble"
 	"berth/internal/reload"
 )
 
@@ -34,7 +34,7 @@ func (s *source) parse(contents [][]byte) (*snapshot, error) {
 		NextProtos:   []string{"http/1.1"},
 	}}
 	if s.options.HTTP2 {
-		read.config.NextProtos = []string{greet.HTTP2, "http/1.1"}
+		read.config.NextProtos = []string{preamble.HTTP2, "http/1.1"}
 	}
 	if len(contents) == 3 {
 		if err := s.askClients(read.config, contents[2]); err != nil {

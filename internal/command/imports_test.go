@@ -132,7 +132,7 @@ func TestOnlyTheCommandKnowsConfigTelemetryAndAdmin(t *testing.T) {
 // import from the layers before its own.
 var layers = [][]string{
 	{"deploy/sbom", "internal/alarm", "internal/build", "internal/cohort", "internal/crew", "internal/crowd", "internal/filetext", "internal/fresh", "internal/gate", "internal/h1/grammar", "internal/h1/lookout", "internal/h1/raw", "internal/jsonscan", "internal/lapse", "internal/ordered", "internal/parts", "internal/recent", "internal/series", "internal/sockets", "internal/sse", "internal/stdio/process", "internal/storage/localbus", "internal/systemd", "internal/timed", "internal/wire", "routing/health", "routing/turns", "sticky/binding"},
-	{"internal/connlimit", "internal/framing", "internal/greet", "internal/h1/body", "internal/h1/buffer", "internal/heap", "internal/journal", "internal/jsonobject", "internal/limit", "internal/mcptest", "internal/page", "internal/reload", "internal/storage/boltcheck", "internal/storage/engine", "internal/telemetry", "internal/trouble", "internal/wire/nethttp", "sticky/near"},
+	{"internal/connlimit", "internal/framing", "internal/h1/body", "internal/h1/buffer", "internal/heap", "internal/journal", "internal/jsonobject", "internal/limit", "internal/mcptest", "internal/page", "internal/preamble", "internal/reload", "internal/storage/boltcheck", "internal/storage/engine", "internal/telemetry", "internal/trouble", "internal/wire/nethttp", "sticky/near"},
 	{"internal/admin", "internal/h1/pace", "internal/mcp/listen", "internal/recall", "internal/storage/health", "internal/storage/memory"},
 	{"internal/mcp"},
 	{"internal/mcp/inquiry"},

@@ -8,8 +8,8 @@ import (
 	"testing/synctest"
 	"time"
 
-	"berth/internal/greet"
 	"berth/internal/memnet"
+	"berth/internal/preamble"
 )
 
 // Whoever lets clients in no more waits for those that were let in to begin, but not longer than anything has time.
@@ -21,7 +21,7 @@ func TestWhoNeverBeginsHasNoMoreTimeThanADrain(t *testing.T) {
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			inner := memnet.Listen("localhost")
-			l := greet.ReadProxy(inner, greet.ProxyOptions{
+			l := preamble.ReadProxy(inner, preamble.ProxyOptions{
 				Trusted: func() []netip.Prefix {
 					return []netip.Prefix{netip.MustParsePrefix("0.0.0.0/0"), netip.MustParsePrefix("::/0")}
 				},

@@ -6,8 +6,8 @@ import (
 	"net/netip"
 
 	"berth/internal/framing"
-	"berth/internal/greet"
 	"berth/internal/h1/pace"
+	"berth/internal/preamble"
 	"berth/internal/series"
 
 	"go.opentelemetry.io/otel/metric"
@@ -29,7 +29,7 @@ func Open(listener net.Listener, o Options) Entrances {
 	if !o.HTTP2 {
 		return Entrances{HTTP1: judged(secure, o)}
 	}
-	http2, others := greet.SplitHTTP2(secure, o.Certs.HandshakeEnded)
+	http2, others := preamble.SplitHTTP2(secure, o.Certs.HandshakeEnded)
 	return Entrances{HTTP1: judged(others, o), HTTP2: http2}
 }
 
@@ -45,7 +45,7 @@ func judged(listener net.Listener, o Options) net.Listener {
 // an address come after it: they are the client's.
 func PassedOn(listener net.Listener, trusted func() []netip.Prefix, log *slog.Logger, meters metric.MeterProvider) net.Listener {
 	headers := series.NewOutcomes(series.Meter(meters, "berth/gate"), "berth.proxy.headers", "Headers of the PROXY protocol read.")
-	return greet.ReadProxy(listener, greet.ProxyOptions{Trusted: trusted, Ended: func(peer net.Addr, err error) {
+	return preamble.ReadProxy(listener, preamble.ProxyOptions{Trusted: trusted, Ended: func(peer net.Addr, err error) {
 		headers.Count(err)
 		if err != nil {
 			log.Debug("a trusted peer's connection does not begin with a header of the PROXY protocol", "peer", peer.String(), "error", err)

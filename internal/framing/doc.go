@@ -24,7 +24,7 @@
 // names another authority than Host is the handler's to refuse), nor fields that
 // do not frame; it does not un-frame (chunk extensions pass, for
 // net/http to drop); it knows no upgrade, HTTP/2 or tunnel, so the server behind
-// it must not offer one (package greet leads HTTP/2 past it).
+// it must not offer one (package preamble leads HTTP/2 past it).
 //
 // Cost: one pass over heads and chunk lines, none over bodies; no goroutine; no
 // memory beyond a line that arrives in pieces, kept for the next such line.

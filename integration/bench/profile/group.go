@@ -35,7 +35,7 @@ var nearest = []group{
 		"berth/proxy/audit", "berth/internal/auditlog", "berth/internal/journal", "berth/internal/telemetry", "berth/internal/series",
 		"berth/internal/trouble", "log/slog", "go.opentelemetry.io/", "github.com/prometheus/",
 	}, ""},
-	{"h1", []string{"berth/internal/h1", "berth/internal/greet", "berth/internal/connlimit", "berth/internal/framing"}, ""},
+	{"h1", []string{"berth/internal/h1", "berth/internal/preamble", "berth/internal/connlimit", "berth/internal/framing"}, ""},
 	{"net/http", []string{"net/http"}, "net/http.Header"},
 	{"TLS", []string{"crypto/", "vendor/golang.org/x/crypto"}, ""},
 	{"inbound: what a call is", []string{"berth/proxy/inbound", "berth/internal/mcp", "berth/internal/identity"}, ""},

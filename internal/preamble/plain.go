@@ -1,4 +1,4 @@
-package greet
+package preamble
 
 import (
 	"crypto/tls"

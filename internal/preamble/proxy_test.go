@@ -1,4 +1,4 @@
-package greet_test
+package preamble_test
 
 import (
 	"bytes"
@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"berth/internal/greet"
+	"berth/internal/preamble"
 	"berth/internal/realtest"
 
 	"github.com/pires/go-proxyproto"
@@ -23,13 +23,13 @@ func gate(t *testing.T, trusted bool) (listener net.Listener, dial func(begins .
 	if err != nil {
 		t.Fatal(err)
 	}
-	o := greet.ProxyOptions{Ended: func(net.Addr, error) {}, Trusted: func() []netip.Prefix {
+	o := preamble.ProxyOptions{Ended: func(net.Addr, error) {}, Trusted: func() []netip.Prefix {
 		if !trusted {
 			return nil
 		}
 		return []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}
 	}}
-	listener = greet.ReadProxy(inner, o)
+	listener = preamble.ReadProxy(inner, o)
 	t.Cleanup(func() { listener.Close() })
 	return listener, func(begins ...[]byte) net.Conn {
 		t.Helper()

@@ -1,4 +1,4 @@
-package greet_test
+package preamble_test
 
 import (
 	"context"

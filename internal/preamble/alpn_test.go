@@ -1,4 +1,4 @@
-package greet_test
+package preamble_test
 
 import (
 	"context"
@@ -13,8 +13,8 @@ import (
 	"time"
 
 	"berth/internal/certs/certstest"
-	"berth/internal/greet"
 	"berth/internal/memnet"
+	"berth/internal/preamble"
 )
 
 // site parts what it accepts in memory.
@@ -22,7 +22,7 @@ func site(t *testing.T) (listener *memnet.Listener, second, others net.Listener,
 	root := certstest.New(t)
 	listener, handshakes = memnet.Listen("localhost"), new(atomic.Int64)
 	secure := tls.NewListener(listener, &tls.Config{Certificates: []tls.Certificate{root.Server("localhost").TLS(t)}, NextProtos: []string{"h2", "http/1.1"}})
-	second, others = greet.SplitHTTP2(secure, func(_ net.Addr, err error) {
+	second, others = preamble.SplitHTTP2(secure, func(_ net.Addr, err error) {
 		if err == nil {
 			handshakes.Add(1)
 		}
