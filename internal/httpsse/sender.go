@@ -51,8 +51,8 @@ var (
 // Close implements legacyface.Server.
 func (s server) Close() { s.client.Close() }
 
-// Greet implements legacyface.Server: it opens a stream, and closes it.
-func (s server) Greet(ctx context.Context, request *exchange.Request, wait time.Duration) (*wire.Response, error) {
+// Ping implements legacyface.Server: it opens a stream, and closes it.
+func (s server) Ping(ctx context.Context, request *exchange.Request, wait time.Duration) (*wire.Response, error) {
 	line, answer, err := s.Dial(ctx, request, wait, deaf{})
 	if line != nil {
 		line.Close()

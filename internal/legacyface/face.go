@@ -131,7 +131,7 @@ func (f *Face) outside(ctx context.Context, request *exchange.Request, m *mcp.Ca
 	case m.Kind == mcp.KindRequest && m.Method == mcp.MethodInitialize:
 		return f.open(ctx, request, m, wait)
 	case m.Kind == mcp.KindRequest && m.Method == mcp.MethodPing:
-		answer, err := f.server.Greet(ctx, request, wait)
+		answer, err := f.server.Ping(ctx, request, wait)
 		if answer == nil && err == nil {
 			answer = wire.Whole(wire.StatusOK, mcp.Response(m.ID, []byte("{}")))
 		}

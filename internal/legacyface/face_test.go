@@ -92,8 +92,8 @@ func TestAPingWithoutASession(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig(t, Options{})
 		response := (r.client()).post(request(`"berth"`, "ping", ""))
-		if got := exchangetest.ReadAll(t, response); response.Status != 200 || got != `{"jsonrpc":"2.0","id":"berth","result":{}}` || r.greeted != 1 {
-			t.Errorf("got %d %s, greeted %d times", response.Status, got, r.greeted)
+		if got := exchangetest.ReadAll(t, response); response.Status != 200 || got != `{"jsonrpc":"2.0","id":"berth","result":{}}` || r.pinged != 1 {
+			t.Errorf("got %d %s, pinged %d times", response.Status, got, r.pinged)
 		}
 	})
 }

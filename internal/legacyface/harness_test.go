@@ -28,10 +28,10 @@ type rig struct {
 	say  func(message string) (*wire.Response, error)
 	mute bool // it does not answer initialize
 
-	mu      sync.Mutex // guards the fields below
-	lines   []*fakeLine
-	greeted int
-	closed  bool
+	mu     sync.Mutex // guards the fields below
+	lines  []*fakeLine
+	pinged int
+	closed bool
 }
 
 // fakeLine notes what is said.
@@ -67,10 +67,10 @@ func (r *rig) Dial(_ context.Context, _ *exchange.Request, _ time.Duration, hear
 	return l, nil, nil
 }
 
-func (r *rig) Greet(context.Context, *exchange.Request, time.Duration) (*wire.Response, error) {
+func (r *rig) Ping(context.Context, *exchange.Request, time.Duration) (*wire.Response, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.greeted++
+	r.pinged++
 	return nil, nil
 }
 

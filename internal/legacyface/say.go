@@ -104,7 +104,7 @@ func (s *session) last(meant func(*call) bool) (last *call) {
 func (s *session) reply(message []byte) {
 	line := s.line
 	if line == nil {
-		return // what a server asks before it is greeted
+		return // what a server asks before its session is open
 	}
 	go func() {
 		if answer, err := line.Say(context.Background(), nil, message, openTime); err == nil && answer != nil {

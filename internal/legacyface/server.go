@@ -16,9 +16,9 @@ type Server interface {
 	// Dial returns. A response is a refusal to be passed on; an error is an *exchange.SendError
 	// that says that nothing was sent. The line outlives ctx.
 	Dial(ctx context.Context, request *exchange.Request, wait time.Duration, hears Listener) (Line, *wire.Response, error)
-	// Greet finds out whether the server is there. A response is passed on, as of Dial; an error
+	// Ping finds out whether the server is there. A response is passed on, as of Dial; an error
 	// is an *exchange.SendError; neither means that it is.
-	Greet(ctx context.Context, request *exchange.Request, wait time.Duration) (*wire.Response, error)
+	Ping(ctx context.Context, request *exchange.Request, wait time.Duration) (*wire.Response, error)
 	// Close releases what the server holds beside its lines.
 	Close()
 }

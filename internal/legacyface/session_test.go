@@ -341,7 +341,7 @@ func TestAStreamIsResumed(t *testing.T) {
 	})
 }
 
-// What a server says before it is greeted is heard, and cannot be answered.
+// What a server says before its session is open is heard, and cannot be answered.
 func TestAServerThatSpeaksFirst(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig(t, Options{})
