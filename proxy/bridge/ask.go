@@ -99,7 +99,7 @@ func (r *reading) open(ctx context.Context, it flow.Item) (q rounds.Question, ok
 		answer = mcp.ErrorResponse(id, refusal.Object())
 	case lacks != nil:
 		r.c.f.b.metrics.questions.Add(rounds.WasUndeclared, 1)
-		if !(it.Aside || resident.Is(r.c.f.u.URL)) || !r.l.IsGreeting(a.Method) {
+		if !(it.Aside || resident.Is(r.c.f.u.URL)) || !r.l.IsEarly(a.Method) {
 			r.c.lacks = inquiry.Join(r.c.lacks, lacks)
 		}
 		answer = mcp.ErrorResponse(id, r.c.who.Client.Declares().Refusal(request).Object())

@@ -96,7 +96,7 @@ func (c *call) begin(ctx context.Context) (*wire.Response, error) {
 		err = c.prepare(ctx, l)
 		if err == nil {
 			var early *wire.Response
-			if early, err = c.greet(ctx, l); early != nil {
+			if early, err = c.askEarly(ctx, l); early != nil {
 				return early, nil
 			}
 		}

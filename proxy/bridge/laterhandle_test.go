@@ -9,9 +9,9 @@ import (
 const declaresTasks = `{"elicitation":{},"roots":{},"extensions":{"io.modelcontextprotocol/tasks":{}}}`
 
 // asksThenTasks is an upstream whose tool asks before it makes a task of its call.
-func asksThenTasks(support, greets string) *upstream {
+func asksThenTasks(support, first string) *upstream {
 	u := tool(kind{
-		asks:  greets,
+		asks:  first,
 		does:  `{"tools":{},"tasks":{"requests":{"tools":{"call":{}}}}}`,
 		lists: `{"tools":[{"name":"asks","inputSchema":{"type":"object"},"execution":{"taskSupport":"` + support + `"}}]}`,
 	}, func(k *running) {
@@ -29,17 +29,17 @@ func (g got) isHandle() bool {
 // A tool that asks before it makes its task hands that out as one that does not ask: in whichever round, at whichever berth.
 func TestAToolThatAsksFirstHandsOutItsTask(t *testing.T) {
 	for _, support := range []string{"required", "optional"} {
-		for name, greets := range map[string]string{"": "", " of a server that asks at its start": "roots/list"} {
+		for name, first := range map[string]string{"": "", " of a server that asks at its start": "roots/list"} {
 			for _, elsewhere := range []bool{false, true} {
 				t.Run(support+name, func(t *testing.T) {
-					bridged(t, asksThenTasks(support, greets), nil, func(r *rig) {
+					bridged(t, asksThenTasks(support, first), nil, func(r *rig) {
 						r.keeps = true
 						by, next := r.b, r.b
 						if elsewhere {
 							_, by, next, _ = r.join(time.Minute)
 						}
 						round := r.do(asking{name: "asks", declares: declaresTasks, by: by})
-						if greets != "" {
+						if first != "" {
 							if r.ran() != 0 {
 								t.Fatalf("got %s before the server has its answer", round.text)
 							}
@@ -65,12 +65,12 @@ func TestAToolThatAsksFirstHandsOutItsTask(t *testing.T) {
 // A client that does not say in a later round that it knows tasks gets none: the server hears nothing of its answers, which it may
 // bring again.
 func TestARoundOfAClientThatKnowsNoTasksIsRefused(t *testing.T) {
-	for _, greets := range []string{"", "roots/list"} {
-		bridged(t, asksThenTasks("required", greets), nil, func(r *rig) {
+	for _, first := range []string{"", "roots/list"} {
+		bridged(t, asksThenTasks("required", first), nil, func(r *rig) {
 			r.keeps = true
 			round := r.do(asking{name: "asks", declares: declaresTasks})
 			for _, value := range []string{rooted, accepted} {
-				if greets == "" && value == rooted {
+				if first == "" && value == rooted {
 					continue
 				}
 				told := len(r.sent("answer"))

@@ -134,7 +134,7 @@ func TestAQuestionThatComesOnceMoreIsNone(t *testing.T) {
 
 // A server that asks new sessions for roots, whatever was declared, may ask late: a call that fails meanwhile
 // fails by itself. What it asks once more, or on a call's own stream, is of the call, as is all of a server that does not ask so.
-func TestALateGreetingIsNotOfTheCallThatFails(t *testing.T) {
+func TestALateEarlyQuestionIsNotOfTheCallThatFails(t *testing.T) {
 	fails := func(r *rig, caller string) (byItself bool) {
 		r.t.Helper()
 		got := r.do(asking{name: "asks", declares: declaresForm, caller: caller})
@@ -144,8 +144,8 @@ func TestALateGreetingIsNotOfTheCallThatFails(t *testing.T) {
 		return byItself
 	}
 	for where, say := range map[string]func(k *running, text string){"aside": (*running).aside, "in the call": (*running).say} {
-		for _, greets := range []string{"roots/list", ""} {
-			u := tool(kind{asks: greets}, func(k *running) {
+		for _, first := range []string{"roots/list", ""} {
+			u := tool(kind{asks: first}, func(k *running) {
 				text, _, answer := k.question("roots/list", "{}")
 				say(k, text)
 				k.wait(answer)
@@ -154,15 +154,15 @@ func TestALateGreetingIsNotOfTheCallThatFails(t *testing.T) {
 			bridged(t, u, nil, func(r *rig) {
 				for range 2 {
 					if fails(r, "first") {
-						t.Errorf("%s, of one that asks for %q at first: it fails by itself", where, greets)
+						t.Errorf("%s, of one that asks for %q at first: it fails by itself", where, first)
 					}
 				}
 				u.mu.Lock()
 				u.kind.asks = "" // in the next session it asks late
 				u.mu.Unlock()
-				for i, want := range []bool{where == "aside" && greets != "", false} {
+				for i, want := range []bool{where == "aside" && first != "", false} {
 					if got := fails(r, "next"); got != want {
-						t.Errorf("%s, of one that asks for %q at first, call %d: it fails by itself: %v", where, greets, i, got)
+						t.Errorf("%s, of one that asks for %q at first, call %d: it fails by itself: %v", where, first, i, got)
 					}
 				}
 			})
@@ -171,21 +171,21 @@ func TestALateGreetingIsNotOfTheCallThatFails(t *testing.T) {
 }
 
 // A server that nobody knows has the time to show that it asks so, once.
-func TestAnUnknownServerHasTheTimeToGreet(t *testing.T) {
-	for _, greets := range []bool{true, false} {
+func TestAnUnknownServerHasTheTimeToAskEarly(t *testing.T) {
+	for _, first := range []bool{true, false} {
 		u := tool(kind{}, func(k *running) {
 			time.Sleep(time.Second)
 			k.result = `"result":{"isError":true,"content":[]}`
 		})
 		bridged(t, u, nil, func(r *rig) {
-			if greets {
-				time.AfterFunc(greeting/2, func() { r.say(`{"jsonrpc":"2.0","id":"first","method":"roots/list"}`) })
+			if first {
+				time.AfterFunc(earlyTime/2, func() { r.say(`{"jsonrpc":"2.0","id":"first","method":"roots/list"}`) })
 			}
-			for caller, want := range []time.Duration{time.Second + greeting, time.Second} {
+			for caller, want := range []time.Duration{time.Second + earlyTime, time.Second} {
 				began := time.Now()
 				got := r.do(asking{name: "asks", declares: declaresForm, caller: strconv.Itoa(caller)})
 				if took := time.Since(began); !strings.Contains(got.text, `"isError":true`) || took != want {
-					t.Errorf("greets: %v, session %d: got %s after %v, want it after %v", greets, caller, got.text, took, want)
+					t.Errorf("asks early: %v, session %d: got %s after %v, want it after %v", first, caller, got.text, took, want)
 				}
 			}
 		})

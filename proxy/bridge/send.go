@@ -47,7 +47,7 @@ func (c *call) prepare(ctx context.Context, l *sessions.Session) error {
 	l.SetLevel(ctx, c.who.Out, c.who.Client.LogLevel)
 	if asks(c.Method) {
 		l.Listen(ctx, c.who.Out, "")
-		letGreet(ctx, l, &c.who.Client)
+		letAskEarly(ctx, l, &c.who.Client)
 	}
 	return nil
 }

@@ -66,35 +66,35 @@ func (q *questions) withdraw(id []byte) {
 	*q = slices.DeleteFunc(*q, func(it flow.Item) bool { return mcp.SameID(it.Answer.ID, id) })
 }
 
-// noteGreeting notes what the server asks before any call that may be asked something: it asks new sessions for roots, whatever they
+// noteEarly notes what the server asks before any call that may be asked something: it asks new sessions for roots, whatever they
 // have declared. The caller holds Pool.mu.
-func (l *Session) noteGreeting(method string) {
+func (l *Session) noteEarly(method string) {
 	if method == inquiry.MethodListRoots && !l.called {
-		l.pool.greets, l.askedRoots = true, true
+		l.pool.asksRoots, l.askedRoots = true, true
 	}
 }
 
-// IsGreeting reports whether a question may be what the server asks of the session, and not of a call: it asks new ones for roots, and
+// IsEarly reports whether a question may be what the server asks of the session, and not of a call: it asks new ones for roots, and
 // has not asked this one. Streams of calls bear what is of them alone.
-func (l *Session) IsGreeting(method string) bool {
+func (l *Session) IsEarly(method string) bool {
 	if method != inquiry.MethodListRoots || l.shelf == nil {
 		return false
 	}
 	l.pool.mu.Lock()
 	defer l.pool.mu.Unlock()
-	first := l.pool.greets && !l.askedRoots
+	first := l.pool.asksRoots && !l.askedRoots
 	l.askedRoots = true
 	return first
 }
 
-// LetsGreet reports whether the upstream is yet to have the time to ask what it asks of every new session, and whether
+// LetsAskEarly reports whether the upstream is yet to have the time to ask what it asks of every new session, and whether
 // it is not known what it asks. It is asked by who gives it that.
-func (l *Session) LetsGreet() (first, unknown bool) {
+func (l *Session) LetsAskEarly() (first, unknown bool) {
 	l.pool.mu.Lock()
 	defer l.pool.mu.Unlock()
-	first = !l.greeted
-	l.greeted = true
-	return first, !l.pool.greets && !l.pool.awaited
+	first = !l.letAsk
+	l.letAsk = true
+	return first, !l.pool.asksRoots && !l.pool.awaited
 }
 
 // NoteAwaited notes that the upstream had the time to show what it asks of new sessions.

@@ -50,7 +50,7 @@ func (l *Session) askCall(it flow.Item) (taken, doubtful bool) {
 	forAll := l.pool.settings().Isolation == ForAll
 	l.pool.mu.Lock()
 	defer l.pool.mu.Unlock()
-	l.noteGreeting(it.Answer.Method)
+	l.noteEarly(it.Answer.Method)
 	switch {
 	case l.asker == nil || !l.asker.Asks:
 		return false, false

@@ -43,12 +43,12 @@ type Pool struct {
 	around   Around
 	replays  flow.Replays
 
-	mu      sync.Mutex // guards the fields below
-	shelves map[string]*shelf
-	open    int  // sessions, but for those that are parked
-	parked  int  // sessions that tasks alone live in, and that count no more
-	greets  bool // the upstream asks new sessions for roots, whatever they have declared
-	awaited bool // it had the time to show that
+	mu        sync.Mutex // guards the fields below
+	shelves   map[string]*shelf
+	open      int  // sessions, but for those that are parked
+	parked    int  // sessions that tasks alone live in, and that count no more
+	asksRoots bool // the upstream asks new sessions for roots, whatever they have declared
+	awaited   bool // it had the time to show that
 	// listeners are those who listen, by whose sessions they hear, each with its own session.
 	listeners map[string]map[Listener]*Session
 }

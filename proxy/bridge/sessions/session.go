@@ -40,7 +40,7 @@ type Session struct {
 	parked  bool // it does not count any more
 	retired bool // it is gone, and ends with its last use
 
-	greeted    bool          // its server had the time to ask what it asks of every session
+	letAsk     bool          // its server had the time to ask what it asks of every session
 	called     bool          // a call that may be asked was begun
 	askedRoots bool          // its server has asked for roots, before any call or what its client has not declared
 	early      questions     // what the server asks that no call could be asked so far

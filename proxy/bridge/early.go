@@ -21,22 +21,22 @@ import (
 // answer for it.
 
 const (
-	// greeting is how long a server of another transport has to ask what it asks of every new
+	// earlyTime is how long a server of another transport has to ask what it asks of every new
 	// session, before there is a call that it could be taken for, and to take the answer in.
-	greeting = 100 * time.Millisecond
+	earlyTime = 100 * time.Millisecond
 
-	// earlyWord is how long one of Streamable HTTP has, whose questions find their call most often.
-	earlyWord = 10 * time.Millisecond
+	// earlyTimeHTTP is how long one of Streamable HTTP has, whose questions find their call most often.
+	earlyTimeHTTP = 10 * time.Millisecond
 )
 
 // asksRoots is what servers ask of every new session, if anything.
 const asksRoots = `{"method":"` + inquiry.MethodListRoots + `"}`
 
-// letGreet lets a server ask what it asks of every new session.
-func letGreet(ctx context.Context, l *sessions.Session, client *eras.Client) {
-	switch first, unknown := l.LetsGreet(); {
-	case first && unknown && l.IsHeard() && !canTellRoots(client): // what is asked in mid-call is taken for the call's, unless the server greets so
-		_ = timed.Sleep(ctx, greeting)
+// letAskEarly lets a server ask what it asks of every new session.
+func letAskEarly(ctx context.Context, l *sessions.Session, client *eras.Client) {
+	switch first, unknown := l.LetsAskEarly(); {
+	case first && unknown && l.IsHeard() && !canTellRoots(client): // what is asked in mid-call is taken for the call's, unless the server asks every new session so
+		_ = timed.Sleep(ctx, earlyTime)
 		l.NoteAwaited()
 	case first:
 		await(ctx, l, client)
@@ -45,12 +45,12 @@ func letGreet(ctx context.Context, l *sessions.Session, client *eras.Client) {
 
 // await gives the server time to say what it has to before a call of the client's is sent.
 func await(ctx context.Context, l *sessions.Session, client *eras.Client) {
-	d := greeting
+	d := earlyTime
 	if !resident.Is(l.At.URL) {
 		if !l.IsHeard() || !canTellRoots(client) {
 			return
 		}
-		d = earlyWord
+		d = earlyTimeHTTP
 	}
 	_ = timed.Sleep(ctx, d)
 }
@@ -60,8 +60,8 @@ func canTellRoots(client *eras.Client) bool {
 	return client.Declares().Lacks([]byte(asksRoots)) == nil
 }
 
-// greet asks the client what the server has asked before the call. nil: nothing.
-func (c *call) greet(ctx context.Context, l *sessions.Session) (*wire.Response, error) {
+// askEarly asks the client what the server has asked before the call. nil: nothing.
+func (c *call) askEarly(ctx context.Context, l *sessions.Session) (*wire.Response, error) {
 	if !asks(c.Method) {
 		return nil, nil
 	}

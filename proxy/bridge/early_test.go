@@ -14,8 +14,8 @@ import (
 
 const rooted = `{"roots":[{"uri":"file:///told"}]}`
 
-// greetings are the answers to what is asked of each session.
-func greetings(r *rig) (answers []string) {
+// answeredEarly are the answers to what is asked of each session.
+func answeredEarly(r *rig) (answers []string) {
 	synctest.Wait()
 	for _, text := range r.told() {
 		if strings.Contains(text, `"id":"first"`) {
@@ -35,11 +35,11 @@ func TestAServerThatAsksAtItsStart(t *testing.T) {
 				r.do(asking{method: "tools/list"})
 				time.Sleep(time.Minute)
 				first := r.do(asking{name: "asks"})
-				if len(first.Result.Requests) != 1 || !strings.Contains(first.text, "roots/list") || r.ran() != 0 || len(greetings(r)) != 0 {
+				if len(first.Result.Requests) != 1 || !strings.Contains(first.text, "roots/list") || r.ran() != 0 || len(answeredEarly(r)) != 0 {
 					r.t.Fatalf("got %.90s, told %v, the tool ran %d times", first.text, r.told(), r.ran())
 				}
 				second := r.do(asking{name: "asks", params: first.answers(rooted)})
-				if answers := greetings(r); len(answers) != 1 || !strings.Contains(answers[0], rooted) {
+				if answers := answeredEarly(r); len(answers) != 1 || !strings.Contains(answers[0], rooted) {
 					t.Errorf("the server was told %v", answers)
 				}
 				requests := r.sent("answer")
@@ -65,7 +65,7 @@ func TestAServerThatAsksAtItsStartWhatWasNotDeclared(t *testing.T) {
 		if g := r.do(asking{name: "asks", declares: declaresForm}); g.Result.Type != "complete" {
 			t.Errorf("got %s", g.text)
 		}
-		if answers := greetings(r); len(answers) != 1 || !strings.Contains(answers[0], `"error"`) {
+		if answers := answeredEarly(r); len(answers) != 1 || !strings.Contains(answers[0], `"error"`) {
 			t.Errorf("the server was told %v", answers)
 		}
 	})
@@ -75,7 +75,7 @@ func TestAServerThatAsksAtItsStartWhatWasNotDeclared(t *testing.T) {
 		if g := r.do(asking{name: "asks"}); g.Result.Type != "complete" {
 			t.Errorf("got %s", g.text)
 		}
-		if answers := greetings(r); len(answers) != 1 || !strings.Contains(answers[0], `"error"`) {
+		if answers := answeredEarly(r); len(answers) != 1 || !strings.Contains(answers[0], `"error"`) {
 			t.Errorf("the server was told %v", answers)
 		}
 	})
@@ -261,7 +261,7 @@ func TestAServerThatWaitsForWhatItAskedFirst(t *testing.T) {
 		if g := r.do(asking{method: "tools/list"}); g.status != 200 || time.Since(began) > 10*time.Second {
 			t.Errorf("got %s", g.text)
 		}
-		if answers := greetings(r); len(answers) != 1 || !strings.Contains(answers[0], `"error"`) {
+		if answers := answeredEarly(r); len(answers) != 1 || !strings.Contains(answers[0], `"error"`) {
 			t.Errorf("the server was told %v", answers)
 		}
 	})
@@ -291,7 +291,7 @@ func TestAQuestionOnTheSessionsStreamIsWithdrawn(t *testing.T) {
 func TestAServerAsksMoreAtItsStart(t *testing.T) {
 	bridged(t, tool(kind{asks: "roots/list"}, where), nil, func(r *rig) {
 		first := r.do(asking{name: "asks"})
-		time.AfterFunc(earlyWord/2, func() {
+		time.AfterFunc(earlyTimeHTTP/2, func() {
 			r.say(logs("info"))
 			r.say(`{"jsonrpc":"2.0","id":"more","method":"roots/list"}`)
 		})
@@ -299,7 +299,7 @@ func TestAServerAsksMoreAtItsStart(t *testing.T) {
 		if len(second.Result.Requests) != 1 || r.ran() != 0 {
 			r.t.Fatalf("got %s, the tool ran %d times", second.text, r.ran())
 		}
-		time.AfterFunc(earlyWord/2, func() { r.say(logs("info")) })
+		time.AfterFunc(earlyTimeHTTP/2, func() { r.say(logs("info")) })
 		if last := r.do(asking{name: "asks", params: second.answers(rooted)}); last.Result.Type != "complete" || r.ran() != 1 {
 			t.Errorf("got %s, the tool ran %d times", last.text, r.ran())
 		}
