@@ -14,7 +14,7 @@ import (
 // stock is what is open at an upstream, and known of it, whichever list of its pool's that stands in. It implements
 // sessions.Around.
 type stock struct {
-	sessions *sessions.Pool
+	sessions *sessions.Registry
 	calls    *held.Calls // that wait for their clients
 	notes    *coretasks.Notes
 	support  coretasks.Support
@@ -24,7 +24,7 @@ type stock struct {
 func newStock(b *Bridge) *stock {
 	life := func() time.Duration { return b.options().Question }
 	s := &stock{calls: held.New(life, b.options().Store, b.name, b.metrics.questions, b.word.await), notes: b.notes}
-	s.sessions = sessions.NewPool(func() sessions.Settings {
+	s.sessions = sessions.NewRegistry(func() sessions.Settings {
 		o := b.options()
 		return sessions.Settings{Isolation: o.Isolation, Most: o.Sessions}
 	}, s)

@@ -8,7 +8,7 @@ import (
 // Server is an upstream that may make tasks.
 type Server struct {
 	At       *legacy.Upstream
-	Sessions *sessions.Pool // its own
+	Sessions *sessions.Registry // its own
 	Support  *Support
 	Notes    *Notes
 	Longest  func() int // id of a task that clients are given, in bytes

@@ -67,10 +67,10 @@ func (hs *Calls) newCall(id string, out *exchange.Request, l *sessions.Session) 
 	return &Call{among: hs, id: id, out: legacy.OwnPost(out, nil), Session: l, turn: make(chan struct{}, 1), ended: map[string]*answer{}}
 }
 
-// Take takes on the call that a state is of, at an upstream whose sessions pool has, in the name of who sends out. What another berth has
+// Take takes on the call that a state is of, at an upstream whose sessions are in registry, in the name of who sends out. What another berth has
 // asked is held here from now on, if that does not hold it itself; if it does, there is no such call here: nil.
-func (hs *Calls) Take(ctx context.Context, st *rounds.State, pool *sessions.Pool, at *legacy.Upstream, out *exchange.Request) (*Call, error) {
-	h, err := hs.turnOf(ctx, st, pool, at, out)
+func (hs *Calls) Take(ctx context.Context, st *rounds.State, registry *sessions.Registry, at *legacy.Upstream, out *exchange.Request) (*Call, error) {
+	h, err := hs.turnOf(ctx, st, registry, at, out)
 	if h == nil || err != nil {
 		return nil, err
 	}
@@ -84,7 +84,7 @@ func (hs *Calls) Take(ctx context.Context, st *rounds.State, pool *sessions.Pool
 }
 
 // turnOf returns the call that a state is of, whose turn its caller has then; nil: there is none here.
-func (hs *Calls) turnOf(ctx context.Context, st *rounds.State, pool *sessions.Pool, at *legacy.Upstream, out *exchange.Request) (*Call, error) {
+func (hs *Calls) turnOf(ctx context.Context, st *rounds.State, registry *sessions.Registry, at *legacy.Upstream, out *exchange.Request) (*Call, error) {
 	for {
 		h := hs.of(string(st.Request), func() *Call {
 			if st.Event == "" {
@@ -94,7 +94,7 @@ func (hs *Calls) turnOf(ctx context.Context, st *rounds.State, pool *sessions.Po
 			if st.By != hs.name {
 				keep = Replay
 			}
-			l := pool.Adopt(legacy.Session{At: at, ID: st.Session, Version: st.Version, Opened: legacy.OwnPost(out, nil)}, keep, time.Duration(st.Tasks)*time.Millisecond)
+			l := registry.Adopt(legacy.Session{At: at, ID: st.Session, Version: st.Version, Opened: legacy.OwnPost(out, nil)}, keep, time.Duration(st.Tasks)*time.Millisecond)
 			return hs.newCall(string(st.Request), out, l)
 		})
 		if h == nil {

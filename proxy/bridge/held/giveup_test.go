@@ -36,8 +36,8 @@ func TestACallIsGivenUpWhoseTimeIsOverInATurn(t *testing.T) {
 		at := &legacy.Upstream{Upstream: u, Endpoint: func() *inbound.Endpoint { return ep }, Log: slog.New(slog.DiscardHandler)}
 		out := &exchange.Request{Method: wire.MethodPost, URL: u.URL, Header: new(wire.Header)}
 		calls := New(func() time.Duration { return time.Minute }, nil, "me", rounds.NewCounter(noop.Meter{}, "p"), func() {})
-		pool := sessions.NewPool(func() sessions.Settings { return sessions.Settings{Most: 1} }, nil)
-		h, err := calls.Take(t.Context(), &rounds.State{Request: []byte(`"1"`), Event: "e", By: "me"}, pool, at, out)
+		registry := sessions.NewRegistry(func() sessions.Settings { return sessions.Settings{Most: 1} }, nil)
+		h, err := calls.Take(t.Context(), &rounds.State{Request: []byte(`"1"`), Event: "e", By: "me"}, registry, at, out)
 		if err != nil {
 			t.Fatal(err)
 		}

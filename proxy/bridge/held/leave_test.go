@@ -48,9 +48,9 @@ func TestARoundThatComesAsItsCallIsLeftIsTakenOn(t *testing.T) {
 		at := &legacy.Upstream{Upstream: u, Endpoint: func() *inbound.Endpoint { return ep }, Log: slog.New(slog.DiscardHandler)}
 		out := &exchange.Request{Method: wire.MethodPost, URL: u.URL, Header: new(wire.Header)}
 		calls := New(func() time.Duration { return time.Minute }, store, "me", rounds.NewCounter(noop.Meter{}, "p"), func() {})
-		pool := sessions.NewPool(func() sessions.Settings { return sessions.Settings{Most: 1} }, nil)
+		registry := sessions.NewRegistry(func() sessions.Settings { return sessions.Settings{Most: 1} }, nil)
 		take := func(by string) *Call {
-			h, err := calls.Take(t.Context(), &rounds.State{Request: []byte(`"1"`), Event: "e", By: by}, pool, at, out)
+			h, err := calls.Take(t.Context(), &rounds.State{Request: []byte(`"1"`), Event: "e", By: by}, registry, at, out)
 			if err != nil {
 				t.Error(err)
 			}

@@ -6,7 +6,7 @@
 // after a while, also one whose caller has gone while it was opened; and that what is asked there while no call can be asked waits
 // for the first one, or is refused. A session that is lent costs a lock; one that calls may be asked in, a stream.
 //
-//	pool.go, room.go       the sessions of an upstream; which make room for others
+//	registry.go, room.go   the sessions of an upstream; which make room for others
 //	borrower.go, shelf.go,
 //	  caller.go            whose sessions are whose
 //	lend.go, open.go       lent, opened

@@ -23,7 +23,7 @@ type ear struct {
 	alone time.Duration // for which the server wants to be left alone before it is read again; of who reads
 	stood bool          // it was read before; of who reads
 
-	// Pool.mu guards these.
+	// Registry.mu guards these.
 	last   string            // id of the last event
 	out    *exchange.Request // in whose name it is read, as who needs it has last shown
 	stands chan struct{}     // closed when the stream stands, or nobody need wait for that
@@ -53,14 +53,14 @@ func (l *Session) listenEarly(ctx context.Context, out *exchange.Request) {
 }
 
 func (l *Session) listenAs(ctx context.Context, out *exchange.Request, wanted ear) {
-	p := l.pool
-	p.mu.Lock()
+	reg := l.registry
+	reg.mu.Lock()
 	e := l.ear
 	switch {
 	case e != nil:
 		e.out = legacy.OwnPost(out, nil)
 	case l.ID == "" || l.deaf:
-		p.mu.Unlock()
+		reg.mu.Unlock()
 		return
 	default:
 		line, cancel := context.WithCancel(context.Background()) // it outlives the request
@@ -69,7 +69,7 @@ func (l *Session) listenAs(ctx context.Context, out *exchange.Request, wanted ea
 		go e.run(line)
 	}
 	stands := e.stands
-	p.mu.Unlock()
+	reg.mu.Unlock()
 	select {
 	case <-stands:
 	case <-ctx.Done():
@@ -78,29 +78,29 @@ func (l *Session) listenAs(ctx context.Context, out *exchange.Request, wanted ea
 
 // IsHeard reports whether the session's GET stream is read.
 func (l *Session) IsHeard() bool {
-	l.pool.mu.Lock()
-	defer l.pool.mu.Unlock()
+	l.registry.mu.Lock()
+	defer l.registry.mu.Unlock()
 	return l.ear != nil
 }
 
 // StopListening undoes Listen. It returns the last event that was read.
 func (l *Session) StopListening() (last string) {
-	l.pool.mu.Lock()
-	defer l.pool.mu.Unlock()
+	l.registry.mu.Lock()
+	defer l.registry.mu.Unlock()
 	return l.cover()
 }
 
 // LastHeard is the last event of the session's GET stream that was read.
 func (l *Session) LastHeard() string {
-	l.pool.mu.Lock()
-	defer l.pool.mu.Unlock()
+	l.registry.mu.Lock()
+	defer l.registry.mu.Unlock()
 	if l.ear == nil {
 		return ""
 	}
 	return l.ear.last
 }
 
-// cover is StopListening for who holds Pool.mu.
+// cover is StopListening for who holds Registry.mu.
 func (l *Session) cover() (last string) {
 	if l.ear == nil {
 		return ""
@@ -166,8 +166,8 @@ func (e *ear) run(ctx context.Context) {
 
 // settle has nobody wait for the stream any more.
 func (e *ear) settle() {
-	e.of.pool.mu.Lock()
-	defer e.of.pool.mu.Unlock()
+	e.of.registry.mu.Lock()
+	defer e.of.registry.mu.Unlock()
 	select {
 	case <-e.stands:
 	default:
@@ -177,15 +177,15 @@ func (e *ear) settle() {
 
 // unsettle has calls wait for the next stream, which comes soon.
 func (e *ear) unsettle() {
-	e.of.pool.mu.Lock()
-	defer e.of.pool.mu.Unlock()
+	e.of.registry.mu.Lock()
+	defer e.of.registry.mu.Unlock()
 	e.stands = make(chan struct{})
 }
 
 // as is in whose name the stream is read.
 func (e *ear) as() *exchange.Request {
-	e.of.pool.mu.Lock()
-	defer e.of.pool.mu.Unlock()
+	e.of.registry.mu.Lock()
+	defer e.of.registry.mu.Unlock()
 	return e.out
 }
 
@@ -193,27 +193,27 @@ func (e *ear) as() *exchange.Request {
 // from.
 func (e *ear) forget() bool {
 	l := e.of
-	l.pool.mu.Lock()
-	defer l.pool.mu.Unlock()
+	l.registry.mu.Lock()
+	defer l.registry.mu.Unlock()
 	if e.last == "" {
 		return false
 	}
 	e.last = ""
-	l.pool.misses(l)
+	l.registry.misses(l)
 	return true
 }
 
 // deafen notes that the session has no GET stream, which stood before or did not, or that the upstream has lost the session.
 func (l *Session) deafen(lost, stood bool) {
-	l.pool.mu.Lock()
-	defer l.pool.mu.Unlock()
+	l.registry.mu.Lock()
+	defer l.registry.mu.Unlock()
 	l.cover()
 	l.deaf = true
 	switch {
 	case lost:
 		l.remove()
 	case stood:
-		l.pool.misses(l)
+		l.registry.misses(l)
 	}
 }
 
@@ -228,9 +228,9 @@ var (
 // hearOnce reads the stream to its end.
 func (e *ear) hearOnce(ctx context.Context) error {
 	l := e.of
-	l.pool.mu.Lock()
+	l.registry.mu.Lock()
 	as, last := e.out, e.last
-	l.pool.mu.Unlock()
+	l.registry.mu.Unlock()
 	response, err := l.Stream(ctx, as, last)
 	if err != nil {
 		return err
@@ -255,9 +255,9 @@ func (e *ear) hearOnce(ctx context.Context) error {
 			return err
 		}
 		if id := next.ID(); next.Ends && id != "" && len(id) <= legacy.MaxEvent {
-			l.pool.mu.Lock()
+			l.registry.mu.Lock()
 			e.last = id
-			l.pool.mu.Unlock()
+			l.registry.mu.Unlock()
 		}
 		legacy.LeaveAlone(&e.alone, &next)
 		if !next.Ends || next.Cut || !mcp.MayBeMessage(next.Data) {

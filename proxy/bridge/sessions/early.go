@@ -18,12 +18,12 @@ const earlyAnswer = time.Second
 // keepAsked keeps a question for the first call that may be asked. It reports whether it does: what
 // comes later may be of a call that has ended.
 func (l *Session) keepAsked(it flow.Item) bool {
-	p := l.pool
-	if l.shelf == nil || p.settings().Isolation == ForAll || l.Declares.Lacks(it.Message) != nil {
+	reg := l.registry
+	if l.shelf == nil || reg.settings().Isolation == ForAll || l.Declares.Lacks(it.Message) != nil {
 		return false
 	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
+	reg.mu.Lock()
+	defer reg.mu.Unlock()
 	if l.called || l.gone || len(l.early) >= inquiry.MaxInputs {
 		return false
 	}
@@ -36,18 +36,18 @@ func (l *Session) keepAsked(it flow.Item) bool {
 
 // reviewEarly refuses what is kept if the call that was under way before still is.
 func (l *Session) reviewEarly(before *flow.Flow) {
-	l.pool.mu.Lock()
+	l.registry.mu.Lock()
 	if len(l.early) == 0 || l.gone {
-		l.pool.mu.Unlock()
+		l.registry.mu.Unlock()
 		return
 	}
 	if now := l.asker; now == nil || now != before {
 		time.AfterFunc(earlyAnswer, func() { l.reviewEarly(now) })
-		l.pool.mu.Unlock()
+		l.registry.mu.Unlock()
 		return
 	}
 	early := l.early.take()
-	l.pool.mu.Unlock()
+	l.registry.mu.Unlock()
 	for _, it := range early {
 		_ = l.Tell(context.Background(), l.name(), mcp.ErrorResponse(it.Answer.ID, rounds.ErrNobodyAsked.Object()))
 	}
@@ -67,10 +67,10 @@ func (q *questions) withdraw(id []byte) {
 }
 
 // noteEarly notes what the server asks before any call that may be asked something: it asks new sessions for roots, whatever they
-// have declared. The caller holds Pool.mu.
+// have declared. The caller holds Registry.mu.
 func (l *Session) noteEarly(method string) {
 	if method == inquiry.MethodListRoots && !l.called {
-		l.pool.asksRoots, l.askedRoots = true, true
+		l.registry.asksRoots, l.askedRoots = true, true
 	}
 }
 
@@ -80,9 +80,9 @@ func (l *Session) IsEarly(method string) bool {
 	if method != inquiry.MethodListRoots || l.shelf == nil {
 		return false
 	}
-	l.pool.mu.Lock()
-	defer l.pool.mu.Unlock()
-	first := l.pool.asksRoots && !l.askedRoots
+	l.registry.mu.Lock()
+	defer l.registry.mu.Unlock()
+	first := l.registry.asksRoots && !l.askedRoots
 	l.askedRoots = true
 	return first
 }
@@ -90,23 +90,23 @@ func (l *Session) IsEarly(method string) bool {
 // LetsAskEarly reports whether the upstream is yet to have the time to ask what it asks of every new session, and whether
 // it is not known what it asks. It is asked by who gives it that.
 func (l *Session) LetsAskEarly() (first, unknown bool) {
-	l.pool.mu.Lock()
-	defer l.pool.mu.Unlock()
+	l.registry.mu.Lock()
+	defer l.registry.mu.Unlock()
 	first = !l.letAsk
 	l.letAsk = true
-	return first, !l.pool.asksRoots && !l.pool.awaited
+	return first, !l.registry.asksRoots && !l.registry.awaited
 }
 
 // NoteAwaited notes that the upstream had the time to show what it asks of new sessions.
 func (l *Session) NoteAwaited() {
-	l.pool.mu.Lock()
-	defer l.pool.mu.Unlock()
-	l.pool.awaited = true
+	l.registry.mu.Lock()
+	defer l.registry.mu.Unlock()
+	l.registry.awaited = true
 }
 
 // TakeEarly takes what is kept.
 func (l *Session) TakeEarly() []flow.Item {
-	l.pool.mu.Lock()
-	defer l.pool.mu.Unlock()
+	l.registry.mu.Lock()
+	defer l.registry.mu.Unlock()
 	return l.early.take()
 }

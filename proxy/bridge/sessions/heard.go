@@ -34,10 +34,10 @@ func (l *Session) hears(ctx context.Context, out *exchange.Request, message []by
 			l.withdraw(ctx, mcp.CancelledID(message))
 		}
 		if a.Method == mcp.MethodToolsChanged {
-			l.pool.around.ToolsChanged()
+			l.registry.around.ToolsChanged()
 		}
-		l.pool.mu.Lock()
-		defer l.pool.mu.Unlock()
+		l.registry.mu.Lock()
+		defer l.registry.mu.Unlock()
 		if (a.Method == mcp.MethodLog && l.alone || a.Method == mcp.MethodCancelled) && l.asker != nil {
 			l.asker.Hear(flow.Item{Message: message, Answer: a, Aside: true}) // of the one call there
 		}
@@ -47,9 +47,9 @@ func (l *Session) hears(ctx context.Context, out *exchange.Request, message []by
 
 // askCall puts a question to the call that was begun last, if that may be asked. doubtful: it could be a task's of another caller.
 func (l *Session) askCall(it flow.Item) (taken, doubtful bool) {
-	forAll := l.pool.settings().Isolation == ForAll
-	l.pool.mu.Lock()
-	defer l.pool.mu.Unlock()
+	forAll := l.registry.settings().Isolation == ForAll
+	l.registry.mu.Lock()
+	defer l.registry.mu.Unlock()
 	l.noteEarly(it.Answer.Method)
 	switch {
 	case l.asker == nil || !l.asker.Asks:
@@ -63,17 +63,17 @@ func (l *Session) askCall(it flow.Item) (taken, doubtful bool) {
 // Spread has those who listen by the session hear a notification that came on a call's stream: servers tell of what has changed on
 // whichever stream they have at hand.
 func (l *Session) Spread(message []byte) {
-	l.pool.mu.Lock()
-	defer l.pool.mu.Unlock()
+	l.registry.mu.Lock()
+	defer l.registry.mu.Unlock()
 	l.spread(message)
 }
 
-// spread is Spread for who holds Pool.mu.
+// spread is Spread for who holds Registry.mu.
 func (l *Session) spread(message []byte) {
 	if l.shelf == nil {
 		return
 	}
-	for li := range l.pool.listeners[l.shelf.whose] {
+	for li := range l.registry.listeners[l.shelf.whose] {
 		li.Hear(l, message)
 	}
 }

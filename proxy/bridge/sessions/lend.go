@@ -15,9 +15,9 @@ import (
 const Places = 8
 
 // Lend returns a session at an upstream for a call, alone where that may be asked something. GiveBack ends the loan.
-func (p *Pool) Lend(ctx context.Context, at *legacy.Upstream, b *Borrower, alone bool) (*Session, error) {
+func (reg *Registry) Lend(ctx context.Context, at *legacy.Upstream, b *Borrower, alone bool) (*Session, error) {
 	for {
-		l, wait, err := p.tryLend(ctx, at, b, alone)
+		l, wait, err := reg.tryLend(ctx, at, b, alone)
 		if err != nil || l != nil {
 			return l, err
 		}
@@ -34,11 +34,11 @@ func (p *Pool) Lend(ctx context.Context, at *legacy.Upstream, b *Borrower, alone
 const lendAgain = 100 * time.Millisecond
 
 // tryLend is Lend, unless there is something to wait for.
-func (p *Pool) tryLend(ctx context.Context, at *legacy.Upstream, b *Borrower, alone bool) (l *Session, wait chan struct{}, err error) {
+func (reg *Registry) tryLend(ctx context.Context, at *legacy.Upstream, b *Borrower, alone bool) (l *Session, wait chan struct{}, err error) {
 	key := b.key()
-	p.mu.Lock()
-	p.shelves[key].retire()
-	s := p.shelfOf(key, b.Whose())
+	reg.mu.Lock()
+	reg.shelves[key].retire()
+	s := reg.shelfOf(key, b.Whose())
 	if l = s.own(b.Prefers, alone); l == nil {
 		l = s.fit(alone)
 	}
@@ -48,32 +48,32 @@ func (p *Pool) tryLend(ctx context.Context, at *legacy.Upstream, b *Borrower, al
 		l.users++
 		l.alone = alone
 		l.noteUse(b.Out)
-		p.mu.Unlock()
+		reg.mu.Unlock()
 		return l, nil, nil
 	case !alone && s.opening && b.Among != PerCall:
-		p.mu.Unlock()
+		reg.mu.Unlock()
 		return nil, s.changed, nil
-	case p.open >= p.settings().Most && !p.endIdle() && !p.park(p.greediest(b.Whose())):
+	case reg.open >= reg.settings().Most && !reg.endIdle() && !reg.park(reg.greediest(b.Whose())):
 		s.settle()
-		greedy := p.greediest(b.Whose())
-		p.mu.Unlock()
-		if greedy != "" && p.around.GiveUpOldest(func(l *Session) bool { return l.shelf != nil && l.shelf.whose == greedy }) {
+		greedy := reg.greediest(b.Whose())
+		reg.mu.Unlock()
+		if greedy != "" && reg.around.GiveUpOldest(func(l *Session) bool { return l.shelf != nil && l.shelf.whose == greedy }) {
 			return nil, s.changed, nil
 		}
 		return nil, nil, turnedAway(errTooMany)
 	case !free && resident.Is(at.URL):
-		p.mu.Unlock()
-		p.around.GiveUpOldest(func(l *Session) bool { return l.shelf != nil && l.shelf.key == key }) // whoever is asked may not come back
+		reg.mu.Unlock()
+		reg.around.GiveUpOldest(func(l *Session) bool { return l.shelf != nil && l.shelf.key == key }) // whoever is asked may not come back
 		return nil, s.changed, nil
 	}
-	p.open++
-	s = p.shelfOf(key, b.Whose()) // with the session that was ended it may have been forgotten
+	reg.open++
+	s = reg.shelfOf(key, b.Whose()) // with the session that was ended it may have been forgotten
 	s.opening = s.opening || !alone
-	pending := &Session{pool: p, shelf: s, Place: place, users: 1, alone: true}
+	pending := &Session{registry: reg, shelf: s, Place: place, users: 1, alone: true}
 	s.loans = append(s.loans, pending) // its place is taken
-	p.mu.Unlock()
+	reg.mu.Unlock()
 	done := make(chan newLoan, 1)
-	go func() { done <- p.put(ctx, at, b, pending, alone) }()
+	go func() { done <- reg.put(ctx, at, b, pending, alone) }()
 	select {
 	case o := <-done:
 		return o.l, nil, o.err

@@ -14,12 +14,12 @@ func (l *Session) End(ctx context.Context) { l.Session.End(ctx, l.name()) }
 
 // UsedBy notes that a session which was lent before is used in the name of who sends out.
 func (l *Session) UsedBy(out *exchange.Request) {
-	l.pool.mu.Lock()
-	defer l.pool.mu.Unlock()
+	l.registry.mu.Lock()
+	defer l.registry.mu.Unlock()
 	l.noteUse(out)
 }
 
-// noteUse is UsedBy for who holds Pool.mu.
+// noteUse is UsedBy for who holds Registry.mu.
 func (l *Session) noteUse(out *exchange.Request) {
 	if out.Renewal == nil && saysNoMore(out, cmp.Or(l.last, l.Opened)) {
 		return
@@ -30,8 +30,8 @@ func (l *Session) noteUse(out *exchange.Request) {
 
 // name is in whose name the session is ended.
 func (l *Session) name() *exchange.Request {
-	l.pool.mu.Lock()
-	defer l.pool.mu.Unlock()
+	l.registry.mu.Lock()
+	defer l.registry.mu.Unlock()
 	return cmp.Or(l.last, l.Opened)
 }
 

@@ -22,17 +22,17 @@ type newLoan struct {
 }
 
 // put opens a session, and puts it in the place of one that is to be opened, be its caller there still or not.
-func (p *Pool) put(ctx context.Context, at *legacy.Upstream, b *Borrower, pending *Session, alone bool) newLoan {
+func (reg *Registry) put(ctx context.Context, at *legacy.Upstream, b *Borrower, pending *Session, alone bool) newLoan {
 	s := pending.shelf
-	l, err := p.openSession(context.WithoutCancel(ctx), at, b, s, pending.Place)
-	p.mu.Lock()
-	defer p.mu.Unlock()
+	l, err := reg.openSession(context.WithoutCancel(ctx), at, b, s, pending.Place)
+	reg.mu.Lock()
+	defer reg.mu.Unlock()
 	defer s.tell()
 	s.opening = s.opening && alone
 	i := slices.Index(s.loans, pending)
 	isLost := err == nil && l.gone // its stream has told: a call finds that out as in any other
 	if err != nil || isLost {
-		p.open--
+		reg.open--
 		s.loans = slices.Delete(s.loans, i, i+1)
 		s.settle()
 	}
@@ -45,17 +45,17 @@ func (p *Pool) put(ctx context.Context, at *legacy.Upstream, b *Borrower, pendin
 		return newLoan{l, nil}
 	}
 	s.loans[i] = l
-	if len(p.listeners[s.whose]) > 0 {
+	if len(reg.listeners[s.whose]) > 0 {
 		go l.Listen(context.WithoutCancel(ctx), b.Out, "")
 	}
 	return newLoan{l, nil}
 }
 
 // openSession opens a session in the borrower's name.
-func (p *Pool) openSession(ctx context.Context, at *legacy.Upstream, b *Borrower, s *shelf, place int) (*Session, error) {
+func (reg *Registry) openSession(ctx context.Context, at *legacy.Upstream, b *Borrower, s *shelf, place int) (*Session, error) {
 	as := b.placed(at, place)
 	l := &Session{
-		Session: legacy.Session{At: at, Opened: legacy.OwnPost(as, nil)}, pool: p, shelf: s, Declares: b.Client.Declares(), Place: place, level: -1,
+		Session: legacy.Session{At: at, Opened: legacy.OwnPost(as, nil)}, registry: reg, shelf: s, Declares: b.Client.Declares(), Place: place, level: -1,
 		setting: make(chan struct{}, 1),
 	}
 	l.Resources = newResources(&l.Session)
@@ -75,7 +75,7 @@ func (p *Pool) openSession(ctx context.Context, at *legacy.Upstream, b *Borrower
 		l.StopListening()
 		return nil, notOpened(at, err)
 	}
-	p.around.Opened(l.Result)
+	reg.around.Opened(l.Result)
 	return l, nil
 }
 

@@ -16,7 +16,7 @@ import (
 // others.
 type Session struct {
 	legacy.Session
-	pool     *Pool
+	registry *Registry
 	shelf    *shelf           // nil: it stands on none, as one that was opened by another berth
 	Declares inquiry.Declared // what its client has declared; "": another berth has opened it
 	Place    int              // of its server's processes; see Places
@@ -29,7 +29,7 @@ type Session struct {
 	Listed    atomic.Bool // its tools were learned
 	Resources *Resources  // nil: it stands on no shelf
 
-	// Pool.mu guards these.
+	// Registry.mu guards these.
 	users int
 	alone bool
 	idle  time.Time         // since when nobody uses it
@@ -55,8 +55,8 @@ type Session struct {
 
 // GiveBack ends a use of the session, which the upstream may have lost.
 func (l *Session) GiveBack(lost bool) {
-	p := l.pool
-	p.mu.Lock()
+	reg := l.registry
+	reg.mu.Lock()
 	l.users--
 	if l.users == 0 {
 		l.alone, l.idle = false, time.Now()
@@ -71,7 +71,7 @@ func (l *Session) GiveBack(lost bool) {
 		l.retired = true
 	}
 	end := l.retired && l.users == 0
-	p.mu.Unlock()
+	reg.mu.Unlock()
 	switch {
 	case end:
 		go l.End(context.Background())
@@ -81,8 +81,8 @@ func (l *Session) GiveBack(lost bool) {
 	}
 }
 
-// isSpent reports whether the session takes no new call. The caller holds Pool.mu.
-func (l *Session) isSpent() bool { return l.leaves || l.pool.settings().Isolation == PerCall }
+// isSpent reports whether the session takes no new call. The caller holds Registry.mu.
+func (l *Session) isSpent() bool { return l.leaves || l.registry.settings().Isolation == PerCall }
 
 // endAdopted ends a session that another berth has opened, once no tasks live in it.
 func (l *Session) endAdopted() {
@@ -97,46 +97,46 @@ func (l *Session) endAdopted() {
 // GiveBackUnended is GiveBack of a session whose call has no answer, and may go on at the upstream: it may yet ask, and not the next caller. A
 // session that another caller may be lent takes no new call, and ends once nobody uses it and no tasks live in it.
 func (l *Session) GiveBackUnended() {
-	p := l.pool
-	p.mu.Lock()
-	l.leaves = l.leaves || l.alone && p.settings().Isolation == ForAll
-	p.mu.Unlock()
+	reg := l.registry
+	reg.mu.Lock()
+	l.leaves = l.leaves || l.alone && reg.settings().Isolation == ForAll
+	reg.mu.Unlock()
 	l.GiveBack(false)
 }
 
 // Deny ends a use of the session, which the upstream knows no more. It may have been started anew: what else stands on the shelf is as old,
 // and takes no new call.
 func (l *Session) Deny() {
-	l.pool.mu.Lock()
+	l.registry.mu.Lock()
 	l.shelf.endThose(func(other *Session) bool { return other != l })
-	l.pool.mu.Unlock()
+	l.registry.mu.Unlock()
 	l.GiveBack(true)
 }
 
 // Outdate has the session, which is given back, and all that is as old on its shelf, take no new call.
 func (l *Session) Outdate() {
-	l.pool.mu.Lock()
-	defer l.pool.mu.Unlock()
+	l.registry.mu.Lock()
+	defer l.registry.mu.Unlock()
 	l.shelf.endThose(func(other *Session) bool { return other != l })
 	l.remove()
 }
 
 // Lose takes a session off its shelf that the upstream knows no more.
 func (l *Session) Lose() {
-	l.pool.mu.Lock()
-	defer l.pool.mu.Unlock()
+	l.registry.mu.Lock()
+	defer l.registry.mu.Unlock()
 	l.remove()
 }
 
 // LeaveToOthers forgets a session that another berth goes on with.
 func (l *Session) LeaveToOthers() {
-	l.pool.mu.Lock()
-	defer l.pool.mu.Unlock()
+	l.registry.mu.Lock()
+	defer l.registry.mu.Unlock()
 	l.remove()
 	l.adopted = 0
 }
 
-// remove takes the session off its shelf, or keeps it off where it is being opened. The caller holds Pool.mu.
+// remove takes the session off its shelf, or keeps it off where it is being opened. The caller holds Registry.mu.
 func (l *Session) remove() {
 	if l.gone {
 		return
@@ -145,11 +145,11 @@ func (l *Session) remove() {
 	l.cover()
 	if s := l.shelf; slices.Contains(s.loans, l) {
 		if l.parked {
-			l.pool.parked--
+			l.registry.parked--
 		} else {
-			l.pool.open--
+			l.registry.open--
 		}
-		l.pool.misses(l) // what was subscribed to in it is lost
+		l.registry.misses(l) // what was subscribed to in it is lost
 		s.loans = slices.DeleteFunc(s.loans, func(other *Session) bool { return other == l })
 		s.settle()
 	}
@@ -157,14 +157,14 @@ func (l *Session) remove() {
 
 // Read is what reads the answer to a request that id names, for as long as ctx lasts; it is asked nothing else.
 func (l *Session) Read(ctx context.Context, out *exchange.Request, id []byte) *flow.Flow {
-	return flow.New(ctx, &l.Session, &l.pool.replays, out, id, false)
+	return flow.New(ctx, &l.Session, &l.registry.replays, out, id, false)
 }
 
 // Answer has a call, which id names, be read, and asked what comes on the session's own stream. asks says that it may be.
 func (l *Session) Answer(out *exchange.Request, id []byte, asks bool) *flow.Flow {
-	fl := flow.New(context.Background(), &l.Session, &l.pool.replays, out, id, asks)
-	l.pool.mu.Lock()
-	defer l.pool.mu.Unlock()
+	fl := flow.New(context.Background(), &l.Session, &l.registry.replays, out, id, asks)
+	l.registry.mu.Lock()
+	defer l.registry.mu.Unlock()
 	l.asker = fl
 	l.called = l.called || asks
 	return fl
@@ -173,8 +173,8 @@ func (l *Session) Answer(out *exchange.Request, id []byte, asks bool) *flow.Flow
 // Leave ends a flow, and that its call is asked anything here.
 func (l *Session) Leave(fl *flow.Flow) {
 	fl.Stop()
-	l.pool.mu.Lock()
-	defer l.pool.mu.Unlock()
+	l.registry.mu.Lock()
+	defer l.registry.mu.Unlock()
 	if l.asker == fl {
 		l.asker = nil
 	}

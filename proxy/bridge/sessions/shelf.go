@@ -5,9 +5,9 @@ import (
 	"slices"
 )
 
-// shelf holds the sessions that one key names, at one upstream. Pool.mu guards its fields.
+// shelf holds the sessions that one key names, at one upstream. Registry.mu guards its fields.
 type shelf struct {
-	of    *Pool
+	of    *Registry
 	key   string
 	whose string     // the caller; "": everybody's
 	loans []*Session // the one used last is the last
@@ -16,17 +16,17 @@ type shelf struct {
 	changed chan struct{} // holds one: a session was opened, or given back
 }
 
-// shelfOf returns the shelf of a key. The caller holds p.mu.
-func (p *Pool) shelfOf(key, whose string) *shelf {
-	s := p.shelves[key]
+// shelfOf returns the shelf of a key. The caller holds reg.mu.
+func (reg *Registry) shelfOf(key, whose string) *shelf {
+	s := reg.shelves[key]
 	if s == nil {
-		s = &shelf{of: p, key: key, whose: whose, changed: make(chan struct{}, 1)}
-		p.shelves[key] = s
+		s = &shelf{of: reg, key: key, whose: whose, changed: make(chan struct{}, 1)}
+		reg.shelves[key] = s
 	}
 	return s
 }
 
-// settle forgets a shelf that holds nothing. The caller holds Pool.mu.
+// settle forgets a shelf that holds nothing. The caller holds Registry.mu.
 func (s *shelf) settle() {
 	if len(s.loans) == 0 {
 		delete(s.of.shelves, s.key)
@@ -53,10 +53,10 @@ func (s *shelf) fit(alone bool) *Session {
 	return nil
 }
 
-// retire has sessions that are to be given nothing new end, at once or with their last use; nil has none. The caller holds Pool.mu.
+// retire has sessions that are to be given nothing new end, at once or with their last use; nil has none. The caller holds Registry.mu.
 func (s *shelf) retire() { s.endThose(func(l *Session) bool { return l.At.Retires(l.ID) }) }
 
-// endThose has sessions that are meant end, at once or with their last use; nil has none. The caller holds Pool.mu.
+// endThose has sessions that are meant end, at once or with their last use; nil has none. The caller holds Registry.mu.
 func (s *shelf) endThose(meant func(*Session) bool) {
 	if s == nil {
 		return

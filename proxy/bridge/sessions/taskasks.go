@@ -24,7 +24,7 @@ const maxAsked = 4 * inquiry.MaxInputs
 // AskTask has a question that is put to no call be the task's that core names. "": it is refused.
 func (l *Session) AskTask(ctx context.Context, out *exchange.Request, core string, id, message []byte) {
 	refusal := inquiry.Unaskable(message)
-	if core == "" || l.pool.settings().Isolation == ForAll && asksForRoots(message) { // roots would be others' as well
+	if core == "" || l.registry.settings().Isolation == ForAll && asksForRoots(message) { // roots would be others' as well
 		refusal = rounds.ErrNobodyAsked
 	}
 	if refusal != nil {
@@ -41,34 +41,34 @@ func asksForRoots(message []byte) bool {
 
 // taskAsks notes what a task asks.
 func (l *Session) taskAsks(ctx context.Context, out *exchange.Request, core string, id, message []byte) {
-	l.pool.mu.Lock()
+	l.registry.mu.Lock()
 	if len(l.asked) == maxAsked {
 		l.asked = slices.Delete(l.asked, 0, 1)
 	}
 	l.asked = append(l.asked, taskQuestion{core, bytes.Clone(id)})
-	l.pool.mu.Unlock()
-	l.pool.around.TaskAsks(ctx, out, l, core, id, message)
+	l.registry.mu.Unlock()
+	l.registry.around.TaskAsks(ctx, out, l, core, id, message)
 }
 
 // withdraw has nobody asked any more what the server wants no answer to: the next call, or a task.
 func (l *Session) withdraw(ctx context.Context, id []byte) {
-	l.pool.mu.Lock()
+	l.registry.mu.Lock()
 	l.early.withdraw(id)
 	i := slices.IndexFunc(l.asked, func(q taskQuestion) bool { return mcp.SameID(q.id, id) })
 	if i < 0 {
-		l.pool.mu.Unlock()
+		l.registry.mu.Unlock()
 		return
 	}
 	q := l.asked[i]
 	l.asked = slices.Delete(l.asked, i, i+1)
-	l.pool.mu.Unlock()
-	l.pool.around.TaskWithdraws(ctx, l, q.core, q.id)
+	l.registry.mu.Unlock()
+	l.registry.around.TaskWithdraws(ctx, l, q.core, q.id)
 }
 
 // onlyTask is the one task that lives in the session; "": see keptTasks.only.
 func (l *Session) onlyTask() string {
-	l.pool.mu.Lock()
-	defer l.pool.mu.Unlock()
+	l.registry.mu.Lock()
+	defer l.registry.mu.Unlock()
 	return l.tasks.only()
 }
 

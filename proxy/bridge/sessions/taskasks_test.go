@@ -9,7 +9,7 @@ import (
 
 // What is asked of nobody is a task's where that alone can be meant: none whose end was told, and none beside what another berth knows of.
 func TestAQuestionIsOfTheOneTaskThatLives(t *testing.T) {
-	pool := NewPool(func() Settings { return Settings{Most: 1} }, nil)
+	registry := NewRegistry(func() Settings { return Settings{Most: 1} }, nil)
 	soon := time.Now().Add(time.Minute)
 	for name, tc := range map[string]struct {
 		tasks, told []string
@@ -24,7 +24,7 @@ func TestAQuestionIsOfTheOneTaskThatLives(t *testing.T) {
 		"one beside others'":       {tasks: []string{"a"}, others: time.Minute},
 	} {
 		for range 20 { // a map has no order
-			l := pool.Adopt(legacy.Session{}, 0, tc.others)
+			l := registry.Adopt(legacy.Session{}, 0, tc.others)
 			for _, core := range tc.tasks {
 				l.KeepTask(core, soon)
 			}

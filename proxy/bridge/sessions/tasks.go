@@ -16,8 +16,8 @@ const outcomeKept = 2 * time.Minute
 
 // KeepTask keeps the session open for a task of its own until that has ended or expired.
 func (l *Session) KeepTask(core string, until time.Time) {
-	l.pool.mu.Lock()
-	defer l.pool.mu.Unlock()
+	l.registry.mu.Lock()
+	defer l.registry.mu.Unlock()
 	if l.tasks == nil {
 		l.tasks = keptTasks{}
 	}
@@ -27,8 +27,8 @@ func (l *Session) KeepTask(core string, until time.Time) {
 // TellTask notes that the end of a task is being told: that keeps the session open for a while yet, and not where others need its place. A
 // process is not kept for it: no other berth has that.
 func (l *Session) TellTask(core string) {
-	l.pool.mu.Lock()
-	defer l.pool.mu.Unlock()
+	l.registry.mu.Lock()
+	defer l.registry.mu.Unlock()
 	if l.parked || resident.Is(l.At.URL) {
 		delete(l.tasks, core)
 		return
@@ -38,19 +38,19 @@ func (l *Session) TellTask(core string) {
 
 // ForgetTask undoes KeepTask.
 func (l *Session) ForgetTask(core string) {
-	l.pool.mu.Lock()
-	defer l.pool.mu.Unlock()
+	l.registry.mu.Lock()
+	defer l.registry.mu.Unlock()
 	delete(l.tasks, core)
 }
 
 // TasksLive is for how long tasks keep the session open, as far as this berth knows.
 func (l *Session) TasksLive() time.Duration {
-	l.pool.mu.Lock()
-	defer l.pool.mu.Unlock()
+	l.registry.mu.Lock()
+	defer l.registry.mu.Unlock()
 	return l.tasks.live()
 }
 
-// keptTasks are those that keep a session open, by their servers' ids. Pool.mu guards them.
+// keptTasks are those that keep a session open, by their servers' ids. Registry.mu guards them.
 type keptTasks map[string]keptTask
 
 type keptTask struct {

@@ -16,7 +16,7 @@ type Settings struct {
 	Most      int // sessions at an upstream
 }
 
-// Around is what a pool needs of what stands above it.
+// Around is what a registry needs of what stands above it.
 type Around interface {
 	// Opened is told what an upstream said of itself: the result of an initialize.
 	Opened(result []byte)
@@ -36,9 +36,9 @@ type Around interface {
 	GiveUpOldest(on func(s *Session) bool) bool
 }
 
-// Pool holds the sessions that are open at an upstream, whichever list of its pool's that stands in. Its
+// Registry holds the sessions that are open at an upstream, whichever list of its pool's that stands in. Its
 // methods may be called concurrently.
-type Pool struct {
+type Registry struct {
 	settings func() Settings
 	around   Around
 	replays  flow.Replays
@@ -53,30 +53,30 @@ type Pool struct {
 	listeners map[string]map[Listener]*Session
 }
 
-// NewPool returns a pool without sessions. settings tells what holds now.
-func NewPool(settings func() Settings, around Around) *Pool {
-	return &Pool{settings: settings, around: around, shelves: map[string]*shelf{}, listeners: map[string]map[Listener]*Session{}}
+// NewRegistry returns a registry without sessions. settings tells what holds now.
+func NewRegistry(settings func() Settings, around Around) *Registry {
+	return &Registry{settings: settings, around: around, shelves: map[string]*shelf{}, listeners: map[string]map[Listener]*Session{}}
 }
 
 // Size is how many sessions are open, or being opened, and on how many shelves they stand.
-func (p *Pool) Size() (sessions, shelves int) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.open + p.parked, len(p.shelves)
+func (reg *Registry) Size() (sessions, shelves int) {
+	reg.mu.Lock()
+	defer reg.mu.Unlock()
+	return reg.open + reg.parked, len(reg.shelves)
 }
 
 // IsEmpty reports whether nothing is open, and nobody listens.
-func (p *Pool) IsEmpty() bool {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.open+p.parked == 0 && len(p.listeners) == 0
+func (reg *Registry) IsEmpty() bool {
+	reg.mu.Lock()
+	defer reg.mu.Unlock()
+	return reg.open+reg.parked == 0 && len(reg.listeners) == 0
 }
 
 // TakeIdle takes the sessions off their shelves that nobody uses and nobody has used since, or is to use.
-func (p *Pool) TakeIdle(since time.Time) (idle []*Session) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	for _, s := range p.shelves {
+func (reg *Registry) TakeIdle(since time.Time) (idle []*Session) {
+	reg.mu.Lock()
+	defer reg.mu.Unlock()
+	for _, s := range reg.shelves {
 		for _, l := range slices.Clone(s.loans) {
 			if l.users == 0 && (l.idle.Before(since) || l.isSpent()) && !l.tasks.any() {
 				l.remove()
