@@ -90,25 +90,25 @@ func TestCancelReachesTheServerOfASession(t *testing.T) {
 	}
 }
 
-// The berth that holds the last call of a session that its client has ended dies. Its heir
+// The berth that holds the last call of a session that its client has ended dies. Its adopter
 // ends the call, and then the session.
 func TestEndOfASessionOutlivesItsHolder(t *testing.T) {
 	for _, server := range askingServers {
 		t.Run(server.name, func(t *testing.T) {
 			t.Parallel()
 			h, gate := startTogether(t, server, 2)
-			victim, heir := h.berths[0], h.berths[1]
+			victim, adopter := h.berths[0], h.berths[1]
 			client := openSession(t, victim.url(), "alice")
 			u := h.use(t, client, victim, "works", server.slow)
 			u.awaitProgress(t, victim)
-			response, err := client.send(t.Context(), http.MethodDelete, heir.url(), "")
+			response, err := client.send(t.Context(), http.MethodDelete, adopter.url(), "")
 			if err != nil || response.StatusCode != http.StatusOK {
 				t.Fatalf("DELETE: got %v, %v, want 200", response, err)
 			}
 			response.Body.Close()
 			victim.kill()
-			u.client = openSession(t, heir.url(), "alice")
-			attendAll(t, []heldUse{u}, heir)
+			u.client = openSession(t, adopter.url(), "alice")
+			attendAll(t, []heldUse{u}, adopter)
 			if !await(t, readyWithin, func() bool { return strings.Contains(gate.journal(), "DELETE") }) {
 				t.Errorf("at the server: got %s, want DELETE", gate.journal())
 			}
@@ -123,15 +123,15 @@ func TestCancelOfADeadHoldersCallReachesTheServer(t *testing.T) {
 		t.Run(server.name, func(t *testing.T) {
 			t.Parallel()
 			h, gate := startTogether(t, server, 2)
-			victim, heir := h.berths[0], h.berths[1]
+			victim, adopter := h.berths[0], h.berths[1]
 			client := openSession(t, victim.url(), "alice")
 			u := h.use(t, client, victim, "asks", server.asking)
-			u.awaitStatus(t, heir, "input_required")
+			u.awaitStatus(t, adopter, "input_required")
 			victim.kill()
-			if _, err := client.ask(t.Context(), heir.url(), "tasks/cancel", map[string]any{"taskId": u.task}); err != nil {
+			if _, err := client.ask(t.Context(), adopter.url(), "tasks/cancel", map[string]any{"taskId": u.task}); err != nil {
 				t.Fatal(err)
 			}
-			u.awaitStatus(t, heir, "cancelled")
+			u.awaitStatus(t, adopter, "cancelled")
 			if !await(t, readyWithin, func() bool { return strings.Contains(gate.journal(), "cancelled") }) {
 				t.Errorf("at the server: got %s, want it told that the call is cancelled", gate.journal())
 			}

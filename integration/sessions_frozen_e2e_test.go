@@ -16,17 +16,17 @@ func TestFrozenHolderOfASessionsCallsLeavesThemToItsHeir(t *testing.T) {
 		t.Run(server.name, func(t *testing.T) {
 			t.Parallel()
 			h := newSessionHolders(t, server, 1, sealed())
-			frozen, heir := h.start(t), h.start(t)
-			client := openSession(t, heir.url(), "alice")
+			frozen, adopter := h.start(t), h.start(t)
+			client := openSession(t, adopter.url(), "alice")
 			asking, working := h.use(t, client, frozen, "asks", server.asking), h.use(t, client, frozen, "works", server.slow)
-			asking.awaitStatus(t, heir, "input_required")
-			working.awaitProgress(t, heir)
+			asking.awaitStatus(t, adopter, "input_required")
+			working.awaitProgress(t, adopter)
 
 			frozen.signal(t, syscall.SIGSTOP)
-			if !await(t, readyWithin, func() bool { return heir.metric(t, "berth_upgrade_adopted_total") == 2 }) {
+			if !await(t, readyWithin, func() bool { return adopter.metric(t, "berth_upgrade_adopted_total") == 2 }) {
 				t.Fatal("nobody took the calls over")
 			}
-			<-time.After(longOutage / 2) // in which the heir may reach the server, or not: the old connection stands
+			<-time.After(longOutage / 2) // in which the adopter may reach the server, or not: the old connection stands
 			frozen.signal(t, syscall.SIGCONT)
 			<-time.After(longOutage / 2) // in which the one that woke up could do harm
 			attendAll(t, []heldUse{asking, working}, h.berths...)
@@ -34,7 +34,7 @@ func TestFrozenHolderOfASessionsCallsLeavesThemToItsHeir(t *testing.T) {
 			if got := h.fleet.fleet.sum(t, stats.cutOff); got != 0 {
 				t.Errorf("calls given up at the server: got %d, want none", got)
 			}
-			heir.wantAdopted(t, 2)
+			adopter.wantAdopted(t, 2)
 		})
 	}
 }

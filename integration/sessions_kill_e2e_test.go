@@ -17,8 +17,8 @@ func TestCallsOfASessionOutliveTheirHolders(t *testing.T) {
 			t.Parallel()
 			h := newSessionHolders(t, server, 1, sealed())
 			written := h.redis.Monitor()
-			heir := h.start(t)
-			client := openSession(t, heir.url(), "alice")
+			adopter := h.start(t)
+			client := openSession(t, adopter.url(), "alice")
 			var uses []heldUse
 			hold := func(call string, b *watched, use func(string) toolUse) heldUse {
 				u := h.use(t, client, b, call, use)
@@ -38,7 +38,7 @@ func TestCallsOfASessionOutliveTheirHolders(t *testing.T) {
 			amidst, some := h.startGated(t, 3)
 			hold("between messages", amidst, server.slow)
 			asked, _ := h.startGated(t, -1)
-			hold("while it asks", asked, server.asking).awaitStatus(t, heir, "input_required")
+			hold("while it asks", asked, server.asking).awaitStatus(t, adopter, "input_required")
 			answered, _ := h.startGated(t, server.askAt)
 			taken := hold("after the answer", answered, server.asking)
 			full, cut, last := h.startCut(t)
@@ -46,8 +46,8 @@ func TestCallsOfASessionOutliveTheirHolders(t *testing.T) {
 			awaitStored(first, 1)
 			awaitStored(some, 3)
 
-			taken.awaitStatus(t, heir, "input_required")
-			end.awaitStatus(t, heir, "input_required")
+			taken.awaitStatus(t, adopter, "input_required")
+			end.awaitStatus(t, adopter, "input_required")
 			cut.Drop.Store(true)
 			for _, u := range []heldUse{taken, end} {
 				u.answerOne(t, answered)
@@ -64,9 +64,9 @@ func TestCallsOfASessionOutliveTheirHolders(t *testing.T) {
 				}
 				uses[i] = u
 			}
-			attendAll(t, uses, heir)
+			attendAll(t, uses, adopter)
 			h.wantOnce(t, len(uses))
-			heir.wantAdopted(t, len(uses))
+			adopter.wantAdopted(t, len(uses))
 		})
 	}
 }
@@ -133,22 +133,22 @@ func TestCallsOfASessionGoOnWithTheirCredentials(t *testing.T) {
 			if c.own != "" {
 				h.authorize(t, c.own)
 			}
-			victim, heir := h.start(t), h.start(t)
+			victim, adopter := h.start(t), h.start(t)
 			client := openSession(t, victim.url(), c.token)
 			uses := []heldUse{h.use(t, client, victim, "asks", askingErrand), h.use(t, client, victim, "works", slowErrand)}
-			uses[0].awaitStatus(t, heir, "input_required")
-			uses[1].awaitProgress(t, heir)
+			uses[0].awaitStatus(t, adopter, "input_required")
+			uses[1].awaitProgress(t, adopter)
 			victim.kill()
 			if c.resumed == "-" {
 				for _, u := range uses {
-					u.wantLost(t, heir, "holder_lost")
+					u.wantLost(t, adopter, "holder_lost")
 				}
 				h.wantOnce(t, len(uses))
 				return
 			}
-			attendAll(t, uses, heir)
+			attendAll(t, uses, adopter)
 			h.wantOnce(t, len(uses))
-			heir.wantAdopted(t, len(uses))
+			adopter.wantAdopted(t, len(uses))
 			if got := errands.servers[0].LastHeader("GET").Get("Authorization"); got != c.resumed {
 				t.Errorf("the stream was resumed as %q, want as %q", got, c.resumed)
 			}
@@ -183,14 +183,14 @@ func TestCallsWithoutEventIDsEndWithTheirHolder(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			h := newSessionHolders(t, c.server, 1, sealed())
-			heir := h.start(t)
+			adopter := h.start(t)
 			victim, _ := h.startGated(t, c.events)
-			u := h.use(t, openSession(t, heir.url(), "alice"), victim, "slow", c.server.slow)
+			u := h.use(t, openSession(t, adopter.url(), "alice"), victim, "slow", c.server.slow)
 			if !await(t, readyWithin, func() bool { return h.fleet.fleet.sum(t, stats.running) == 1 }) {
 				t.Fatal("the tool does not run")
 			}
 			victim.kill()
-			u.wantLost(t, heir, "holder_lost")
+			u.wantLost(t, adopter, "holder_lost")
 			h.wantOnce(t, 1)
 		})
 	}

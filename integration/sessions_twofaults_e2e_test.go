@@ -15,7 +15,7 @@ func TestCallsOfSessionsOutliveTwoHoldersAndAnOutage(t *testing.T) {
 		t.Run(server.name, func(t *testing.T) {
 			t.Parallel()
 			h := newSessionHolders(t, server, 1, sealed(), "--appendonly", "yes", "--appendfsync", "always")
-			victim, heir := h.start(t), h.start(t)
+			victim, adopter := h.start(t), h.start(t)
 			client := openSession(t, victim.url(), "alice")
 			var uses []heldUse
 			for i := range 4 {
@@ -23,16 +23,16 @@ func TestCallsOfSessionsOutliveTwoHoldersAndAnOutage(t *testing.T) {
 			}
 			uses = append(uses, h.use(t, client, victim, "works", server.slow))
 			for _, u := range uses {
-				u.awaitHeard(t, heir)
+				u.awaitHeard(t, adopter)
 			}
 			h.redis.Kill()
 			victim.kill()
 			<-time.After(longOutage)
 			h.redis.Restart()
-			if !await(t, readyWithin, func() bool { return heir.metric(t, "berth_upgrade_adopted_total") > 0 }) {
+			if !await(t, readyWithin, func() bool { return adopter.metric(t, "berth_upgrade_adopted_total") > 0 }) {
 				t.Fatal("nobody takes the calls over")
 			}
-			heir.kill()
+			adopter.kill()
 			last := h.start(t)
 			attendAll(t, uses, last)
 			h.wantOnce(t, len(uses))

@@ -74,16 +74,16 @@ func dieAt(t *testing.T, s settings, point int, after bool) {
 		t.Fatalf("point %d was not reached in 20 s", point)
 	}
 	b.clear()
-	heir := newBerth(s, up)
-	if err := heir.Open(t.Context()); err != nil {
+	adopter := newBerth(s, up)
+	if err := adopter.Open(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	heir.run()
-	t.Cleanup(heir.kill)
+	adopter.run()
+	t.Cleanup(adopter.kill)
 	time.Sleep(graceful + 5*time.Second)
 	where := fmt.Sprintf("point %d, after %v", point, after)
 	if id != "" {
-		v := heir.see(t, id)
+		v := adopter.see(t, id)
 		if !v.State.Terminal() && v.State != InputRequired {
 			t.Errorf("%s: the task is %s", where, v.State)
 		}
@@ -97,8 +97,8 @@ func dieAt(t *testing.T, s settings, point int, after bool) {
 		}
 	}
 	queue := r.Terms(poolName).Queue
-	for _, list := range []string{heir.ledger.Lists.TasksOf(b.ledger.Holder), heir.ledger.Lists.TasksOf(heir.ledger.Holder), queues.WaitingIn(queue), heir.ledger.Lists.SlotsOf(queue, "u")} {
-		if left := heir.members(t, list); len(left) > 0 {
+	for _, list := range []string{adopter.ledger.Lists.TasksOf(b.ledger.Holder), adopter.ledger.Lists.TasksOf(adopter.ledger.Holder), queues.WaitingIn(queue), adopter.ledger.Lists.SlotsOf(queue, "u")} {
+		if left := adopter.members(t, list); len(left) > 0 {
 			t.Errorf("%s: %s still has %v", where, list, left)
 		}
 	}

@@ -39,26 +39,26 @@ func oldDieAt(t *testing.T, s settings, point int, after bool) {
 		t.Fatalf("point %d was not reached in 30 s", point)
 	}
 	b.clear()
-	heir := newBerth(w.settings, w.tool)
-	if err := heir.Open(t.Context()); err != nil {
+	adopter := newBerth(w.settings, w.tool)
+	if err := adopter.Open(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	heir.run()
-	t.Cleanup(heir.kill)
-	w.berths = append(w.berths, heir)
+	adopter.run()
+	t.Cleanup(adopter.kill)
+	w.berths = append(w.berths, adopter)
 	for range 10 {
 		time.Sleep(graceful)
-		w.followAt(heir)
+		w.followAt(adopter)
 	}
 	for _, wrong := range append(w.wrong.all(), w.check()...) {
 		t.Errorf("point %d, after %v: %s", point, after, wrong)
 	}
 	for _, k := range w.made() {
-		if v := heir.see(t, k.id); v.State == Failed && k.safe {
+		if v := adopter.see(t, k.id); v.State == Failed && k.safe {
 			t.Errorf("point %d, after %v: lost with %s", point, after, v.Outcome)
 		}
 	}
-	if left := heir.members(t, heir.ledger.Lists.TasksOf(b.ledger.Holder)); len(left) > 0 {
+	if left := adopter.members(t, adopter.ledger.Lists.TasksOf(b.ledger.Holder)); len(left) > 0 {
 		t.Errorf("%s", fmt.Sprint("left over: ", left))
 	}
 }

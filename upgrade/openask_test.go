@@ -48,7 +48,7 @@ func TestCancelByADyingBerthReachesACallThatAsks(t *testing.T) {
 	})
 }
 
-// A holder that was taken for dead, and does not know that yet, settles what its heir asks.
+// A holder that was taken for dead, and does not know that yet, settles what its adopter asks.
 func TestFrozenHolderSettlesForItsHeir(t *testing.T) {
 	oldWorld(t, nil, func(t *testing.T, berths []*berth, old *oldServer) {
 		id := berths[0].handCore(t, rule(nil), 0)
@@ -71,7 +71,7 @@ func TestFrozenHolderSettlesForItsHeir(t *testing.T) {
 }
 
 // A holder that finds by a refused step that it was taken for dead revokes nothing: the call
-// is its heir's.
+// is its adopter's.
 func TestFrozenHolderThatIsAskedRevokesNothing(t *testing.T) {
 	oldWorld(t, nil, func(t *testing.T, berths []*berth, old *oldServer) {
 		id := berths[0].handCore(t, rule(nil), 0)

@@ -235,7 +235,7 @@ func TestCallOfADeadHolderWithoutReplay(t *testing.T) {
 	}
 }
 
-// A holder that was taken for dead cancels nothing, and takes no stream from its heir.
+// A holder that was taken for dead cancels nothing, and takes no stream from its adopter.
 func TestFrozenHolderLeavesTheCallToItsHeir(t *testing.T) {
 	oldWorld(t, nil, func(t *testing.T, berths []*berth, old *oldServer) {
 		id := berths[0].handCore(t, rule(nil), 0)

@@ -179,7 +179,7 @@ func drawOp(t *rapid.T, n int, task *Task) Op {
 	if rapid.IntRange(0, 7).Draw(t, "fits") > 0 && task.Holder != "" {
 		op.Holder, op.Of = task.Holder, task.Holder
 		if op.Kind == Adopt {
-			op.Holder = holders.Draw(t, "heir")
+			op.Holder = holders.Draw(t, "adopter")
 		}
 	}
 	drawLegacy(t, n, &op)
