@@ -11,7 +11,7 @@ import (
 // A holder freezes for longer than its lease, and wakes up to find that another berth goes
 // on with its calls. It gives none of them up at the server, and takes no stream away: each
 // call has one end, and its tool runs once.
-func TestFrozenHolderOfASessionsCallsLeavesThemToItsHeir(t *testing.T) {
+func TestFrozenHolderOfASessionsCallsLeavesThemToItsAdopter(t *testing.T) {
 	for _, server := range askingServers {
 		t.Run(server.name, func(t *testing.T) {
 			t.Parallel()
