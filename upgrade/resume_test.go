@@ -236,7 +236,7 @@ func TestCallOfADeadHolderWithoutReplay(t *testing.T) {
 }
 
 // A holder that was taken for dead cancels nothing, and takes no stream from its adopter.
-func TestFrozenHolderLeavesTheCallToItsHeir(t *testing.T) {
+func TestFrozenHolderLeavesTheCallToItsAdopter(t *testing.T) {
 	oldWorld(t, nil, func(t *testing.T, berths []*berth, old *oldServer) {
 		id := berths[0].handCore(t, rule(nil), 0)
 		soon()
