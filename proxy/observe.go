@@ -100,7 +100,7 @@ func (x *request) observe(u *routing.Upstream, piece *exchange.Piece, says *peek
 
 // observeMessage is observe of one message.
 func (x *request) observeMessage(u *routing.Upstream, message []byte, says *peeked, strict bool) (instead []byte, err error) {
-	x.made.Heed(u, message)
+	x.made.Observe(u, message)
 	switch {
 	case says.err == nil:
 		if x.HTTP.Method == wire.MethodGet && says.HasResult && says.Task.ID == "" { // what tells of a task's state is no outcome

@@ -61,7 +61,7 @@ func (x *request) forwardOwned(u *routing.Upstream) error {
 		response, err = x.p.lingering.TakeOverAgain(x.Ctx, x.Call, response, func() (*wire.Response, error) { return x.sendAgain(u, time.Time{}) })
 	}
 	for err == nil {
-		x.p.lingering.Heed(x.Ctx, x.Call, response.Status)
+		x.p.lingering.EndCancelled(x.Ctx, x.Call, response.Status)
 		if outbound.DeniesSession(response.Status) {
 			if v := x.p.mover.Denied(x.Ctx, x.Case(), u, response.Status); v.Step != failover.Stay {
 				lease.Release()

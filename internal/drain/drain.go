@@ -89,7 +89,7 @@ func (w *Watch) beat(ctx context.Context, heard <-chan struct{}) {
 		now := time.Now()
 		if now.Sub(looked) >= HeardWithin-tellWhileGone/2 {
 			looked = now
-			w.hear(ctx)
+			w.heedAll(ctx)
 		}
 		if w.busy() || now.Sub(told) >= tellEvery-tellWhileGone/2 {
 			told = now

@@ -58,7 +58,7 @@ func (w *Watch) Set(ctx context.Context, pool, upstream string, mark routing.Dra
 			mark.Since = before.Since
 		}
 		if stands.Marks[upstream] == mark {
-			return mark, w.hear(ctx)
+			return mark, w.heedAll(ctx)
 		}
 		if stands.Marks[upstream] = mark; !mark.Set() {
 			delete(stands.Marks, upstream)
@@ -71,7 +71,7 @@ func (w *Watch) Set(ctx context.Context, pool, upstream string, mark routing.Dra
 		err = w.write(ctx, pool, stands, version)
 		if err == nil {
 			_ = w.o.Store.Notify(ctx, topic, pool) // the others look by themselves
-			return mark, w.hear(ctx)
+			return mark, w.heedAll(ctx)
 		}
 		if !errors.Is(err, storage.ErrConflict) && !errors.Is(err, storage.ErrNotFound) {
 			return mark, err
@@ -114,8 +114,8 @@ func (w *Watch) write(ctx context.Context, pool string, m storedMarks, version u
 	return err
 }
 
-// hear has the pools go by the marks that stand.
-func (w *Watch) hear(ctx context.Context) error { return w.Heed(ctx, w.o.Pools()) }
+// heedAll has the pools go by the marks that stand.
+func (w *Watch) heedAll(ctx context.Context) error { return w.Heed(ctx, w.o.Pools()) }
 
 // Heed has pools go by the marks that stand, before they are among those of the watch. Where the
 // store does not say, they go by those that were heard last.

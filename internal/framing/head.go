@@ -68,21 +68,21 @@ func (h *head) field(line []byte) error {
 	if err != nil {
 		return err
 	}
-	var heed func([]byte) error
+	var note func([]byte) error
 	switch {
 	case grammar.SameName(name, "content-length"):
-		heed = h.contentLength
+		note = h.contentLength
 	case grammar.SameName(name, "transfer-encoding"):
-		heed = h.transferEncoding
+		note = h.transferEncoding
 	case grammar.SameName(name, "host"):
-		heed = h.hostField
+		note = h.hostField
 	default:
 		return nil
 	}
 	if bytes.IndexByte(name, '_') >= 0 {
 		return errAlias
 	}
-	return heed(value)
+	return note(value)
 }
 
 // contentLength takes one number, once. RFC 9112 section 6.3 would merge equal ones, but no client

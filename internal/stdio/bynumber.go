@@ -54,8 +54,8 @@ func (calls byNumber) keep(c *call, taskID string, until time.Time) {
 	calls[c.number] = &call{session: c.session, number: c.number, token: c.token, taskID: taskID, awaited: until}
 }
 
-// heed notes what the process answers about a task: its client waits until it has the outcome, as long as it asks again until then.
-func (calls byNumber) heed(c *call, a *mcp.Answer, until time.Time) {
+// noteAnswer notes what the process answers about a task: its client waits until it has the outcome, as long as it asks again until then.
+func (calls byNumber) noteAnswer(c *call, a *mcp.Answer, until time.Time) {
 	for _, made := range calls {
 		switch {
 		case made.taskID != c.taskID:

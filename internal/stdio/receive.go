@@ -160,7 +160,7 @@ func (p *peer) response(from *process.Process, message []byte, a *mcp.Answer) {
 		if a.CreatesTask() {
 			p.tasks.keep(c, a.Task.ID, time.Now().Add(p.server.timing.awaited))
 		} else if c.taskID != "" {
-			p.tasks.heed(c, a, time.Now().Add(p.server.timing.awaited))
+			p.tasks.noteAnswer(c, a, time.Now().Add(p.server.timing.awaited))
 		}
 		if a.HasResult && !a.IsError {
 			c.grant()

@@ -9,9 +9,9 @@ import (
 	"berth/sticky"
 )
 
-// Heed confirms a task before a message is released by which u tells of it. What belongs to
+// Observe confirms a task before a message is released by which u tells of it. What belongs to
 // other tasks is looked up once.
-func (t *Tasks) Heed(u *routing.Upstream, message []byte) {
+func (t *Tasks) Observe(u *routing.Upstream, message []byte) {
 	if !t.Call.Drafts {
 		return
 	}

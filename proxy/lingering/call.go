@@ -38,8 +38,8 @@ func (l *Exchanges) detach(c *inbound.Call, cut <-chan struct{}) (ctx context.Co
 	}
 }
 
-// Heed has a request end that its client has cancelled by the call, once the upstream has taken the word of that, with this status.
-func (l *Exchanges) Heed(ctx context.Context, c *inbound.Call, status int) {
+// EndCancelled has a request end that its client has cancelled by the call, once the upstream has taken the word of that, with this status.
+func (l *Exchanges) EndCancelled(ctx context.Context, c *inbound.Call, status int) {
 	if c.Session == "" || c.Era() == mcp.EraModern || status/100 != 2 {
 		return
 	}

@@ -122,7 +122,7 @@ func (s *Early) Event(piece exchange.Piece, says *mcp.Answer, raw []byte) []byte
 	if p, ok := mcp.PeekProgress(piece.Message); !ok || !bytes.Equal(p.Token, s.token) {
 		return raw
 	}
-	if told, changed := s.progress.Heed(piece.Message); changed {
+	if told, changed := s.progress.Observe(piece.Message); changed {
 		return sse.WithData(raw, told)
 	}
 	s.tells = true

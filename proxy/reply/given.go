@@ -17,9 +17,9 @@ func (w *Writer) Given() (given Given, lost bool) {
 	return Given{w.Status, w.Begun, w.Written}, false
 }
 
-// heed looks whether what is about to be written reaches nobody. It is written all the same: who has closed the sending side alone
+// noteDeparture looks whether what is about to be written reaches nobody. It is written all the same: who has closed the sending side alone
 // may still read.
-func (w *Writer) heed() {
+func (w *Writer) noteDeparture() {
 	if w.Reads != nil && w.Reads.HasLeft() {
 		w.lose()
 	}

@@ -48,9 +48,9 @@ func (p *Progress) next() string {
 
 func (p *Progress) last() float64 { return float64(p.told) / progressSteps }
 
-// Heed returns what the tool tells, a notification, as the client is to get it: with berth's next number where its own
+// Observe returns what the tool tells, a notification, as the client is to get it: with berth's next number where its own
 // is not above what berth told, as the first 0 is not. Where that changes nothing, the tool tells of its own from now on.
-func (p *Progress) Heed(message []byte) (told []byte, changed bool) {
+func (p *Progress) Observe(message []byte) (told []byte, changed bool) {
 	said, _ := mcp.PeekProgress(message)
 	if number, _ := strconv.ParseFloat(said.Progress, 64); p.told > 0 && number <= p.last() {
 		return mcp.WithProgress(message, p.next()), true

@@ -51,7 +51,7 @@ func (w *Writer) WriteHeader(status int) {
 		w.Header().Set("Connection", "close")
 	default:
 	}
-	w.heed()
+	w.noteDeparture()
 	w.Status, w.Begun = status, w.now()
 	w.Client.WriteHeader(status)
 }
@@ -72,7 +72,7 @@ func (w *Writer) writeFrom(now time.Time, b []byte) error {
 		part := b[:min(len(b), writeAtOnce)]
 		b = b[len(part):]
 		w.LimitWriteFrom(now)
-		w.heed()
+		w.noteDeparture()
 		n, err := w.Client.Write(part)
 		w.Written += int64(n)
 		if err != nil {

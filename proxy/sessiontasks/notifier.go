@@ -74,7 +74,7 @@ func (n *Notifier) run(ctx context.Context) {
 		case <-woken:
 			n.due = time.Time{}
 		case <-n.watch.Changed():
-			n.watch.Heed()
+			n.watch.TakeChanges()
 		case <-time.After(time.Until(n.nextLook())):
 		case <-ctx.Done():
 			return

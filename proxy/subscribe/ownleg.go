@@ -39,7 +39,7 @@ func (g *ownLeg) run(ctx context.Context) {
 	for watch.Len() > 0 {
 		select {
 		case <-watch.Changed():
-			watch.Heed()
+			watch.TakeChanges()
 		case <-time.After(time.Until(watch.Next())):
 		case <-ctx.Done():
 			return

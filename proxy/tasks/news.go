@@ -94,7 +94,7 @@ func (w *resultWait) ownProgress() []byte {
 		w.progress.Rest()
 		return nil
 	}
-	told, _ := w.progress.Heed(taskwire.Progress(now, token, w.task.ID))
+	told, _ := w.progress.Observe(taskwire.Progress(now, token, w.task.ID))
 	return reply.Event(told)
 }
 

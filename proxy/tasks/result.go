@@ -124,7 +124,7 @@ func (w *resultWait) pause() error {
 		var err error
 		select {
 		case <-w.watch.Changed():
-			w.watch.Heed()
+			w.watch.TakeChanges()
 			return nil
 		case <-due.C:
 			return nil

@@ -53,11 +53,11 @@ func (w *Watch) Remove(id string) {
 // Len is how many tasks are watched.
 func (w *Watch) Len() int { return len(w.tasks) }
 
-// Changed holds a word while Heed has something to take in. Ask for it anew after each Add.
+// Changed holds a word while TakeChanges has something to take in. Ask for it anew after each Add.
 func (w *Watch) Changed() <-chan struct{} { return w.changes.Woken }
 
-// Heed makes those tasks due that somebody told of.
-func (w *Watch) Heed() { w.hasten(w.changes.Take()) }
+// TakeChanges makes those tasks due that somebody told of.
+func (w *Watch) TakeChanges() { w.hasten(w.changes.Take()) }
 
 func (w *Watch) hasten(ids []string) {
 	for i := range w.tasks {

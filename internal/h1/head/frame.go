@@ -14,11 +14,11 @@ type frame struct {
 	length int64 // or Chunked, or NoLength
 }
 
-// heed takes note of a field that frames.
-type heed func(f *frame, value []byte) error
+// framingField takes note of a field that frames.
+type framingField func(f *frame, value []byte) error
 
-// framing returns what heeds the fields of a name (RFC 9112, 6), nil if they frame nothing.
-func framing(name []byte) heed {
+// framing returns what takes note of the fields of a name (RFC 9112, 6), nil if they frame nothing.
+func framing(name []byte) framingField {
 	switch len(name) {
 	case len("host"):
 		if grammar.SameName(name, "host") {
@@ -43,14 +43,14 @@ func IsFramingAlias(name string) bool {
 
 // unusual takes note of a field whose name is not a usual one.
 func (f *frame) unusual(name, value []byte) error {
-	heed := framing(name)
+	note := framing(name)
 	switch {
-	case heed == nil:
+	case note == nil:
 		return nil
 	case slices.Contains(name, '_'):
 		return errAlias
 	}
-	return heed(f, value)
+	return note(f, value)
 }
 
 // contentLength takes one number, once. RFC 9112, 6.3 would merge equal ones, but nobody who means well

@@ -21,8 +21,8 @@ var own = []string{
 type slot struct {
 	spelt, name string
 	number      wire.Usual
-	frames      heed // nil: the field says neither where the message ends nor whom it is for
-	recurs      bool // messages of many say the same: the name is none of own
+	frames      framingField // nil: the field says neither where the message ends nor whom it is for
+	recurs      bool         // messages of many say the same: the name is none of own
 }
 
 // slots are a power of two, and so many that a spelling is nearly always found where it is looked for first.

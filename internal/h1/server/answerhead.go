@@ -30,7 +30,7 @@ func (a *answer) beginHead() {
 		f := &fields[i]
 		if begins := asTheyAre[f.Usual]; begins != "" && f.Judged && saysType {
 			a.out.bytes = append(append(a.out.bytes, begins...), f.Value...)
-		} else if a.heed(f) {
+		} else if a.noteField(f) {
 			a.pass(f)
 		}
 	}
@@ -53,8 +53,8 @@ var asTheyAre = func() (table [256]string) {
 	return table
 }()
 
-// heed takes note of a field that says what is the server's to say as a rule, and reports whether it is to be sent.
-func (a *answer) heed(f *wire.Field) (sent bool) {
+// noteField takes note of a field that says what is the server's to say as a rule, and reports whether it is to be sent.
+func (a *answer) noteField(f *wire.Field) (sent bool) {
 	switch f.Name {
 	case "Date":
 		a.given.date = true
