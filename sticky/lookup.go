@@ -12,7 +12,7 @@ import (
 type finder struct {
 	local   *local
 	records *records
-	flights flights
+	reads   sharedReads
 }
 
 // lookup is LookupInto without its count; one that only peeks leaves the cache as it is.
@@ -64,7 +64,7 @@ func (f *finder) load(ctx context.Context, key *Key, into *Binding) error {
 		}
 		return err
 	}
-	return f.flights.do(ctx, key, into, f)
+	return f.reads.do(ctx, key, into, f)
 }
 
 // read is what the store has, whatever the near cache says.

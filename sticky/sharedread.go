@@ -8,28 +8,28 @@ import (
 	"berth/sticky/binding"
 )
 
-// flights are reads of the store that are under way: who wants to know the same waits for that one. The zero value has
+// sharedReads are reads of the store that are under way: who wants to know the same waits for that one. The zero value has
 // none.
-type flights struct {
-	mu     sync.Mutex // guards the fields below, and done of each flight
-	flying map[binding.Sum]*flight
+type sharedReads struct {
+	mu       sync.Mutex // guards the fields below, and done of each sharedRead
+	underWay map[binding.Sum]*sharedRead
 }
 
-// flight is one read. It is used again unless somebody waited for it, who may have it still.
-type flight struct {
+// sharedRead is one read. It is used again unless somebody waited for it, who may have it still.
+type sharedRead struct {
 	begun   detached      // what the read knows of whoever began it
 	done    chan struct{} // closed with its end; nil: nobody waits for it
 	binding Binding       // for those who wait
 	err     error
 }
 
-var spareFlights = sync.Pool{New: func() any { return new(flight) }}
+var spareReads = sync.Pool{New: func() any { return new(sharedRead) }}
 
 // do has into be what by reads of key, or what a read that was begun before finds. A read does not end with the caller
 // who happened to begin it: who only waits may leave, who reads has the store's bounds.
-func (f *flights) do(ctx context.Context, key *Key, into *Binding, by *finder) error {
+func (f *sharedReads) do(ctx context.Context, key *Key, into *Binding, by *finder) error {
 	of := key.Sum()
-	one, first := f.board(&of)
+	one, first := f.join(&of)
 	if !first {
 		select {
 		case <-one.done:
@@ -42,37 +42,37 @@ func (f *flights) do(ctx context.Context, key *Key, into *Binding, by *finder) e
 		}
 	}
 	err := ErrUnknown // should the read panic
-	defer func() { f.land(&of, one, into, err) }()
+	defer func() { f.complete(&of, one, into, err) }()
 	one.begun.of = ctx
 	err = by.readAs(&one.begun, key, &of, into)
 	return err
 }
 
-func (f *flights) board(of *binding.Sum) (one *flight, first bool) {
+func (f *sharedReads) join(of *binding.Sum) (one *sharedRead, first bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if one = f.flying[*of]; one != nil {
+	if one = f.underWay[*of]; one != nil {
 		if one.done == nil {
 			one.done = make(chan struct{})
 		}
 		return one, false
 	}
-	if f.flying == nil {
-		f.flying = make(map[binding.Sum]*flight)
+	if f.underWay == nil {
+		f.underWay = make(map[binding.Sum]*sharedRead)
 	}
-	one = spareFlights.Get().(*flight)
-	f.flying[*of] = one
+	one = spareReads.Get().(*sharedRead)
+	f.underWay[*of] = one
 	return one, true
 }
 
-// land ends a flight that has found a binding, or err.
-func (f *flights) land(of *binding.Sum, one *flight, found *Binding, err error) {
+// complete ends a read that has found a binding, or err.
+func (f *sharedReads) complete(of *binding.Sum, one *sharedRead, found *Binding, err error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	delete(f.flying, *of)
+	delete(f.underWay, *of)
 	if one.done == nil {
 		one.begun.of = nil
-		spareFlights.Put(one)
+		spareReads.Put(one)
 		return
 	}
 	if one.err = err; err == nil {
