@@ -79,7 +79,7 @@ func NewPool(o PoolOptions) *Pool {
 		silence: make(chan struct{}, 1),
 		known:   make(map[string]*live),
 	}
-	p.room.pool, p.room.line = p, turns.NewLine[*waiter]()
+	p.room.pool, p.room.queue = p, turns.NewQueue[*waiter]()
 	p.checker = checker{examine: o.Examine, settings: &p.settings, members: &p.members, changed: make(chan struct{}, 1), ended: p.examined}
 	p.settings.Store(o.Settings.withDefaults())
 	p.become(o.Upstreams, false)

@@ -79,9 +79,9 @@ func (r *room) wouldWait(s *Settings, w Work, err error) (bool, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	switch {
-	case r.line.Len() == 0 && err != ErrFull:
+	case r.queue.Len() == 0 && err != ErrFull:
 		return false, err
-	case r.line.Len() >= s.Queue && !r.wouldYield(s, w.Caller):
+	case r.queue.Len() >= s.Queue && !r.wouldYield(s, w.Caller):
 		return false, ErrFull
 	}
 	return true, nil

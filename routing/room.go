@@ -23,8 +23,8 @@ type room struct {
 	pool    *Pool
 	waiting atomic.Int64 // how many wait, in all
 
-	mu   sync.Mutex          // guards the field below; held while an upstream is chosen and counted
-	line turns.Line[*waiter] // who wait
+	mu    sync.Mutex           // guards the field below; held while an upstream is chosen and counted
+	queue turns.Queue[*waiter] // who wait
 }
 
 // waiter is one who waits for room.
@@ -84,17 +84,17 @@ func (p *Pool) Await(ctx context.Context, w Work, tried []*Upstream) (*Lease, er
 func (r *room) enter(s *Settings, m *members, w Work, tried []*Upstream) (lease *Lease, mine *waiter, err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.line.Len() == 0 {
+	if r.queue.Len() == 0 {
 		if lease, err = r.take(s, m, w, tried); !errors.Is(err, ErrFull) {
 			return lease, nil, err
 		}
 	}
-	if r.line.Len() >= s.Queue && !r.yields(s, w.Caller) {
+	if r.queue.Len() >= s.Queue && !r.yields(s, w.Caller) {
 		return nil, nil, ErrFull
 	}
 	mine = &waiter{work: w, tried: slices.Clone(tried), done: make(chan struct{})}
-	r.line.Join(w.Caller, mine)
-	r.waiting.Store(int64(r.line.Len())) // before it is looked for room: who frees some meanwhile must see it
+	r.queue.Join(w.Caller, mine)
+	r.waiting.Store(int64(r.queue.Len())) // before it is looked for room: who frees some meanwhile must see it
 	r.serve(s, m)
 	return nil, mine, nil
 }
@@ -104,9 +104,9 @@ func (r *room) yields(s *Settings, caller string) bool {
 	if !r.wouldYield(s, caller) {
 		return false
 	}
-	most, _ := r.line.Longest()
-	last := r.line.Last(most)
-	r.line.Withdraw(most, last)
+	most, _ := r.queue.Longest()
+	last := r.queue.Last(most)
+	r.queue.Withdraw(most, last)
 	last.err = ErrFull
 	close(last.done)
 	return true
@@ -114,8 +114,8 @@ func (r *room) yields(s *Settings, caller string) bool {
 
 // wouldYield reports whether somebody waits more often than the caller would.
 func (r *room) wouldYield(s *Settings, caller string) bool {
-	_, n := r.line.Longest()
-	return s.Queue > 0 && r.line.Waiting(caller)+1 < n
+	_, n := r.queue.Longest()
+	return s.Queue > 0 && r.queue.Waiting(caller)+1 < n
 }
 
 // take is Pick within the bound. Errors: ErrNoUpstream, ErrFull.
@@ -178,10 +178,10 @@ func (r *room) letIn() {
 // serve gives room to those who wait, caller by caller. Who waits for what is full, or not there
 // any more, holds nobody up who does not.
 func (r *room) serve(s *Settings, m *members) {
-	defer func() { r.waiting.Store(int64(r.line.Len())) }()
+	defer func() { r.waiting.Store(int64(r.queue.Len())) }()
 	var full [2]bool // by mcp.Era: for work that nobody was tried for
-	for i := 0; i < len(r.line.Callers()); {
-		_, first := r.line.First(i)
+	for i := 0; i < len(r.queue.Callers()); {
+		_, first := r.queue.First(i)
 		if era := first.work.Era; full[era] && len(first.tried) == 0 {
 			i++
 			continue
@@ -192,7 +192,7 @@ func (r *room) serve(s *Settings, m *members) {
 			i++
 			continue
 		}
-		r.line.Take(i)
+		r.queue.Take(i)
 		first.lease, first.err = lease, err
 		close(first.done)
 		i = 0
@@ -203,7 +203,7 @@ func (r *room) serve(s *Settings, m *members) {
 func (r *room) withdraw(mine *waiter) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	was := r.line.Withdraw(mine.work.Caller, mine)
-	r.waiting.Store(int64(r.line.Len()))
+	was := r.queue.Withdraw(mine.work.Caller, mine)
+	r.waiting.Store(int64(r.queue.Len()))
 	return was
 }

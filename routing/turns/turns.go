@@ -14,12 +14,12 @@ type Turns struct {
 	free  int
 	most  int // turns that one caller may have at once
 	taken map[string]int
-	line  Line[chan struct{}] // each is closed when its turn has come
+	queue Queue[chan struct{}] // each is closed when its turn has come
 }
 
 // New returns room for all turns at once, of which one caller may have most.
 func New(all, most int) *Turns {
-	return &Turns{free: all, most: most, taken: make(map[string]int), line: NewLine[chan struct{}]()}
+	return &Turns{free: all, most: most, taken: make(map[string]int), queue: NewQueue[chan struct{}]()}
 }
 
 // Begin waits for caller's turn. It returns ctx's error if that does not come in time;
@@ -52,7 +52,7 @@ func (t *Turns) join(caller string) chan struct{} {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	mine := make(chan struct{})
-	t.line.Join(caller, mine)
+	t.queue.Join(caller, mine)
 	t.grant()
 	return mine
 }
@@ -61,20 +61,20 @@ func (t *Turns) join(caller string) chan struct{} {
 func (t *Turns) withdraw(caller string, mine chan struct{}) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return t.line.Withdraw(caller, mine)
+	return t.queue.Withdraw(caller, mine)
 }
 
 // grant gives the free turns to those who wait, caller by caller.
 func (t *Turns) grant() {
 	for t.free > 0 {
-		next := slices.IndexFunc(t.line.Callers(), func(caller string) bool { return t.taken[caller] < t.most })
+		next := slices.IndexFunc(t.queue.Callers(), func(caller string) bool { return t.taken[caller] < t.most })
 		if next < 0 {
 			return
 		}
-		caller, one := t.line.First(next)
+		caller, one := t.queue.First(next)
 		t.free--
 		t.taken[caller]++
 		close(one)
-		t.line.Take(next)
+		t.queue.Take(next)
 	}
 }

@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// Line is alarms of one length. Its methods may be called concurrently. The zero value is ready.
-type Line struct {
+// Queue holds alarms of one length. Its methods may be called concurrently. The zero value is ready.
+type Queue struct {
 	mu          sync.Mutex // guards the fields below, and those of alarms in the list
 	first, last *Alarm     // the one that was set first
 	timer       *time.Timer
@@ -27,8 +27,8 @@ type Sleeper interface {
 	Wake()
 }
 
-// Set has a wake who after d, which is the same for all alarms of the line. It is for an alarm that is not set.
-func (l *Line) Set(a *Alarm, who Sleeper, d time.Duration) {
+// Set has a wake who after d, which is the same for all alarms of the queue. It is for an alarm that is not set.
+func (l *Queue) Set(a *Alarm, who Sleeper, d time.Duration) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	*a = Alarm{who: who, due: time.Now().Add(d), before: l.last, listed: true}
@@ -43,7 +43,7 @@ func (l *Line) Set(a *Alarm, who Sleeper, d time.Duration) {
 }
 
 // tick has the next look after d. The caller holds mu.
-func (l *Line) tick(d time.Duration) {
+func (l *Queue) tick(d time.Duration) {
 	if l.ticking = true; l.timer == nil {
 		l.timer = time.AfterFunc(d, l.ring)
 		return
@@ -52,7 +52,7 @@ func (l *Line) tick(d time.Duration) {
 }
 
 // Stop has a wake nobody, unless it does so already. It may be called of one that is not set.
-func (l *Line) Stop(a *Alarm) {
+func (l *Queue) Stop(a *Alarm) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if a.listed {
@@ -61,7 +61,7 @@ func (l *Line) Stop(a *Alarm) {
 }
 
 // remove takes a out. The caller holds mu.
-func (l *Line) remove(a *Alarm) {
+func (l *Queue) remove(a *Alarm) {
 	if a.before == nil {
 		l.first = a.after
 	} else {
@@ -76,14 +76,14 @@ func (l *Line) remove(a *Alarm) {
 }
 
 // ring wakes all who are due.
-func (l *Line) ring() {
+func (l *Queue) ring() {
 	for who := l.next(); who != nil; who = l.next() {
 		who.Wake()
 	}
 }
 
 // next takes out the first one that is due; nil: nobody is, and the timer is set to who will be.
-func (l *Line) next() Sleeper {
+func (l *Queue) next() Sleeper {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.first == nil {

@@ -7,7 +7,7 @@ import (
 
 // Callers alternate, however often one of them waits, and those of one caller stay in order.
 func TestCallersTakeTurns(t *testing.T) {
-	l := NewLine[int]()
+	l := NewQueue[int]()
 	for i := range 3 {
 		l.Join("often", i)
 	}

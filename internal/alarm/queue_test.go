@@ -25,7 +25,7 @@ func (s *sleeper) Wake() {
 
 func TestEachIsWokenInItsTimeUnlessItIsStopped(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var l Line
+		var l Queue
 		var all [4]sleeper
 		for i := range all {
 			all[i].began = time.Now()
@@ -43,14 +43,14 @@ func TestEachIsWokenInItsTimeUnlessItIsStopped(t *testing.T) {
 			}
 		}
 		if l.first != nil || l.last != nil || l.ticking {
-			t.Error("the line does not rest")
+			t.Error("the queue does not rest")
 		}
 	})
 }
 
 func TestOneThatWasWokenMayWaitAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var l Line
+		var l Queue
 		var one, other sleeper
 		one.began, other.began = time.Now(), time.Now()
 		one.again = func() {
@@ -70,7 +70,7 @@ func TestOneThatWasWokenMayWaitAgain(t *testing.T) {
 
 // Those that are stopped before their time, as nearly all are, leave the timer alone.
 func TestAnAlarmCostsNoAllocation(t *testing.T) {
-	var l Line
+	var l Queue
 	var s sleeper
 	l.Set(&s.alarm, &s, time.Hour)
 	l.Stop(&s.alarm)
@@ -84,7 +84,7 @@ func TestAnAlarmCostsNoAllocation(t *testing.T) {
 
 func TestAlarmsThatAreSetAtTheSameTimeGoOffOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var l Line
+		var l Queue
 		var all [8]sleeper
 		var setters sync.WaitGroup
 		for i := range all {
@@ -111,8 +111,8 @@ func TestAlarmsThatAreSetAtTheSameTimeGoOffOnce(t *testing.T) {
 }
 
 func BenchmarkAlarm(b *testing.B) {
-	b.Run("a place in the line", func(b *testing.B) {
-		var l Line
+	b.Run("a place in the queue", func(b *testing.B) {
+		var l Queue
 		var s sleeper
 		b.ReportAllocs()
 		for b.Loop() {
