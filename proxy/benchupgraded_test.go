@@ -36,7 +36,7 @@ func newLentUpgradingTo(tb testing.TB, store string, sender exchange.Sender) *le
 		o.Keys = seal.NewStoredKeyring(at)
 		u.tasks = upgrade.New(upgrade.Options{
 			Store: at, Keys: o.Keys, Logger: o.Logger, Meter: o.Meter, Troubles: o.Troubles,
-			Pools: []upgrade.Pool{{Routing: ep.Router.Pool, Transport: outbound.Transport(ep)}},
+			Pools: []upgrade.Destination{{Routing: ep.Router.Pool, Transport: outbound.Transport(ep)}},
 		})
 		o.Tasks, o.Rules = u.tasks, upgrade.Rules{rule}
 	})

@@ -13,7 +13,7 @@ import (
 
 // serveAndReport serves the request, come what may. held: it is, to its end, by others.
 func (x *request) serveAndReport() (held bool) {
-	setDeadlines(x.out.Client, x.HTTP, x.Began.Add(x.Table.Limits.BodyRead))
+	setDeadlines(x.out.Client, x.HTTP, x.Began.Add(x.Settings.Limits.BodyRead))
 	defer func() {
 		if !held {
 			x.finish(recover())

@@ -23,7 +23,7 @@ type lasting struct {
 func newLasting(first *Proxy) *lasting {
 	remembers := first.options.LastSeen
 	l := &lasting{
-		gate:  admission.New(first.table.Limits, first.options.Meter, first.log),
+		gate:  admission.New(first.settings.Limits, first.options.Meter, first.log),
 		end:   newEnd(),
 		stale: polls.NewStaleCache(remembers.Entry, remembers.Total),
 		polls: polls.NewShared(first.log),

@@ -24,10 +24,10 @@ import (
 // Proxy serves clients in front of all pools. It does not change: one with other options follows it
 // (Next).
 type Proxy struct {
-	options Options
-	table   inbound.Table
-	log     *slog.Logger
-	audit   *audit.Reporter
+	options  Options
+	settings inbound.Settings
+	log      *slog.Logger
+	audit    *audit.Reporter
 	*lasting
 
 	watching      *taskwatch.Poller
@@ -61,7 +61,7 @@ func (p *Proxy) Next(o Options) *Proxy {
 		next.watch()
 	}
 	next.complete(p)
-	next.gate.SetLimits(next.table.Limits)
+	next.gate.SetLimits(next.settings.Limits)
 	next.gate.Begin(o.Endpoints)
 	next.stale.SetBounds(o.LastSeen.Entry, o.LastSeen.Total)
 	return next
@@ -71,16 +71,16 @@ func (p *Proxy) Next(o Options) *Proxy {
 func prepare(o Options) *Proxy {
 	p := &Proxy{
 		options: o,
-		table: inbound.Table{
+		settings: inbound.Settings{
 			Endpoints: o.Endpoints, Loopback: o.Loopback, TrustedProxies: o.TrustedProxies,
 			CredentialHeaders: inbound.CountedHeaders(o.CredentialHeaders), Limits: o.Limits.WithDefaults(),
 		},
 		log:        o.Logger,
 		announcers: make(map[*inbound.Endpoint]*announce.Announcer),
 	}
-	p.table.LongestTaskID = p.table.Limits.TaskID
+	p.settings.LongestTaskID = p.settings.Limits.TaskID
 	if o.Tasks != nil {
-		p.table.LongestTaskID = max(p.table.LongestTaskID, upgrade.IDLength) // berth's own are good
+		p.settings.LongestTaskID = max(p.settings.LongestTaskID, upgrade.IDLength) // berth's own are good
 	}
 	if p.log == nil {
 		p.log = slog.New(slog.DiscardHandler)
@@ -167,7 +167,7 @@ func (p *Proxy) ServeUntil(w wire.Client, r *wire.Request, over func()) (whole b
 
 // Explainer is what says where requests would go, and why.
 func (p *Proxy) Explainer() explain.Explainer {
-	return explain.Explainer{Guide: &p.guide, Table: &p.table, Own: p.options.Tasks, Access: p.access, Keeper: p.keeper}
+	return explain.Explainer{Guide: &p.guide, Settings: &p.settings, Own: p.options.Tasks, Access: p.access, Keeper: p.keeper}
 }
 
 // Shedding says that berth has no room for all that it is asked to do, "" if it has.

@@ -13,7 +13,7 @@ import (
 func serveResource(c *inbound.Call, out *reply.Writer) error {
 	path := c.HTTP.URL.Path
 	named := path == c.Endpoint.Resource.Path || c.Endpoint.Owns(path)
-	if !named && (path != inbound.ResourceName || !c.Table.Alone(c.Endpoint, inbound.Hostname(c.HTTP.Host))) {
+	if !named && (path != inbound.ResourceName || !c.Settings.Alone(c.Endpoint, inbound.Hostname(c.HTTP.Host))) {
 		return fault.NotFound
 	}
 	// Nothing in it is secret, and clients run in browsers too.

@@ -32,7 +32,7 @@ func withGreetings(t *testing.T, o rigOptions, rule upgrade.Rule) (_ rigOptions,
 		ep := p.Endpoints[0]
 		tasks = upgrade.New(upgrade.Options{
 			Store: o.store, Keys: p.Keys,
-			Pools: []upgrade.Pool{{Routing: ep.Router.Pool, Transport: outbound.Transport(ep)}},
+			Pools: []upgrade.Destination{{Routing: ep.Router.Pool, Transport: outbound.Transport(ep)}},
 		})
 		p.Tasks, p.Rules = tasks, upgrade.Rules{rule}
 		if before != nil {

@@ -71,7 +71,7 @@ func (f *upgraded) makes(o rigOptions, change func(*upgrade.Rule)) rigOptions {
 	o.store, o.options = f.store, func(options *proxy.Options) {
 		made := upgrade.Options{Store: f.store, Keys: seal.NewStoredKeyring(f.store), Kept: o.kept, Unsaved: o.unsaved, Traced: o.traced}
 		for _, ep := range options.Endpoints {
-			made.Pools = append(made.Pools, upgrade.Pool{Routing: ep.Router.Pool, Transport: outbound.Transport(ep), OwnCredentials: ep.Authorization != nil})
+			made.Pools = append(made.Pools, upgrade.Destination{Routing: ep.Router.Pool, Transport: outbound.Transport(ep), OwnCredentials: ep.Authorization != nil})
 		}
 		f.tasks = upgrade.New(made)
 		options.Tasks, options.Rules, options.Keys = f.tasks, upgrade.Rules{everyTool(change)}, made.Keys

@@ -36,8 +36,8 @@ type room struct {
 
 // begin prepares x for a request.
 func (x *serving) begin(p *Proxy, w wire.Client, r *wire.Request) {
-	x.call.HTTP, x.call.Table, x.call.Began = r, &p.table, time.Now()
-	limits, out := &p.table.Limits, &x.answer
+	x.call.HTTP, x.call.Settings, x.call.Began = r, &p.settings, time.Now()
+	limits, out := &p.settings.Limits, &x.answer
 	out.Client, out.Stall, out.Most, out.Draining, out.Since = w, limits.WriteStall, limits.Answer, p.end.draining, x.call.Began
 	x.p, x.Guide, x.Call, x.out = p, &p.guide, &x.call, out
 	p.audit.Begin(&x.rec, &x.call)

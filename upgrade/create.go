@@ -79,7 +79,7 @@ func (m *Maker) create(ctx context.Context, c task.Creation, once task.Once) (*r
 	return m.runner.Hold(e, c.Call).Begin(first), nil
 }
 
-// admit claims a new task, whose caller and process may have so many (see runner.Table.Admit), and has it count among what tasks keep.
+// admit claims a new task, whose caller and process may have so many (see runner.HeldCalls.Admit), and has it count among what tasks keep.
 func (m *Maker) admit(t *task.Task, most int) error {
 	if err := m.runner.Calls.Admit(t.ID, t.Caller, most); err != nil {
 		return err

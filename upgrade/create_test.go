@@ -90,9 +90,9 @@ func (e evicting) Health() storage.Health {
 }
 
 // onePool is a pool of one upstream, that nothing is sent to.
-func onePool() []Pool {
+func onePool() []Destination {
 	upstreams := []*routing.Upstream{{Name: "u", URL: &url.URL{}}}
-	return []Pool{{Routing: routing.NewPool(routing.PoolOptions{Name: poolName, Upstreams: upstreams})}}
+	return []Destination{{Routing: routing.NewPool(routing.PoolOptions{Name: poolName, Upstreams: upstreams})}}
 }
 
 // unasked is a store that nobody has heard of yet.

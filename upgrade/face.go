@@ -33,7 +33,7 @@ type (
 	Refusal     = task.Refusal
 	IDs         = task.IDs
 
-	Pool          = transport.Pool
+	Destination   = transport.Destination
 	Transport     = transport.Transport
 	Exchange      = transport.Exchange
 	Message       = transport.Message

@@ -113,7 +113,7 @@ func newBerth(s settings, up *tool) *berth {
 	}
 	b.Tasks = newTasks(Options{
 		Keys: s.keys, Lease: s.lease, Logger: s.log, Meter: s.meter, Kept: s.kept, Troubles: s.book,
-		Pools: []Pool{{
+		Pools: []Destination{{
 			Routing:        routing.NewPool(routing.PoolOptions{Name: poolName, Upstreams: upstreams}),
 			Transport:      way,
 			OwnCredentials: s.own,

@@ -28,7 +28,7 @@ type Options struct {
 	Name   string         // of this process, as no other one's; "": one is made
 	Store  *storage.Store // of records, shared or not; required
 	Keys   *seal.Keyring  // keys the ids, and seals credentials if its secret was given; required
-	Pools  []transport.Pool
+	Pools  []transport.Destination
 	Lease  time.Duration        // how long a holder that does not renew is taken for alive; 0: 15 s
 	Logger *slog.Logger         // nil: discarded
 	Meter  metric.MeterProvider // nil: nothing is measured
@@ -102,7 +102,7 @@ func (t *Tasks) divide(lent *lending.Lending) {
 
 // Change has calls be sent to these pools, tasks keep so much, and these receivers be told, from now on. What is under way in a
 // pool that is not among them ends there; what of kept is lent stays as it was.
-func (t *Tasks) Change(pools []transport.Pool, kept quota.Bounds, receivers []webhooks.Receiver) {
+func (t *Tasks) Change(pools []transport.Destination, kept quota.Bounds, receivers []webhooks.Receiver) {
 	t.webhooks.Change(receivers)
 	t.runner.Pools.Set(pools)
 	t.runner.Metrics.Join(t.runner.Pools)

@@ -53,7 +53,7 @@ func newWorkRig(t *testing.T, storeURL string, meter metric.MeterProvider) *work
 	}
 	all := func() []*routing.Pool { return pools }
 	r.rule = upgrade.Rule{Tools: []string{"slow"}, Pool: "p", TTL: 3_600_000_000_000, MaxResult: 1 << 20, Concurrency: 1}
-	r.tasks = upgrade.New(upgrade.Options{Store: store, Keys: keys, Pools: []upgrade.Pool{{
+	r.tasks = upgrade.New(upgrade.Options{Store: store, Keys: keys, Pools: []upgrade.Destination{{
 		Routing: pools[0], OwnCredentials: true,
 		Transport: upgrade.Transport{Send: func(ctx context.Context, _ *routing.Upstream, c *upgrade.Call, _ int64) (upgrade.Exchange, error) {
 			return exchange{ctx, c}, nil

@@ -100,7 +100,7 @@ func newBerth(dial exchange.Dial, upstreams []*routing.Upstream, commands []conf
 	ep.Bridge = b
 	tasks := upgrade.New(upgrade.Options{
 		Store: store, Keys: keys, Lease: time.Second,
-		Pools: []upgrade.Pool{{Routing: pool, Transport: outbound.Transport(ep)}},
+		Pools: []upgrade.Destination{{Routing: pool, Transport: outbound.Transport(ep)}},
 	})
 	if err := tasks.Open(context.Background()); err != nil {
 		return nil, nil, err

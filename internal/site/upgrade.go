@@ -118,9 +118,9 @@ func boundsOf(cfg config.Config, store *storage.Store) upgrade.Bounds {
 }
 
 // taskPools are where the calls of tasks are sent.
-func (g *generation) taskPools() (pools []upgrade.Pool) {
+func (g *generation) taskPools() (pools []upgrade.Destination) {
 	for _, ep := range g.faces {
-		pools = append(pools, upgrade.Pool{
+		pools = append(pools, upgrade.Destination{
 			Routing: ep.Router.Pool, Transport: outbound.Transport(ep), OwnCredentials: ep.Authorization != nil,
 			Tied: func(u *routing.Upstream) bool { return resident.Is(u.URL) },
 		})

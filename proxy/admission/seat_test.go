@@ -50,7 +50,7 @@ func TestWhatASeatHoldsIsGivenBackOnce(t *testing.T) {
 func callOf(method string, calls ...mcp.Call) *inbound.Call {
 	call := &inbound.Call{
 		HTTP: &wire.Request{Method: method, URL: new(url.URL)}, Message: mcp.Message{Calls: calls},
-		Endpoint: &inbound.Endpoint{}, Table: &inbound.Table{},
+		Endpoint: &inbound.Endpoint{}, Settings: &inbound.Settings{},
 	}
 	_ = inbound.Arrival{Call: call}.FindSession() // it has none
 	return call

@@ -32,7 +32,7 @@ import (
 func pollFrom(ctx context.Context) *inbound.Call {
 	r := &wire.Request{Method: wire.MethodPost, URL: &url.URL{Path: "/mcp"}, Header: wire.NewHeader("User-Agent", "node"), RemoteAddr: "192.0.2.7:1234"}
 	call := mcp.Call{Kind: mcp.KindRequest, Method: mcp.MethodGetTask, Era: mcp.EraModern, TaskID: "t-1"}
-	return &inbound.Call{Began: time.Now(), HTTP: r.WithContext(ctx), Table: &inbound.Table{}, From: netip.MustParseAddr("192.0.2.7"), Message: mcp.Message{Calls: []mcp.Call{call}}}
+	return &inbound.Call{Began: time.Now(), HTTP: r.WithContext(ctx), Settings: &inbound.Settings{}, From: netip.MustParseAddr("192.0.2.7"), Message: mcp.Message{Calls: []mcp.Call{call}}}
 }
 
 // What a record was told decides its outcome; it asks nobody.

@@ -17,7 +17,7 @@ func (r *Routed) Query() routing.Query {
 		Version:   r.Version(),
 		Principal: r.Principal,
 		Caller:    r.Caller,
-		LongestID: r.Table.Limits.TaskID,
+		LongestID: r.Settings.Limits.TaskID,
 		Affinity:  r.Affinity,
 		Inquirer:  inquirer{r},
 	}

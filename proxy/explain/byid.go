@@ -27,7 +27,7 @@ var ErrNoPool = errors.New("explain: no such pool")
 // wraps storage.ErrUnavailable: then nobody could look.
 func (x Explainer) ByID(ctx context.Context, id, pool string, caller *string) (api.Explanation, error) {
 	var in []*inbound.Endpoint
-	for _, ep := range x.Table.Endpoints {
+	for _, ep := range x.Settings.Endpoints {
 		if pool == "" || pool == ep.Router.Pool.Name() {
 			in = append(in, ep)
 		}
@@ -139,7 +139,7 @@ func (t *known) request(id string) *wire.Request {
 
 // EndpointOf is a pool's; nil: there is no such pool.
 func (x Explainer) EndpointOf(pool string) *inbound.Endpoint {
-	for _, ep := range x.Table.Endpoints {
+	for _, ep := range x.Settings.Endpoints {
 		if ep.Router.Pool.Name() == pool {
 			return ep
 		}
@@ -148,7 +148,7 @@ func (x Explainer) EndpointOf(pool string) *inbound.Endpoint {
 }
 
 // FirstPath is where the first endpoint is.
-func (x Explainer) FirstPath() string { return x.Table.Endpoints[0].Path }
+func (x Explainer) FirstPath() string { return x.Settings.Endpoints[0].Path }
 
 // NewQuestion is a request with a body that is whole.
 func NewQuestion(method string, target *url.URL, host string, header *wire.Header, body []byte) *wire.Request {

@@ -21,11 +21,11 @@ import (
 
 // Explainer is what requests are explained by. It must not change once it is in use.
 type Explainer struct {
-	Guide  *course.Guide
-	Table  *inbound.Table
-	Own    *upgrade.Tasks // of berth's own making; nil: there are none
-	Access *access.Checker
-	Keeper func(*inbound.Call) admission.Keeper // what keeps the task that a call is to become, if it is to become one
+	Guide    *course.Guide
+	Settings *inbound.Settings
+	Own      *upgrade.Tasks // of berth's own making; nil: there are none
+	Access   *access.Checker
+	Keeper   func(*inbound.Call) admission.Keeper // what keeps the task that a call is to become, if it is to become one
 }
 
 // Question is a request that is not served: Explain says what would become of it.
@@ -39,7 +39,7 @@ type Question struct {
 // for it, nothing changes, and no upstream is asked.
 func (x Explainer) Explain(ctx context.Context, q Question) api.Explanation {
 	q.HTTP.WithContext(ctx)
-	e := &explaining{Explainer: x, r: &course.Routed{Guide: x.Guide, Ctx: ctx, Call: &inbound.Call{HTTP: q.HTTP, Table: x.Table}}, byID: q.ByID}
+	e := &explaining{Explainer: x, r: &course.Routed{Guide: x.Guide, Ctx: ctx, Call: &inbound.Call{HTTP: q.HTTP, Settings: x.Settings}}, byID: q.ByID}
 	if err := e.judge(ctx, q); err != nil {
 		e.refuse(err)
 	}

@@ -95,7 +95,7 @@ func (r *rig) request(t *testing.T, method, body string) failover.Case {
 	t.Helper()
 	call := &inbound.Call{
 		HTTP: (&wire.Request{Method: method, URL: new(url.URL), Header: new(wire.Header)}).WithContext(t.Context()), Session: "s", Body: []byte(body),
-		Table: &inbound.Table{Limits: inbound.Limits{}.WithDefaults(), LongestTaskID: 99}, Endpoint: r.endpoint,
+		Settings: &inbound.Settings{Limits: inbound.Limits{}.WithDefaults(), LongestTaskID: 99}, Endpoint: r.endpoint,
 	}
 	if body != "" {
 		if err := (inbound.Arrival{Call: call}).Classify(); err != nil {

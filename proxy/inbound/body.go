@@ -28,7 +28,7 @@ func (x Arrival) Read(room []byte, hold func(n int64) error) error {
 			return fault.EncodedBody
 		}
 	}
-	if x.HTTP.ContentLength > x.Table.Limits.Body {
+	if x.HTTP.ContentLength > x.Settings.Limits.Body {
 		return fault.BodyTooLarge
 	}
 	if x.HTTP.ContentLength == 0 {
@@ -75,7 +75,7 @@ func unread(err error) error {
 // who announces much and sends little holds little. The buffer grows by four, so that
 // what it outgrew is a fraction of what it holds.
 func (x Arrival) readBounded(r io.Reader, room []byte, hold func(n int64) error) ([]byte, error) {
-	limit := x.Table.Limits.Body
+	limit := x.Settings.Limits.Body
 	most := limit + 1 // one more shows that it is too large, or that it has ended
 	if declared := x.HTTP.ContentLength; declared > 0 {
 		most = declared + 1

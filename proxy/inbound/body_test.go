@@ -30,7 +30,7 @@ func TestABodyOfUnknownLengthIsLookedAt(t *testing.T) {
 		"breaks off":          {wire.MethodGet, -1, iotest.ErrReader(io.ErrUnexpectedEOF), fault.BodyUnread, true},
 		"a POST's":            {wire.MethodPost, -1, strings.NewReader(""), nil, true},
 	} {
-		call := &Call{HTTP: &wire.Request{Method: c.method, Header: new(wire.Header), Body: c.body, ContentLength: c.length}, Table: &Table{Limits: Limits{}.WithDefaults()}}
+		call := &Call{HTTP: &wire.Request{Method: c.method, Header: new(wire.Header), Body: c.body, ContentLength: c.length}, Settings: &Settings{Limits: Limits{}.WithDefaults()}}
 		x := Arrival{call}
 		err := x.CheckBody()
 		if looked := err == nil && c.length != 0; looked != c.looked {

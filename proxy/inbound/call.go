@@ -13,9 +13,9 @@ import (
 
 // Call is what a client asks with one request, as an Arrival has found out.
 type Call struct {
-	HTTP  *wire.Request
-	Table *Table
-	Began time.Time // when its head was here; zero: nobody has looked
+	HTTP     *wire.Request
+	Settings *Settings
+	Began    time.Time // when its head was here; zero: nobody has looked
 
 	Endpoint  *Endpoint
 	Trusted   bool       // the peer's headers about others are believed

@@ -15,14 +15,14 @@ import (
 
 // callerOf names who a request counts for: its principal, or else the address that
 // it comes from. Callers behind one address are one caller.
-func (t *Table) callerOf(from netip.Addr, principal string) string {
+func (s *Settings) callerOf(from netip.Addr, principal string) string {
 	if principal != "" {
 		return "principal " + seal.Digest(principal)
 	}
 	if !from.IsValid() {
 		return "address" // all of a network without addresses
 	}
-	return t.callers.of(from)
+	return s.callers.of(from)
 }
 
 // callerNames remembers the names of callers by their addresses, so that one who comes again costs no memory. It
@@ -96,7 +96,7 @@ func (x *Call) Address() string {
 // Each appended the address of its own peer, so the entries are believed from the
 // last on backwards, as long as they name trusted proxies: the first that does not is
 // the client. Beyond one that is no address nobody can be believed.
-func (t *Table) client(peer netip.Addr, h *wire.Header) netip.Addr {
+func (s *Settings) client(peer netip.Addr, h *wire.Header) netip.Addr {
 	if !h.Has("X-Forwarded-For") {
 		return peer
 	}
@@ -109,7 +109,7 @@ func (t *Table) client(peer netip.Addr, h *wire.Header) netip.Addr {
 			if !ok {
 				return peer
 			}
-			if peer = addr; !t.trusts(addr) {
+			if peer = addr; !s.trusts(addr) {
 				return peer
 			}
 		}
@@ -140,14 +140,14 @@ func (x Arrival) Recognise() error {
 	if err := x.identify(); err != nil {
 		return err
 	}
-	x.Caller = x.Table.callerOf(x.From, x.Principal)
+	x.Caller = x.Settings.callerOf(x.From, x.Principal)
 	return nil
 }
 
 // RecogniseAs is Recognise of a request whose principal is known; "" is nobody.
 func (x Arrival) RecogniseAs(principal string) {
 	x.Principal = principal
-	x.Caller = x.Table.callerOf(x.From, principal)
+	x.Caller = x.Settings.callerOf(x.From, principal)
 }
 
 // identify finds out who is calling. What may be asked before a client is

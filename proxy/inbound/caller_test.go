@@ -15,7 +15,7 @@ func guarded(remote string, forwarded ...string) *Call {
 	for _, line := range forwarded {
 		r.Header.Add("X-Forwarded-For", line)
 	}
-	call := &Call{HTTP: r, Table: &Table{
+	call := &Call{HTTP: r, Settings: &Settings{
 		Endpoints: []*Endpoint{{Path: "/mcp"}}, TrustedProxies: []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8")}, Limits: Limits{}.WithDefaults(),
 	}}
 	_ = Arrival{call}.Guard() // what it refuses has come from somewhere, too
@@ -72,7 +72,7 @@ func TestWhoConnectedAsText(t *testing.T) {
 
 // A caller's name is its address's, whoever's place it takes in the memory of names.
 func TestCallersAreNamedByTheirAddresses(t *testing.T) {
-	var table Table
+	var table Settings
 	for range 2 {
 		for i := range 3000 {
 			v4 := netip.AddrFrom4([4]byte{10, 0, byte(i >> 8), byte(i)})

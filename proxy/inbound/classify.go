@@ -14,7 +14,9 @@ import (
 const maxRequestID = 1 << 10
 
 // HasOddSession is the function of that name, with the limit that holds for the call.
-func (x *Call) HasOddSession(h *wire.Header) bool { return HasOddSession(h, x.Table.Limits.SessionID) }
+func (x *Call) HasOddSession(h *wire.Header) bool {
+	return HasOddSession(h, x.Settings.Limits.SessionID)
+}
 
 // HasOddSession reports whether an answer names a session by what no client could send
 // back, or not alike to all readers, or by more than limit bytes.
@@ -31,7 +33,7 @@ func isFitForSession(id string, limit int) bool {
 
 // Classify peeks at the body and holds the headers against it.
 func (x Arrival) Classify() error {
-	id, refusal := x.Message.Peek(x.Body, x.Table.Limits.Batch)
+	id, refusal := x.Message.Peek(x.Body, x.Settings.Limits.Batch)
 	if len(id) <= maxRequestID {
 		x.ID = id
 	}
@@ -75,7 +77,7 @@ func (x Arrival) answerInArray() {
 
 // checkTaskIDs refuses ids that no task can have, without looking for them.
 func (x Arrival) checkTaskIDs(c *mcp.Call) error {
-	limit := x.Table.LongestTaskID
+	limit := x.Settings.LongestTaskID
 	switch {
 	case c.IsTask() && c.CheckTaskID(limit) != nil:
 		return mcp.ErrTaskID
@@ -102,7 +104,7 @@ func (x Arrival) findSession() error {
 	if n == 1 {
 		x.Session = wire.Trim(id)
 	}
-	if !isFitForSession(x.Session, x.Table.Limits.SessionID) {
+	if !isFitForSession(x.Session, x.Settings.Limits.SessionID) {
 		return routing.ErrUnknownSession
 	}
 	return nil

@@ -83,7 +83,7 @@ var passingCookies = []string{
 
 // Credentials are what the caller authenticates with, in no order.
 func (x *Call) Credentials() []credential {
-	all := credentialsIn(x.HTTP.Header, x.HTTP.URL.RawQuery, x.Table.CredentialHeaders, x.Trusted)
+	all := credentialsIn(x.HTTP.Header, x.HTTP.URL.RawQuery, x.Settings.CredentialHeaders, x.Trusted)
 	if isCertified(x.HTTP) {
 		key := certifiedKey(x.HTTP)
 		all = append(all, credential{place: inCertificate, value: key, who: key, sure: true})

@@ -11,7 +11,7 @@ import (
 func TestUsualHeadersAreNobodysUnlessSomebodySaysSo(t *testing.T) {
 	for number, name := range wire.UsualNames() {
 		for _, trusted := range []bool{false, true} {
-			x := &Call{Table: new(Table), Trusted: trusted}
+			x := &Call{Settings: new(Settings), Trusted: trusted}
 			x.HTTP = &wire.Request{Header: wire.NewHeader(name, "v"), URL: new(url.URL)}
 			want := len(inLine(name, "v", nil, trusted))
 			if want > 0 && usualOfNobody[number] {
@@ -20,8 +20,8 @@ func TestUsualHeadersAreNobodysUnlessSomebodySaysSo(t *testing.T) {
 			if got := len(x.Credentials()); got != want {
 				t.Errorf("%s, trusted: %v: got %d credentials, want %d", name, trusted, got, want)
 			}
-			x.Table = &Table{CredentialHeaders: []string{name}}
-			if want, got := len(inLine(name, "v", x.Table.CredentialHeaders, trusted)), len(x.Credentials()); got != want {
+			x.Settings = &Settings{CredentialHeaders: []string{name}}
+			if want, got := len(inLine(name, "v", x.Settings.CredentialHeaders, trusted)), len(x.Credentials()); got != want {
 				t.Errorf("%s, trusted: %v, named by the configuration: got %d credentials, want %d", name, trusted, got, want)
 			}
 		}

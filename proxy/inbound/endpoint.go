@@ -68,12 +68,12 @@ type Endpoint struct {
 	// they hear of one upstream's.
 	FleetNotifications bool
 
-	vigils   alarm.Line
+	vigils   alarm.Queue
 	suspects Suspects
 }
 
 // Vigils are those over exchanges that nothing bounds: each looks again after Timeouts.Quiet.
-func (ep *Endpoint) Vigils() *alarm.Line { return &ep.vigils }
+func (ep *Endpoint) Vigils() *alarm.Queue { return &ep.vigils }
 
 // Suspects are the sessions that the pool's upstreams seem to have lost.
 func (ep *Endpoint) Suspects() *Suspects { return &ep.suspects }

@@ -32,7 +32,7 @@ func isLoopback(host string) bool {
 // Guard refuses requests that a browser was tricked into sending, or that are
 // meant for a forward proxy (2025-11-25 and 2026-07-28, "Security Warning").
 func (x Arrival) Guard() error {
-	t, r := x.Table, x.HTTP
+	t, r := x.Settings, x.HTTP
 	peer := peerOf(r)
 	x.From = peer
 	if len(r.Header.Fields())+1 > t.Limits.Headers || connectionOptions(r.Header) > t.Limits.Headers { // Host does not stand among them

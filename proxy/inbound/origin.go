@@ -57,7 +57,7 @@ func (x Arrival) checkOrigin() error {
 func (x Arrival) mayCall(origin string) bool {
 	ep := x.Endpoint
 	return ep.Lists(origin) || slices.Contains(ep.Origins, AnyOrigin) ||
-		x.Table.Loopback && isLoopbackOrigin(origin) || origin != "" && origin == x.ownOrigin()
+		x.Settings.Loopback && isLoopbackOrigin(origin) || origin != "" && origin == x.ownOrigin()
 }
 
 // ownOrigin is the origin that the request was sent to, as a browser writes it; "" where
@@ -78,7 +78,7 @@ func (x Arrival) ownOrigin() string {
 // answersFor keeps a name that was rebound to this address from being the request's own:
 // a proxy in front passes it on like any other.
 func (x Arrival) answersFor(host string) bool {
-	if len(x.Endpoint.Hosts) > 0 || x.Table.Loopback {
+	if len(x.Endpoint.Hosts) > 0 || x.Settings.Loopback {
 		return x.Endpoint.named(host)
 	}
 	return true

@@ -11,7 +11,7 @@ import (
 
 func arrivalOf(tb testing.TB, body string) Arrival {
 	tb.Helper()
-	x := Arrival{&Call{HTTP: &wire.Request{Method: wire.MethodPost, URL: &url.URL{Path: "/mcp"}}, Endpoint: &Endpoint{Path: "/mcp"}, Table: &Table{}}}
+	x := Arrival{&Call{HTTP: &wire.Request{Method: wire.MethodPost, URL: &url.URL{Path: "/mcp"}}, Endpoint: &Endpoint{Path: "/mcp"}, Settings: &Settings{}}}
 	if _, refusal := x.Message.Peek([]byte(body), 10); refusal != nil {
 		tb.Fatal(refusal)
 	}

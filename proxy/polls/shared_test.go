@@ -18,7 +18,7 @@ func pollBy(ctx context.Context, authorization string) *inbound.Call {
 	body := []byte(`{"jsonrpc":"2.0","id":1,"method":"tasks/get","params":{"taskId":"t"}}`)
 	header := wire.NewHeader("Accept", "application/json", "Authorization", authorization)
 	r := &wire.Request{Method: wire.MethodPost, URL: &url.URL{}, Header: header, RemoteAddr: "192.0.2.1:1"}
-	c := &inbound.Call{HTTP: r.WithContext(ctx), Table: &inbound.Table{}, Body: body, ID: []byte("1")}
+	c := &inbound.Call{HTTP: r.WithContext(ctx), Settings: &inbound.Settings{}, Body: body, ID: []byte("1")}
 	c.Endpoint = &inbound.Endpoint{Router: &routing.Router{Pool: routing.NewPool(routing.PoolOptions{Name: "p"})}}
 	if _, err := c.Message.Peek(body, 1); err != nil {
 		panic(err)

@@ -17,7 +17,7 @@ import (
 // Creation binds a task to the upstream that has just given it out in an answer to w's call. One
 // that another owns is withdrawn, and so is one that nobody could ask for. origin is sticky.Binding.Origin.
 func (r *Recorder) Creation(w outbound.Way, u *routing.Upstream, a *mcp.Answer, origin string) error {
-	if !mcp.IsTaskID(a.Task.ID, r.Table.LongestTaskID) {
+	if !mcp.IsTaskID(a.Task.ID, r.Settings.LongestTaskID) {
 		w.Log.Warn("an upstream gave out a task id that is too long, or holds control characters", "pool", r.Pool().Name(), "upstream", u.Name, "bytes", len(a.Task.ID))
 		w.Withdraw(u, a.Task.ID)
 		return fault.OddTask

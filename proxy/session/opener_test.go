@@ -57,7 +57,7 @@ func newRig(t *testing.T, server *mcptest.Server) *rig {
 		"Mcp-Session-Id", "of the client", "Last-Event-Id", "7",
 	)}
 	r.opener = session.For(outbound.Way{Report: r, Log: slog.New(slog.DiscardHandler), Call: &inbound.Call{
-		HTTP: request.WithContext(t.Context()), Table: &inbound.Table{Limits: inbound.Limits{}.WithDefaults()},
+		HTTP: request.WithContext(t.Context()), Settings: &inbound.Settings{Limits: inbound.Limits{}.WithDefaults()},
 		Endpoint: &inbound.Endpoint{Path: "/mcp", Router: &routing.Router{Pool: pool}, Client: client, Timeouts: inbound.Timeouts{Control: 4 * time.Second}},
 	}})
 	return r

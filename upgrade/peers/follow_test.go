@@ -42,7 +42,7 @@ func following(state task.State) *task.Task {
 	}
 }
 
-func newPeersOn(t *testing.T, pool transport.Pool) *Peers {
+func newPeersOn(t *testing.T, pool transport.Destination) *Peers {
 	t.Helper()
 	store, err := storage.Open("memory:", storage.Options{})
 	if err != nil {
@@ -51,7 +51,7 @@ func newPeersOn(t *testing.T, pool transport.Pool) *Peers {
 	t.Cleanup(func() { store.Close() })
 	log := slog.New(slog.DiscardHandler)
 	l := ledger.New(store, "", seal.NewStoredKeyring(store), time.Minute, quota.Bounds{})
-	return New(l, runner.New(l, []transport.Pool{pool}, 0, log, nil), log)
+	return New(l, runner.New(l, []transport.Destination{pool}, 0, log, nil), log)
 }
 
 // After the death of who followed a task any berth that has the credentials goes on, and
@@ -62,7 +62,7 @@ func TestFollowedTaskOutlivesItsHolder(t *testing.T) {
 			ctx := context.Background()
 			u := &routing.Upstream{Name: "u", URL: &url.URL{Scheme: "http", Host: "u"}}
 			var sent []string
-			p := newPeersOn(t, transport.Pool{
+			p := newPeersOn(t, transport.Destination{
 				Routing: routing.NewPool(routing.PoolOptions{Name: "p", Upstreams: []*routing.Upstream{u}}),
 				Transport: transport.Transport{Ask: func(_ context.Context, to *routing.Upstream, c *task.Call, _ int64) (transport.Exchange, error) {
 					sent = append(sent, to.Name+" "+c.Own.Get(mcp.HeaderMethod))
@@ -102,7 +102,7 @@ func TestCancelWithinADeadHoldersLeaseReachesTheFollowedTask(t *testing.T) {
 			ctx := context.Background()
 			u := &routing.Upstream{Name: "u", URL: &url.URL{Scheme: "http", Host: "u"}}
 			sent := make(chan string, 10)
-			p := newPeersOn(t, transport.Pool{
+			p := newPeersOn(t, transport.Destination{
 				Routing: routing.NewPool(routing.PoolOptions{Name: "p", Upstreams: []*routing.Upstream{u}}),
 				Transport: transport.Transport{Send: func(_ context.Context, to *routing.Upstream, c *task.Call, _ int64) (transport.Exchange, error) {
 					sent <- to.Name + " " + c.Own.Get(mcp.HeaderMethod) + " " + c.Own.Get(mcp.HeaderName)
@@ -146,7 +146,7 @@ func TestCancelWithinADeadHoldersLeaseGivesUpTheCallThatAsked(t *testing.T) {
 	ctx := context.Background()
 	u := &routing.Upstream{Name: "u", URL: &url.URL{Scheme: "http", Host: "u"}}
 	given := make(chan string, 10)
-	p := newPeersOn(t, transport.Pool{
+	p := newPeersOn(t, transport.Destination{
 		Routing: routing.NewPool(routing.PoolOptions{Name: "p", Upstreams: []*routing.Upstream{u}}),
 		Transport: transport.Transport{GiveUp: func(_ context.Context, to *routing.Upstream, c *task.Call) error {
 			given <- to.Name + " " + string(c.Body)

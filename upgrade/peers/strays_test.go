@@ -25,7 +25,7 @@ func TestOnlyAPlaceThatNobodyStandsInIsGivenBack(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			ctx := context.Background()
-			p := newPeersOn(t, transport.Pool{Routing: routing.NewPool(routing.PoolOptions{Name: "p"})})
+			p := newPeersOn(t, transport.Destination{Routing: routing.NewPool(routing.PoolOptions{Name: "p"})})
 			if c.holder == "" {
 				c.holder = p.ledger.Holder
 			}

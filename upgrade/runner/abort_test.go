@@ -58,7 +58,7 @@ func TestCreationOfUnknownEndIsNotForgottenOnceItsKeyStands(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		r.Pools.Set([]transport.Pool{{Routing: emptyPool()}})
+		r.Pools.Set([]transport.Destination{{Routing: emptyPool()}})
 		if err := r.resolve(ctx, named, &task.Call{Body: []byte(`{}`)}); err != nil {
 			t.Fatal(err)
 		}

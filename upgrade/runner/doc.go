@@ -4,14 +4,14 @@
 // It promises that a round's dispatch is durable before its first byte leaves, that an outcome
 // is stored before anybody is told of it, and that a step whose acknowledgement is lost is
 // taken again. It decides about no task that another process holds: who adopts one claims it
-// first, in Table. It asks no other berth for anything.
+// first, in HeldCalls. It asks no other berth for anything.
 //
 // What it costs: a goroutine a call, and what is large of a call only as it came; stacks deeper than a round's
 // are left after each step (stack.go), what was lent of it is the call's own while it waits. An event stream that says nothing
 // is waited for by a goroutine that has nothing else on its stack (flight.go), and without its header.
 //
 //	runner.go                            the runner
-//	table.go                             whose a task is
+//	heldcalls.go                         whose a task is
 //	held.go, step.go, look.go            a held call, its record, and what puts that right
 //	first.go, storecall.go               its first round before it is a task; the call, stored for whoever may need it
 //	round.go, dispatch.go, flight.go     a round: judged, sent, and how it waits for what comes of it

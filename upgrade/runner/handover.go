@@ -92,7 +92,7 @@ func (h *Held) mayBeHandedOver() bool {
 }
 
 // isAuthorised reports whether a process that has not heard of the client can send the call.
-func (h *Held) isAuthorised(pool *transport.Pool) bool {
+func (h *Held) isAuthorised(pool *transport.Destination) bool {
 	return h.call.Bare || h.l.Records.Keys.Given() || pool != nil && pool.OwnCredentials
 }
 

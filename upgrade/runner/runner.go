@@ -18,7 +18,7 @@ type Runner struct {
 	ledger  *ledger.Ledger
 	Pools   *transport.Pools
 	Places  *places.Places
-	Calls   *Table
+	Calls   *HeldCalls
 	Past    Past
 	Unsaved *task.Unsaved
 	Log     *slog.Logger
@@ -32,9 +32,9 @@ type Runner struct {
 }
 
 // New returns a runner of calls to pools. most is as Options.Unsaved of package upgrade.
-func New(l *ledger.Ledger, pools []transport.Pool, most int64, log *slog.Logger, provider metric.MeterProvider) *Runner {
+func New(l *ledger.Ledger, pools []transport.Destination, most int64, log *slog.Logger, provider metric.MeterProvider) *Runner {
 	r := &Runner{
-		ledger: l, Pools: transport.New(pools, log), large: make(chan struct{}, 1), Calls: newTable(), Past: newPast(), Log: log,
+		ledger: l, Pools: transport.New(pools, log), large: make(chan struct{}, 1), Calls: newHeldCalls(), Past: newPast(), Log: log,
 		Unsaved: task.NewUnsaved(most, func() bool { return l.Store.Health().Healthy }),
 	}
 	r.Places = places.New(l, r.Pools, r.Calls.Has)

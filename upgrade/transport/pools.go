@@ -10,8 +10,8 @@ import (
 	"berth/upgrade/task"
 )
 
-// Pool is where held calls are sent.
-type Pool struct {
+// Destination is a pool that held calls are sent to.
+type Destination struct {
 	Routing   *routing.Pool
 	Transport Transport
 
@@ -28,12 +28,12 @@ type Pool struct {
 
 // Pools are where the calls of this process are sent. Its methods may be called concurrently.
 type Pools struct {
-	byName atomic.Pointer[map[string]*Pool] // what it points to does not change
+	byName atomic.Pointer[map[string]*Destination] // what it points to does not change
 	log    *slog.Logger
 }
 
 // New returns these pools.
-func New(pools []Pool, log *slog.Logger) *Pools {
+func New(pools []Destination, log *slog.Logger) *Pools {
 	p := &Pools{log: log}
 	p.Set(pools)
 	return p
@@ -41,8 +41,8 @@ func New(pools []Pool, log *slog.Logger) *Pools {
 
 // Set has calls be sent to these pools from now on. One that is not among them stays for what is
 // under way there.
-func (p *Pools) Set(pools []Pool) {
-	next := map[string]*Pool{}
+func (p *Pools) Set(pools []Destination) {
+	next := map[string]*Destination{}
 	if before := p.byName.Load(); before != nil {
 		for name, pool := range *before {
 			left := *pool
@@ -57,10 +57,10 @@ func (p *Pools) Set(pools []Pool) {
 }
 
 // Get returns the pool with this name, also one that has left; nil if there was none.
-func (p *Pools) Get(name string) *Pool { return (*p.byName.Load())[name] }
+func (p *Pools) Get(name string) *Destination { return (*p.byName.Load())[name] }
 
 // Current are those that calls may be taken on to, in no order.
-func (p *Pools) Current() (current []*Pool) {
+func (p *Pools) Current() (current []*Destination) {
 	for _, pool := range *p.byName.Load() {
 		if !pool.left {
 			current = append(current, pool)

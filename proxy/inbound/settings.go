@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// Table is what all requests are judged by. Its fields must not change once the proxy serves.
-type Table struct {
+// Settings is what all requests are judged by. Its fields must not change once the proxy serves.
+type Settings struct {
 	Endpoints         []*Endpoint // where several fit a request equally well, the first gets it
 	Loopback          bool        // the listener is on loopback: only loopback hosts and origins are welcome
 	TrustedProxies    []netip.Prefix
@@ -18,20 +18,20 @@ type Table struct {
 }
 
 // trusts reports whether addr is that of a proxy whose headers about others are believed.
-func (t *Table) trusts(addr netip.Addr) bool {
-	if len(t.TrustedProxies) == 0 {
+func (s *Settings) trusts(addr netip.Addr) bool {
+	if len(s.TrustedProxies) == 0 {
 		return false
 	}
 	addr = addr.Unmap().WithZone("")
-	return slices.ContainsFunc(t.TrustedProxies, func(prefix netip.Prefix) bool { return prefix.Contains(addr) })
+	return slices.ContainsFunc(s.TrustedProxies, func(prefix netip.Prefix) bool { return prefix.Contains(addr) })
 }
 
 // endpointFor returns the endpoint that a request belongs to: of those that fit
 // best the first, or nil.
-func (t *Table) endpointFor(host, path string) *Endpoint {
+func (s *Settings) endpointFor(host, path string) *Endpoint {
 	var best *Endpoint
 	most := 0
-	for _, ep := range t.Endpoints {
+	for _, ep := range s.Endpoints {
 		if fit := ep.fit(host, path); fit > most {
 			best, most = ep, fit
 		}
@@ -39,14 +39,14 @@ func (t *Table) endpointFor(host, path string) *Endpoint {
 	return best
 }
 
-func (t *Table) knowsHost(host string) bool {
-	return slices.ContainsFunc(t.Endpoints, func(ep *Endpoint) bool { return ep.named(host) })
+func (s *Settings) knowsHost(host string) bool {
+	return slices.ContainsFunc(s.Endpoints, func(ep *Endpoint) bool { return ep.named(host) })
 }
 
 // Alone reports whether no other endpoint answers for the host as well.
-func (t *Table) Alone(ep *Endpoint, host string) bool {
+func (s *Settings) Alone(ep *Endpoint, host string) bool {
 	most := ep.fit(host, ResourceName)
-	for _, other := range t.Endpoints {
+	for _, other := range s.Endpoints {
 		if other != ep && other.fit(host, ResourceName) >= most {
 			return false
 		}

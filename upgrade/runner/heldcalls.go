@@ -9,10 +9,10 @@ import (
 	"berth/upgrade/task"
 )
 
-// Table knows which tasks this process has to do with: whose calls it holds, and which
+// HeldCalls knows which tasks this process has to do with: whose calls it holds, and which
 // of them are claimed by somebody who decides whether it shall. A task has one claim at a
 // time, and none while its call is held.
-type Table struct {
+type HeldCalls struct {
 	mu      sync.Mutex // guards the fields below
 	held    map[string]*Held
 	claimed map[string]chan struct{} // closed with the claim; nil: nobody waits for that
@@ -22,8 +22,8 @@ type Table struct {
 	closing atomic.Bool // nothing more is taken on
 }
 
-func newTable() *Table {
-	return &Table{held: map[string]*Held{}, claimed: map[string]chan struct{}{}, live: map[string]int{}}
+func newHeldCalls() *HeldCalls {
+	return &HeldCalls{held: map[string]*Held{}, claimed: map[string]chan struct{}{}, live: map[string]int{}}
 }
 
 // perCaller is the share of the calls that a process may hold, as a divisor, that one caller
@@ -32,7 +32,7 @@ const perCaller = 2
 
 // Admit claims a new task of a caller, unless this process has as many as most already, or
 // the caller half of them; 0 is any number.
-func (c *Table) Admit(id, caller string, most int) error {
+func (c *HeldCalls) Admit(id, caller string, most int) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if err := c.room(caller, most); err != nil {
@@ -44,14 +44,14 @@ func (c *Table) Admit(id, caller string, most int) error {
 }
 
 // Room is Admit that claims nothing.
-func (c *Table) Room(caller string, most int) error {
+func (c *HeldCalls) Room(caller string, most int) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.room(caller, most)
 }
 
 // room is Room for who has the lock.
-func (c *Table) room(caller string, most int) error {
+func (c *HeldCalls) room(caller string, most int) error {
 	switch {
 	case c.closing.Load():
 		return ledger.ErrDraining
@@ -65,7 +65,7 @@ func (c *Table) room(caller string, most int) error {
 
 // Unadmit gives up the claim of a task that was admitted, and takes it off those that its caller has: it is held by now,
 // and counted so, or was not made.
-func (c *Table) Unadmit(id, caller string) {
+func (c *HeldCalls) Unadmit(id, caller string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.unclaim(id)
@@ -73,7 +73,7 @@ func (c *Table) Unadmit(id, caller string) {
 }
 
 // give takes back one of the calls that a caller has. The caller has the lock.
-func (c *Table) give(caller string) {
+func (c *HeldCalls) give(caller string) {
 	if left := c.live[caller] - 1; left > 0 {
 		c.live[caller] = left
 	} else {
@@ -83,7 +83,7 @@ func (c *Table) give(caller string) {
 
 // Claim claims a task once nobody else has, and once this process has let go of its call.
 // Errors: ErrDraining, or the cause of ctx's end.
-func (c *Table) Claim(ctx context.Context, id string) (release func(), err error) {
+func (c *HeldCalls) Claim(ctx context.Context, id string) (release func(), err error) {
 	for {
 		busy, err := c.TryClaim(id)
 		switch {
@@ -102,7 +102,7 @@ func (c *Table) Claim(ctx context.Context, id string) (release func(), err error
 
 // TryClaim claims a task, or returns a channel that is closed when another attempt is
 // worth while.
-func (c *Table) TryClaim(id string) (busy <-chan struct{}, err error) {
+func (c *HeldCalls) TryClaim(id string) (busy <-chan struct{}, err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.closing.Load() {
@@ -119,14 +119,14 @@ func (c *Table) TryClaim(id string) (busy <-chan struct{}, err error) {
 }
 
 // Unclaim gives a claim up.
-func (c *Table) Unclaim(id string) {
+func (c *HeldCalls) Unclaim(id string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.unclaim(id)
 }
 
 // unclaim is Unclaim for who has the lock.
-func (c *Table) unclaim(id string) {
+func (c *HeldCalls) unclaim(id string) {
 	if over := c.claimed[id]; over != nil {
 		close(over)
 	}
@@ -134,7 +134,7 @@ func (c *Table) unclaim(id string) {
 }
 
 // unclaimed returns what is closed with the claim of a task. The caller has the lock.
-func (c *Table) unclaimed(id string) <-chan struct{} {
+func (c *HeldCalls) unclaimed(id string) <-chan struct{} {
 	if c.claimed[id] == nil {
 		c.claimed[id] = make(chan struct{})
 	}
@@ -142,7 +142,7 @@ func (c *Table) unclaimed(id string) <-chan struct{} {
 }
 
 // hold takes in the call of a task that the caller has claimed.
-func (c *Table) hold(h *Held) {
+func (c *HeldCalls) hold(h *Held) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.held[h.ID] = h
@@ -153,7 +153,7 @@ func (c *Table) hold(h *Held) {
 }
 
 // letGo lets go of the call of a task. done is closed once all of it is over; nil: nobody waits for that.
-func (c *Table) letGo(id string) (done chan struct{}) {
+func (c *HeldCalls) letGo(id string) (done chan struct{}) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	h := c.held[id]
@@ -174,14 +174,14 @@ func (h *Held) over() <-chan struct{} {
 }
 
 // Get returns the call of a task, nil if it is not held here.
-func (c *Table) Get(id string) *Held {
+func (c *HeldCalls) Get(id string) *Held {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.held[id]
 }
 
 // Has reports whether this process holds the call of a task, or somebody decides whether it shall.
-func (c *Table) Has(id string) bool {
+func (c *HeldCalls) Has(id string) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	_, claimed := c.claimed[id]
@@ -189,14 +189,14 @@ func (c *Table) Has(id string) bool {
 }
 
 // Size counts the calls that are held.
-func (c *Table) Size() int {
+func (c *HeldCalls) Size() int {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return len(c.held)
 }
 
 // All are the calls that are held.
-func (c *Table) All() []*Held {
+func (c *HeldCalls) All() []*Held {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	held := make([]*Held, 0, len(c.held))
@@ -207,13 +207,13 @@ func (c *Table) All() []*Held {
 }
 
 // Close has nothing more be taken on.
-func (c *Table) Close() { c.closing.Store(true) }
+func (c *HeldCalls) Close() { c.closing.Store(true) }
 
 // Closed reports whether nothing more is taken on.
-func (c *Table) Closed() bool { return c.closing.Load() }
+func (c *HeldCalls) Closed() bool { return c.closing.Load() }
 
 // CutAll ends all calls that are held, and those that are about to be.
-func (c *Table) CutAll() {
+func (c *HeldCalls) CutAll() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.cut = true
@@ -224,7 +224,7 @@ func (c *Table) CutAll() {
 
 // Empty waits until nothing is held or claimed, and reports whether that came before the
 // end of ctx.
-func (c *Table) Empty(ctx context.Context) bool {
+func (c *HeldCalls) Empty(ctx context.Context) bool {
 	for {
 		busy := c.busy()
 		if busy == nil {
@@ -240,7 +240,7 @@ func (c *Table) Empty(ctx context.Context) bool {
 
 // busy returns a channel that is closed when one of the tasks is let go of; nil if there
 // is none.
-func (c *Table) busy() <-chan struct{} {
+func (c *HeldCalls) busy() <-chan struct{} {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for _, h := range c.held {
