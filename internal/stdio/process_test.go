@@ -304,6 +304,31 @@ func TestAnswersThatCannotBeReadEndTheirCalls(t *testing.T) {
 	}
 }
 
+// What a server says that it cannot read is the one call that is in flight, and of several none. What else names no request may be about a notification.
+func TestAParseErrorEndsTheOneCallInFlight(t *testing.T) {
+	r := newRig(t, "server", func(o *Options, _ *timing) { o.Isolation = IsolateAll })
+	c := r.open("")
+	for _, id := range []string{`"id":null,`, ``} {
+		answer, _ := c.begin(`"a"`, "unread", id).next()
+		if !strings.Contains(answer, `"id":"a"`) || !strings.Contains(answer, `"error":{"code":-32700,"message":"Parse error"}`) {
+			t.Errorf("got %s", answer)
+		}
+	}
+	if got := c.call("invalid", ""); got != "one" {
+		t.Errorf("got %q", got)
+	}
+	other := r.open("")
+	other.begin("1", "hang", "")
+	c.begin("2", "unread", `"id":null,`)
+	if got := other.call("echo", "two"); got != "two" {
+		t.Errorf("got %q", got)
+	}
+	r.eventually("it is logged", func() bool { return strings.Contains(r.log.String(), "an error that names no request") })
+	if n := r.InFlight(); n != 2 {
+		t.Errorf("%d calls are in flight", n)
+	}
+}
+
 func TestWhoAnswersWhatIsToldOfALineThatCannotBeRead(t *testing.T) {
 	for line, want := range map[string]int64{
 		`{"jsonrpc":"2.0","id":7,"result":NaN}`:       7,
