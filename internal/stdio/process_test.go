@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"syscall"
@@ -270,19 +271,25 @@ echo '{"jsonrpc":"2.0","id":0,"result":{"protocolVersion":"2025-11-25","capabili
 
 // Also if the call was written before, and nothing has been since.
 func TestProcessThatClosesItsStdinIsEnded(t *testing.T) {
-	for name, waits := range map[string]string{"before the call": "", "behind it": "read line; read line;"} {
+	for name, waits := range map[string]string{"before the call is read": "", "behind it": "read line; read line;"} {
 		t.Run(name, func(t *testing.T) { callTheDeaf(t, waits) })
 	}
 }
 
+// callTheDeaf calls a process that waits for so much, and closes its stdin once the call is under way.
 func callTheDeaf(t *testing.T, waits string) {
+	underWay := filepath.Join(t.TempDir(), "under way")
 	deaf := `read line; echo '{"jsonrpc":"2.0","id":0,"result":{"protocolVersion":"2025-11-25","capabilities":{},"serverInfo":{"name":"s","version":"1"}}}'
-` + waits + ` exec 0<&-; exec sleep 1000`
+` + waits + ` until [ -e "$0" ]; do sleep 0.01; done; exec 0<&-; exec sleep 1000`
 	r := newRig(t, "server", func(o *Options, t *timing) {
-		o.Command = []string{"sh", "-c", deaf}
+		o.Command = []string{"sh", "-c", deaf, underWay}
 		t.ask = 10 * time.Millisecond
 	})
-	if got := r.open("").call("text", "x"); !strings.Contains(got, "it closed its stdin") {
+	answer := r.open("").begin("1", "text", "x")
+	if err := os.WriteFile(underWay, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if got := answer.text(); !strings.Contains(got, "it closed its stdin") {
 		t.Errorf("got %q", got)
 	}
 }
