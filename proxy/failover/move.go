@@ -99,9 +99,9 @@ func rebind(ctx context.Context, c Case, standing sticky.Binding, opened *sessio
 	}
 	formers := standing.Formers()
 	if c.leaves {
-		formers = slices.Insert(formers, 0, sticky.Place{Upstream: standing.Upstream, Alias: standing.Alias})
+		formers = slices.Insert(formers, 0, sticky.Location{Upstream: standing.Upstream, Alias: standing.Alias})
 	}
-	next.SetFormers(slices.DeleteFunc(formers, func(p sticky.Place) bool { return c.Pool().Find(p.Upstream) == nil }))
+	next.SetFormers(slices.DeleteFunc(formers, func(p sticky.Location) bool { return c.Pool().Find(p.Upstream) == nil }))
 	now, err := c.Endpoint.Router.Bindings.Move(ctx, c.At.Key, standing, next)
 	switch {
 	case err == nil:
