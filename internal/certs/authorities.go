@@ -76,6 +76,14 @@ func overdue(begin, expiry time.Time) string {
 	return fmt.Sprintf("the certificate expires at %s and was not renewed yet", expiry.UTC().Format(time.RFC3339))
 }
 
+// refuseExpired refuses a certificate that has expired in place of one in use that has not; table names it.
+func refuseExpired(table string, expiry, inUse time.Time) error {
+	if now := time.Now(); now.Before(expiry) || !now.Before(inUse) {
+		return nil
+	}
+	return fmt.Errorf("%s.cert: the certificate expired at %s", table, expiry.UTC().Format(time.RFC3339))
+}
+
 func lastExpiry(certificates []byte) (last time.Time) {
 	for block, rest := pem.Decode(certificates); block != nil; block, rest = pem.Decode(rest) {
 		if one, err := x509.ParseCertificate(block.Bytes); err == nil && one.NotAfter.After(last) {

@@ -77,6 +77,9 @@ func (c *Certs) Read(o Options) (use func(), err error) {
 		files = append(files, reload.File{Key: o.Table + ".client_ca", Path: o.ClientCA})
 	}
 	s := &source{options: o}
+	if c.now.Load() != nil {
+		s.before = c.current()
+	}
 	if s.current, err = reload.Open(reload.Options{What: o.Table, Files: files, Logger: c.log, Meter: c.meter}, s.parse); err != nil {
 		return nil, err
 	}

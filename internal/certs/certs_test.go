@@ -81,6 +81,25 @@ func TestExpiredPairTakesNoGoodOnesPlace(t *testing.T) {
 	})
 }
 
+// Nor does it where the configuration is read anew.
+func TestExpiredPairIsRefusedWhenFilesAreReadAnew(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newSite(t, certs.Options{}, nil)
+		s.show(s.root.Issue(x509.Certificate{NotAfter: time.Now().Add(-time.Minute)}))
+		files := certs.Options{Cert: s.path("cert.pem"), Key: s.path("key.pem")}
+		if _, err := s.certs.Read(files); err == nil || !strings.Contains(err.Error(), "tls.cert: the certificate expired at ") {
+			t.Errorf("got %v, want that it has expired", err)
+		}
+		if got := s.shown(); got != "first" {
+			t.Errorf("shown is %q", got)
+		}
+		time.Sleep(25 * time.Hour)
+		if _, err := s.certs.Read(files); err != nil {
+			t.Errorf("of two that have expired: %v", err)
+		}
+	})
+}
+
 func TestExpiredCertificateIsTold(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newSite(t, certs.Options{}, nil)

@@ -12,7 +12,16 @@ import (
 // source is where certificates are read, and what was read there.
 type source struct {
 	options Options
-	current *reload.Value[*snapshot]
+	before  *snapshot                // what was in use when they were first read; nil: nothing
+	current *reload.Value[*snapshot] // nil: they are being read for the first time
+}
+
+// inUse is what would make way for what is read; nil: nothing.
+func (s *source) inUse() *snapshot {
+	if s.current == nil {
+		return s.before
+	}
+	return s.current.Get()
 }
 
 type snapshot struct {
@@ -42,19 +51,12 @@ func (s *source) parse(contents [][]byte) (*snapshot, error) {
 		}
 		read.authorities = lastExpiry(contents[2])
 	}
-	if err := s.refuse(read); err != nil {
-		return nil, err
+	if inUse := s.inUse(); inUse != nil {
+		if err := refuseExpired(s.options.Table, read.expiry, inUse.expiry); err != nil {
+			return nil, err
+		}
 	}
 	return read, nil
-}
-
-// refuse refuses a certificate that has expired in place of one that has not.
-func (s *source) refuse(read *snapshot) error {
-	now := time.Now()
-	if s.current == nil || now.Before(read.expiry) || !now.Before(s.current.Get().expiry) {
-		return nil
-	}
-	return fmt.Errorf("%s.cert: the certificate expired at %s", s.options.Table, read.expiry.UTC().Format(time.RFC3339))
 }
 
 func (s *source) askClients(config *tls.Config, authorities []byte) error {

@@ -64,6 +64,11 @@ func (t *Trust) parse(contents [][]byte) (*tls.Config, error) {
 		if err != nil {
 			return nil, fmt.Errorf("%s.cert: %w", t.options.Table, err)
 		}
+		if t.current != nil { // it has one in use
+			if err := refuseExpired(t.options.Table, pair.Leaf.NotAfter, t.leaf().NotAfter); err != nil {
+				return nil, err
+			}
+		}
 		config.Certificates = []tls.Certificate{pair}
 	}
 	return config, nil

@@ -145,6 +145,36 @@ func TestWhatServersAreShownFollowsItsFiles(t *testing.T) {
 	})
 }
 
+func TestServersAreShownNoExpiredCertificateInPlaceOfAGoodOne(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		dir, clients := t.TempDir(), certstest.New(t)
+		cert, key := filepath.Join(dir, "cert.pem"), filepath.Join(dir, "key.pem")
+		show := func(p certstest.Pair) {
+			certstest.Write(t, cert, p.Cert)
+			certstest.Write(t, key, p.Key)
+		}
+		good := clients.Client(x509.Certificate{})
+		show(good)
+		trust := openTrust(t, certs.TrustOptions{Cert: cert, Key: key})
+		go func() { _ = trust.Run(t.Context()) }()
+		show(clients.Client(x509.Certificate{NotAfter: time.Now().Add(-time.Minute)}))
+		time.Sleep(reload.Every + time.Millisecond)
+		synctest.Wait()
+		if shown := trust.Config("a").Certificates[0].Leaf; time.Now().After(shown.NotAfter) {
+			t.Errorf("shown is one that expired at %v", shown.NotAfter)
+		}
+		if fault := trust.Fault(); !strings.Contains(fault, "cannot be used") || !strings.Contains(fault, "expired") {
+			t.Errorf("got fault %q", fault)
+		}
+		show(good)
+		time.Sleep(reload.Every + time.Millisecond)
+		synctest.Wait()
+		if fault := trust.Fault(); fault != "" {
+			t.Errorf("mended: got fault %q", fault)
+		}
+	})
+}
+
 func TestUnusableFilesOfATrustDoNotOpen(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "ca.pem")
 	certstest.Write(t, path, []byte("nothing"))

@@ -23,6 +23,9 @@ type Keys interface {
 	// Find returns the public keys of which one may have signed a token of this header; kid is "" if it
 	// names none. The errors are ErrUnknownKey, ErrUnfitKey or ErrKeysAway.
 	Find(ctx context.Context, kid string, algorithm jose.SignatureAlgorithm) ([]*jose.JSONWebKey, error)
+	// Renewed reports whether the keys were fetched anew because of the call, for which it waits: of those that Find has
+	// returned none verifies a token.
+	Renewed(ctx context.Context) bool
 }
 
 // JWT identifies callers by a signed JWT in the Authorization header (RFC 6750, 2.1; RFC 9068). The
@@ -88,14 +91,26 @@ func (j *JWT) verify(ctx context.Context, token string) (jwt.Claims, error) {
 	if err := j.check(signed.UnsafePayloadWithoutVerification(), &claims); err != nil {
 		return claims, err
 	}
-	keys, err := j.Keys.Find(ctx, header.KeyID, jose.SignatureAlgorithm(header.Algorithm))
+	err = j.verifyBy(ctx, signed)
+	if (errors.Is(err, errSignature) || errors.Is(err, ErrUnfitKey)) && j.Keys.Renewed(ctx) { // another key may have taken a name over
+		err = j.verifyBy(ctx, signed)
+	}
 	if err != nil {
 		return claims, j.noKey(err)
 	}
-	if !slices.ContainsFunc(keys, func(key *jose.JSONWebKey) bool { _, err := signed.Verify(key); return err == nil }) {
-		return claims, j.Resource.invalid("the token's signature does not verify")
-	}
 	return claims, nil
+}
+
+var errSignature = errors.New("identity: the signature is of none of the keys")
+
+// verifyBy verifies a token by the keys that there are.
+func (j *JWT) verifyBy(ctx context.Context, signed *jose.JSONWebSignature) error {
+	header := signed.Signatures[0].Header
+	keys, err := j.Keys.Find(ctx, header.KeyID, jose.SignatureAlgorithm(header.Algorithm))
+	if err == nil && !slices.ContainsFunc(keys, func(key *jose.JSONWebKey) bool { _, err := signed.Verify(key); return err == nil }) {
+		err = errSignature
+	}
+	return err
 }
 
 // takesType: what the same key signed for something else, an ID token for one, is no access token
@@ -157,6 +172,8 @@ func isSubject(s string) bool { return s != "" && len(s) <= maxPrincipal && isTe
 
 func (j *JWT) noKey(err error) *mcp.Error {
 	switch {
+	case errors.Is(err, errSignature):
+		return j.Resource.invalid("the token's signature does not verify")
 	case errors.Is(err, ErrUnknownKey):
 		return j.Resource.invalid("the token is signed by a key that its issuer does not have")
 	case errors.Is(err, ErrUnfitKey):

@@ -35,7 +35,7 @@ type FetcherOptions struct {
 }
 
 // KeyFetcher is an issuer's keys at a URL. Run fetches: at the start, every five minutes, and when
-// a token names an unknown key, but not twice in 30 seconds. Keys stay in use while they cannot be
+// a token names an unknown key or none verifies it, but not twice in 30 seconds. Keys stay in use while they cannot be
 // fetched anew.
 type KeyFetcher struct {
 	url     string
@@ -96,6 +96,20 @@ func (f *KeyFetcher) Find(ctx context.Context, kid string, algorithm jose.Signat
 	if err == nil || errors.Is(err, ErrUnfitKey) || !state.due() {
 		return keys, err
 	}
+	if !f.fetchedAfter(ctx, state) {
+		return nil, ErrKeysAway
+	}
+	return f.state.Load().find(kid, algorithm)
+}
+
+// Renewed implements Keys, if a fetch is due.
+func (f *KeyFetcher) Renewed(ctx context.Context) bool {
+	state := f.state.Load()
+	return state.due() && f.fetchedAfter(ctx, state) && f.state.Load().err == nil
+}
+
+// fetchedAfter has keys fetched, and waits for that.
+func (f *KeyFetcher) fetchedAfter(ctx context.Context, state *fetched) bool {
 	select {
 	case f.wanted <- struct{}{}:
 	default: // a fetch is asked for already
@@ -104,10 +118,10 @@ func (f *KeyFetcher) Find(ctx context.Context, kid string, algorithm jose.Signat
 	defer cancel()
 	select {
 	case <-state.next:
+		return true
 	case <-ctx.Done():
-		return nil, ErrKeysAway
+		return false
 	}
-	return f.state.Load().find(kid, algorithm)
 }
 
 func (s *fetched) due() bool {

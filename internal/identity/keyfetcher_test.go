@@ -64,6 +64,33 @@ func TestRotatedKeyIsFetchedWhenATokenNamesIt(t *testing.T) {
 	})
 }
 
+// An issuer may give a new key the name of the one before, or no name: a token that no key verifies has the keys fetched as one of an
+// unknown key has.
+func TestAKeyThatTakesANameOverIsFetched(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		issuer := issuertest.Make(t)
+		j := verifier(t, fetching(t, issuer, nil))
+		forged := "Bearer " + issuertest.Make(t).Token("alice")
+		for round, want := range []int64{2, 3} {
+			time.Sleep(31 * time.Second)
+			issuer.Rotate("")
+			header := []map[string]any{nil, {"kid": nil}}[round]
+			token := "Bearer " + issuer.Sign("RS256", "rsa", header, issuertest.Claims("alice", nil))
+			if who, err := identify(t, j, token); who == "" || err != nil {
+				t.Errorf("round %d: got %q, %v, want alice", round, who, err)
+			}
+			for range 10 {
+				if _, err := identify(t, j, forged); refusal(err).Status != http.StatusUnauthorized {
+					t.Errorf("round %d, forged: got %v, want 401", round, err)
+				}
+			}
+			if got := issuer.Fetches.Load(); got != want {
+				t.Errorf("round %d: got %d fetches, want %d", round, got, want)
+			}
+		}
+	})
+}
+
 // TestWithdrawnKeyIsDropped: keys are fetched though no token asks for any.
 func TestWithdrawnKeyIsDropped(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -31,6 +31,9 @@ func (f *KeyFile) Find(_ context.Context, kid string, algorithm jose.SignatureAl
 	return f.current.Get().find(kid, algorithm)
 }
 
+// Renewed implements Keys: the file is read by Run alone.
+func (*KeyFile) Renewed(context.Context) bool { return false }
+
 // Run takes over changes until ctx ends. It returns nil.
 func (f *KeyFile) Run(ctx context.Context) error { return f.current.Run(ctx) }
 
