@@ -112,14 +112,21 @@ func (b *binder) settle(ctx context.Context, e *entry, w *storage.Write, away er
 	if away != nil {
 		return b.local.bind(*e, away)
 	}
-	if !w.Done && e.taken(w.Standing) {
+	standing, listed := w.Standing, e.binding.Upstream
+	if !w.Done && e.taken(standing) {
+		if stands, _ := binding.Decode(standing.Value); w.Listed && stands.Upstream != listed {
+			b.rolls.strike(ctx, e.key, listed)
+		}
 		return outcomeCollision, ErrOwned
 	}
-	if !w.Done && countsNot(w.Standing) { // it is told again
-		e.binding, _ = binding.Decode(w.Standing.Value)
+	if !w.Done && countsNot(standing) { // it is told again
+		e.binding, _ = binding.Decode(standing.Value)
 		e.counts = countsNoMore
 	}
-	if !w.Listed && e.counts != countsNoMore {
+	switch {
+	case w.Listed && e.counts == countsNoMore:
+		b.rolls.remove(ctx, e.key, listed)
+	case !w.Listed && e.counts != countsNoMore:
 		b.rolls.add(ctx, *e)
 	}
 	if displaced != e.binding.Upstream {

@@ -43,6 +43,11 @@ func (r *rolls) remove(ctx context.Context, key Key, upstream string) {
 		return
 	}
 	r.owing.settle(key)
+	r.strike(ctx, key, upstream)
+}
+
+// strike is remove of what may stand in another's list.
+func (r *rolls) strike(ctx context.Context, key Key, upstream string) {
 	if err := r.store.RemoveMember(ctx, r.names.Of(roll.Of(key, upstream)), key.Digest()); err != nil {
 		r.log.Debug("what an upstream owns no more is still counted", "kind", string(key.Kind), "upstream", upstream, "error", err)
 	}

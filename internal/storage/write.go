@@ -8,8 +8,8 @@ import (
 )
 
 // Each does all of writes in one step: one round trip, or one sync. On one server, or in one process, they are seen
-// together or not at all, by others and by who reads after a crash; on several each of them stands alone, and takes one
-// round trip at the same time as the others. After an error any of them may stand. Once Each has returned nobody else has
+// together or not at all, by others and by who reads after a crash; on several each of them stands alone, as does each record
+// beside its member, and takes one round trip at the same time as the others. After an error any of them may stand. Once Each has returned nobody else has
 // writes.
 func (s *Store) Each(ctx context.Context, writes []Write) error {
 	together, ok := s.engine.(engine.EachWriter)
@@ -35,20 +35,12 @@ func (s *Store) apart(ctx context.Context, writes []Write) error {
 	var writing sync.WaitGroup
 	for i := range writes {
 		w := &writes[i]
-		w.Listed = w.List != ""
-		if w.Listed {
+		if w.Listed = w.List != ""; w.Listed {
 			writing.Go(func() { w.Listed = s.KeepMembers(ctx, w.List, w.Member) == nil })
 		}
 		writing.Go(func() { errs[i] = s.one(ctx, w) })
 	}
 	writing.Wait()
-	for i := range writes {
-		w := &writes[i]
-		if errs[i] == nil && !w.Done && w.Listed {
-			w.Listed = false
-			_ = s.RemoveMember(ctx, w.List, w.Member.Name) // one that stays is for who reads the list
-		}
-	}
 	for _, err := range errs {
 		if err != nil {
 			return err

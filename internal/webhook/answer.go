@@ -86,8 +86,8 @@ func unanswered(err error) error {
 	return errNoHTTP
 }
 
-// isTrouble reports whether other messages would fare alike: one that is rejected may be at fault itself.
-func (a Answer) isTrouble() bool {
+// IsTrouble reports whether other messages would fare alike: one that is rejected may be at fault itself.
+func (a Answer) IsTrouble() bool {
 	switch a.Outcome {
 	case Delivered, Gone:
 		return false

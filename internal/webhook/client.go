@@ -139,7 +139,7 @@ func (c *Client) Turn() (Turn, error) {
 		switch {
 		case a == nil:
 			tell(errNothing)
-		case a.isTrouble():
+		case a.IsTrouble():
 			tell(a.Err)
 		default:
 			tell(nil)

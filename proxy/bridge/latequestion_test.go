@@ -171,6 +171,55 @@ func TestAQuestionOfAnyTaskIsRefused(t *testing.T) {
 	}
 }
 
+// Of several tasks it is the one's that has not ended, as the server says, though no client was told of the others' end.
+func TestAQuestionIsOfTheTaskThatHasNotEnded(t *testing.T) {
+	for name, tt := range map[string]struct {
+		first, second string // what the server says of them
+		asks          int    // the first or the second; 0: neither
+	}{
+		"the first has":  {"completed", "working", 2},
+		"the second has": {"working", "cancelled", 1},
+		"neither has":    {"working", "working", 0},
+		"both have":      {"completed", "completed", 0},
+		"one is silent":  {"working", "", 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			says := map[string]string{"core-1": tt.first, "core-2": tt.second}
+			u := makesTasks(kind{}, func(*upstream) {})
+			u.faults = func(w http.ResponseWriter, _ *http.Request, m message) bool {
+				if m.Method != "tasks/get" {
+					return false
+				}
+				member := fmt.Sprintf(`"result":{"taskId":%q,%s}`, m.Params.TaskID, strings.Replace(atWork, "working", says[m.Params.TaskID], 1))
+				if says[m.Params.TaskID] == "" {
+					member = `"error":{"code":-32603,"message":"no"}`
+				}
+				respond(w, 200, fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,%s}`, m.ID, member))
+				return true
+			}
+			bridged(t, u, nil, func(r *rig) {
+				var ids []string
+				for range 2 {
+					ids = append(ids, r.do(asking{name: "asks", declares: declaresTasks}).task().ID)
+				}
+				if calls := r.sent("tools/call"); calls[0].session != calls[1].session {
+					t.Fatal("they have a session each")
+				}
+				u.say(fmt.Sprintf(asksName, "q"))
+				synctest.Wait()
+				if told := r.told(); (len(told) == 0) != (tt.asks > 0) {
+					t.Errorf("the server was told %v", told)
+				}
+				if tt.asks > 0 {
+					if got := r.ofTask(mcp.MethodGetTask, ids[tt.asks-1], "").task(); !slices.Equal(got.Asks, []string{"ask-q"}) {
+						t.Errorf("got %+v", got)
+					}
+				}
+			})
+		})
+	}
+}
+
 // While a call runs in the session of a task, what names neither is asked in the call, but not of another caller's.
 func TestAQuestionWhileACallRunsInTheSessionOfATask(t *testing.T) {
 	for isolation, told := range map[Isolation]int{"principal": 0, "all": 1} {

@@ -39,7 +39,9 @@ type coreServer struct {
 	listening map[string]chan struct{}
 	expired   bool // nobody's credentials are taken any more
 	sessions  int
-	ended     int // sessions
+	ended     int             // sessions
+	denied    map[string]bool // those, which are known no more
+	forgets   bool            // no task is known any more
 	calls     []string
 	keeps     bool            // it has no tasks/cancel
 	timeless  bool            // it does not say when the task was created, or changed
@@ -89,6 +91,9 @@ func (s *coreServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	switch {
 	case r.Method == http.MethodDelete:
 		s.ended++
+		s.denied[r.Header.Get("Mcp-Session-Id")] = true
+	case s.denied[r.Header.Get("Mcp-Session-Id")]:
+		w.WriteHeader(http.StatusNotFound)
 	case s.expired:
 		w.WriteHeader(http.StatusUnauthorized)
 	case r.Method != http.MethodPost:
@@ -143,7 +148,7 @@ func (s *coreServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			return
 		}
 		reply(`"result":{"task":{` + s.task("working") + `}}`)
-	case m.Params.TaskID != "core-1":
+	case m.Params.TaskID != "core-1", s.forgets:
 		reply(`"error":{"code":-32602,"message":"Failed to retrieve task: Task not found"}`)
 	case m.Method == "tasks/get":
 		reply(`"result":{` + s.task(s.status) + `}`)
@@ -235,7 +240,7 @@ type inFront struct {
 func withTasks(t *testing.T, change func(*bridge.Options), test func(r *taskRig)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		server := &coreServer{status: "working", support: map[string]string{"must": "required", "may": "optional", "never": ""}, listening: map[string]chan struct{}{}, standing: map[string]bool{}}
+		server := &coreServer{status: "working", support: map[string]string{"must": "required", "may": "optional", "never": ""}, listening: map[string]chan struct{}{}, standing: map[string]bool{}, denied: map[string]bool{}}
 		listener := memnet.Listen("a")
 		front := &http.Server{Handler: server, ErrorLog: slog.NewLogLogger(slog.DiscardHandler, 0)}
 		go front.Serve(listener)

@@ -55,6 +55,7 @@ type message struct {
 	Params struct {
 		Name         string          `json:"name"`
 		URI          string          `json:"uri"`
+		TaskID       string          `json:"taskId"`
 		Level        string          `json:"level"`
 		RequestID    json.RawMessage `json:"requestId"`
 		Capabilities json.RawMessage `json:"capabilities"`

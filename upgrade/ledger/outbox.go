@@ -98,6 +98,40 @@ func (o *Outbox) Receivers(ctx context.Context) ([]string, error) {
 	return names, nil
 }
 
+// quietKey names the record of who has all others send a receiver nothing.
+func quietKey(receiver string) string { return "upgrade:quiet:" + receiver }
+
+// Quieten has all berths but this holder's send a receiver nothing for so long from now on, unless another one has said so: then ok
+// is false.
+func (o *Outbox) Quieten(ctx context.Context, receiver, holder string, life time.Duration) (ok bool, err error) {
+	stands, ok, err := o.store.PutIfAbsent(ctx, quietKey(receiver), []byte(holder), life)
+	if err == nil && !ok && string(stands.Value) == holder {
+		_, err = o.store.Swap(ctx, quietKey(receiver), stands.Version, stands.Value, life)
+		ok = err == nil
+	}
+	if err != nil {
+		return false, fmt.Errorf("upgrade: quieting a receiver: %w", err)
+	}
+	return ok, nil
+}
+
+// QuietFor returns the holder that has all others send a receiver nothing; "": nobody has.
+func (o *Outbox) QuietFor(ctx context.Context, receiver string) (holder string, err error) {
+	stands, err := o.store.Get(ctx, quietKey(receiver))
+	if err != nil && !errors.Is(err, storage.ErrNotFound) {
+		return "", fmt.Errorf("upgrade: reading who quiets a receiver: %w", err)
+	}
+	return string(stands.Value), nil
+}
+
+// Rouse has all berths send a receiver messages again.
+func (o *Outbox) Rouse(ctx context.Context, receiver string) error {
+	if err := o.store.Delete(ctx, quietKey(receiver)); err != nil {
+		return fmt.Errorf("upgrade: rousing a receiver: %w", err)
+	}
+	return nil
+}
+
 // Remove removes a message that is not to be sent any more. Its tries stay.
 func (o *Outbox) Remove(ctx context.Context, m task.Message) error {
 	if err := o.store.RemoveMember(ctx, o.lists.ToldTo(m.To), m.Member()); err != nil {

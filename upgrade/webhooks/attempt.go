@@ -41,7 +41,10 @@ func (c *courier) see(sending context.Context, p *parcel, turn webhook.Turn) (v 
 	defer cancel()
 	defer context.AfterFunc(sending, func() { time.AfterFunc(lastWord, cancel) })()
 	var sent *webhook.Answer
-	defer func() { turn(sent) }()
+	defer func() {
+		turn(sent)
+		v.sent = sent
+	}()
 	e, err := c.ledger.Records.Get(ctx, p.Task)
 	switch {
 	case errors.Is(err, ledger.ErrUnknown):

@@ -20,6 +20,7 @@ type courier struct {
 	metrics *metrics
 	client  sender // nil: no rule names the receiver any more. It is sent nothing, and its messages are watched
 
+	isAlone   atomic.Bool  // this berth leaves the receiver alone, or tries whether it is to
 	goneUntil atomic.Int64 // in Unix seconds: the receiver wants no messages until then
 	trouble   atomic.Pointer[string]
 	waiting   atomic.Int64              // messages that are not delivered
@@ -52,6 +53,7 @@ func (c *courier) turn() (webhook.Turn, error) {
 }
 
 func (c *courier) leftAlone(alone bool) {
+	c.isAlone.Store(alone)
 	if !alone {
 		c.log.Info("a webhook's receiver takes messages again")
 		return
@@ -136,7 +138,7 @@ func (c *courier) run(ctx context.Context) {
 		case <-c.woken:
 			r.told(c.take())
 		case v := <-r.verdicts:
-			r.hear(v)
+			r.hear(ctx, v)
 		case <-r.timer():
 			r.wake()
 		}

@@ -9,12 +9,13 @@
 // Receivers do not hinder each other: each has a list, attempts at once, a breaker and a goroutine of
 // its own. It knows nothing of HTTP, which is package webhook's.
 //
-// What it costs: nothing without receivers. With one, a look at its list each beat; for each message
+// What it costs: nothing without receivers. With one, a look at its list each beat, and at whether another berth leaves it alone; for each message
 // two reads, two writes and a removal at the store, beside what it took to list it.
 //
 //	webhooks.go   the receivers that there are
 //	courier.go    one receiver's: what is due, and when
 //	round.go      what its goroutine has in hand
+//	quiet.go      what berths tell each other of a receiver that takes nothing
 //	attempt.go    one attempt, and what follows from it
 //	verdict.go    when a message is looked at again, or never
 //	overflow.go   what the log hears of messages for which there is no room

@@ -38,7 +38,8 @@ type post struct {
 
 // receiver is one that answers as the test says, in order; then it takes everything.
 type receiver struct {
-	began time.Time
+	began    time.Time
+	patience bool // it is left alone after failures in a row
 
 	mu      sync.Mutex // guards the fields below
 	answers []func(context.Context) webhook.Answer
@@ -60,6 +61,23 @@ func (r *receiver) Send(ctx context.Context, m webhook.Message) webhook.Answer {
 
 func (r *receiver) Turn() (webhook.Turn, error) { return func(*webhook.Answer) {}, nil }
 func (r *receiver) Close()                      {}
+
+// guarded sends to a receiver that is left alone after failures in a row.
+type guarded struct {
+	*webhook.Client
+	to *receiver
+}
+
+func (g guarded) Send(ctx context.Context, m webhook.Message) webhook.Answer {
+	return g.to.Send(ctx, m)
+}
+
+// takeAll has it take everything from now on.
+func (r *receiver) takeAll() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.answers = nil
+}
 
 // got is what came so far.
 func (r *receiver) got() []post {
@@ -116,7 +134,12 @@ func start(t *testing.T, s ledger.Store, r *receiver, known ...Receiver) *berth 
 		t.Fatal(err)
 	}
 	b := &berth{ledger: ledger.New(s, "", keys, 3*time.Second, quota.Bounds{}), log: &bytes.Buffer{}, reader: sdkmetric.NewManualReader(), over: make(chan struct{})}
-	connect := func(webhook.Receiver, func(bool)) sender { return r }
+	connect := func(of webhook.Receiver, changed func(bool)) sender {
+		if r.patience {
+			return guarded{webhook.NewClient(of, changed), r}
+		}
+		return r
+	}
 	b.Webhooks = newWebhooks(connect, b.ledger, known, slog.New(slog.NewTextHandler(b.log, nil)), sdkmetric.NewMeterProvider(sdkmetric.WithReader(b.reader)))
 	ctx, stop := context.WithCancel(t.Context())
 	b.stop = stop

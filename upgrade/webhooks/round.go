@@ -15,6 +15,7 @@ type round struct {
 	busy     int       // attempts under way
 	next     time.Time // when the first of those is due that are neither ready nor in hand; zero: there is none
 	paused   time.Time // until when nothing is tried
+	quiet    quiet
 	verdicts chan verdict
 
 	remembered time.Time // when the store was last told the receiver's name; zero: never
@@ -41,6 +42,7 @@ func (r *round) look(ctx context.Context) {
 	}
 	r.add(listed)
 	r.age()
+	r.heed(ctx)
 	r.remember(ctx)
 }
 
@@ -96,7 +98,7 @@ func (r *round) start(sending context.Context) {
 	if time.Now().Before(r.paused) {
 		return
 	}
-	for ; len(r.ready) > 0 && r.busy < r.c.Concurrency; r.ready = r.ready[1:] {
+	for ; len(r.ready) > 0 && r.busy < r.c.Concurrency && !r.quiet.holdsBack(r.c.Alone); r.ready = r.ready[1:] {
 		p := r.ready[0]
 		if r.all[p.Message] != p {
 			continue // another berth has delivered it
@@ -113,11 +115,14 @@ func (r *round) start(sending context.Context) {
 }
 
 // hear acts on what came of an attempt.
-func (r *round) hear(v verdict) {
+func (r *round) hear(ctx context.Context, v verdict) {
 	r.busy--
 	v.of.busy = false
 	if v.pause > 0 {
 		r.pause(v.pause)
+	}
+	if v.sent != nil {
+		r.attempted(ctx, *v.sent)
 	}
 	if v.over {
 		delete(r.all, v.of.Message)

@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"time"
 
+	"berth/internal/webhook"
 	"berth/upgrade/ledger"
 	"berth/upgrade/task"
 )
@@ -12,9 +13,10 @@ import (
 // verdict is what came of looking at a parcel.
 type verdict struct {
 	of    *parcel
-	over  bool          // it is in the list no more
-	due   time.Time     // when to look again
-	pause time.Duration // how long nothing is to be tried; 0: at once
+	sent  *webhook.Answer // what came of sending it; nil: it was not sent
+	over  bool            // it is in the list no more
+	due   time.Time       // when to look again
+	pause time.Duration   // how long nothing is to be tried; 0: at once
 }
 
 // backOff is how long to wait after so many attempts: twice as long each time, half of it by chance.

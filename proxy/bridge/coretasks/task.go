@@ -63,24 +63,28 @@ func (t *Task) Look(ctx context.Context) (taskwire.View, error) {
 	if err != nil {
 		return v, err
 	}
-	switch v.Status {
-	case "working":
+	switch {
+	case v.Status == "working":
 		t.showHeard(ctx, &v)
-	case "input_required":
+	case v.Status == "input_required":
 		err = t.show(ctx, &v)
-	case "completed", "failed":
+	case v.Result == nil && v.Error == nil && v.Status != "cancelled":
 		err = t.fetch(ctx, &v)
 	}
 	if err == nil && v.Terminal() {
 		t.l.TellTask(t.core)
+		v = t.keep(ctx, &v)
 	}
 	v.ID, v.TTL = t.id, lifeOf(&v)
 	return v, err
 }
 
-// read asks the server how the task is.
+// read asks the server how the task is. Of one that it knows no more, the end is as a client was told it.
 func (t *Task) read(ctx context.Context) (taskwire.View, error) {
 	result, err := t.ask(ctx, mcp.MethodGetTask)
+	if errors.Is(err, mcp.ErrUnknownTask) {
+		return t.recall(ctx)
+	}
 	if err != nil {
 		return taskwire.View{}, err
 	}

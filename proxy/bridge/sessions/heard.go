@@ -27,7 +27,7 @@ func (l *Session) hears(ctx context.Context, out *exchange.Request, message []by
 		case doubtful:
 			l.AskTask(ctx, out, "", a.ID, message)
 		case !l.keepAsked(it):
-			l.AskTask(ctx, out, l.onlyTask(), a.ID, message) // of several it could be any
+			l.AskTask(ctx, out, l.askingTask(ctx, out), a.ID, message)
 		}
 	default:
 		if a.Method == mcp.MethodCancelled {

@@ -4,10 +4,12 @@ import (
 	"bytes"
 	"context"
 	"slices"
+	"time"
 
 	"berth/internal/exchange"
 	"berth/internal/mcp"
 	"berth/internal/mcp/inquiry"
+	"berth/internal/mcp/taskwire"
 	"berth/proxy/bridge/flow"
 	"berth/proxy/bridge/rounds"
 )
@@ -65,11 +67,40 @@ func (l *Session) withdraw(ctx context.Context, id []byte) {
 	l.registry.around.TaskWithdraws(ctx, l, q.core, q.id)
 }
 
-// onlyTask is the one task that lives in the session; "": see keptTasks.only.
-func (l *Session) onlyTask() string {
+// askingTask is the one task that may ask in the session: that alone lives there, or that alone has not ended by what its server says. "": there is
+// none, or it could be any of several.
+func (l *Session) askingTask(ctx context.Context, out *exchange.Request) string {
 	l.registry.mu.Lock()
-	defer l.registry.mu.Unlock()
-	return l.tasks.only()
+	cores, known := l.tasks.living()
+	l.registry.mu.Unlock()
+	switch {
+	case !known || len(cores) == 0 || len(cores) > maxLooked:
+		return ""
+	case len(cores) > 1 && l.registry.settings().Isolation != ForAll:
+		ctx, cancel := context.WithTimeout(ctx, lookTime)
+		defer cancel()
+		cores = slices.DeleteFunc(cores, func(core string) bool { return l.hasEnded(ctx, out, core) })
+	}
+	if len(cores) != 1 {
+		return ""
+	}
+	return cores[0]
+}
+
+const (
+	// maxLooked bounds how many tasks are asked for whose question one may be, and lookTime for how long: the session's own stream waits.
+	maxLooked = 8
+	lookTime  = 2 * time.Second
+)
+
+// hasEnded reports whether the server says that a task has ended.
+func (l *Session) hasEnded(ctx context.Context, out *exchange.Request, core string) bool {
+	result, err := l.Ask(ctx, out, mcp.MethodGetTask, map[string]any{"taskId": core})
+	if err != nil {
+		return false
+	}
+	v, err := taskwire.ReadCore(result)
+	return err == nil && v.ID == core && v.Terminal()
 }
 
 // Over is Leave of a call that has ended. What was asked on the session's own stream meanwhile, and was put to nobody, is of the task that

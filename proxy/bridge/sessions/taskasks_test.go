@@ -7,9 +7,10 @@ import (
 	"berth/proxy/bridge/legacy"
 )
 
-// What is asked of nobody is a task's where that alone can be meant: none whose end was told, and none beside what another berth knows of.
+// What is asked of nobody is a task's where that alone can be meant: none whose end was told, and none beside what another berth knows of. Of several
+// whose callers share the session none is.
 func TestAQuestionIsOfTheOneTaskThatLives(t *testing.T) {
-	registry := NewRegistry(func() Settings { return Settings{Most: 1} }, nil)
+	registry := NewRegistry(func() Settings { return Settings{Most: 1, Isolation: ForAll} }, nil)
 	soon := time.Now().Add(time.Minute)
 	for name, tc := range map[string]struct {
 		tasks, told []string
@@ -31,7 +32,7 @@ func TestAQuestionIsOfTheOneTaskThatLives(t *testing.T) {
 			for _, core := range tc.told {
 				l.tasks[core] = keptTask{until: soon, told: true}
 			}
-			if got := l.tasks.only(); got != tc.want {
+			if got := l.askingTask(t.Context(), nil); got != tc.want {
 				t.Fatalf("%s: got %q, want %q", name, got, tc.want)
 			}
 		}

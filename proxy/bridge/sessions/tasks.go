@@ -109,18 +109,18 @@ func (k keptTasks) untold() bool {
 	return false
 }
 
-// only is the one that lives; "": there is none, or there are several, or one of those that other berths know of. One whose end was told asks
-// nothing any more.
-func (k keptTasks) only() (only string) {
+// living are those whose ends nobody was told: one whose end was told asks nothing any more. known: all that live in the session are among them, none of
+// which other berths alone know.
+func (k keptTasks) living() (cores []string, known bool) {
 	k.live()
 	for core, task := range k {
 		switch {
 		case task.told:
-		case only != "", core == othersTasks:
-			return ""
+		case core == othersTasks:
+			return nil, false
 		default:
-			only = core
+			cores = append(cores, core)
 		}
 	}
-	return only
+	return cores, true
 }
