@@ -46,8 +46,8 @@ func (a *aside) unburden() {
 	outbound.Unburden(a.body, func() *exchange.Request {
 		return way.Request(u, wire.MethodGet, way.URL(u), nil)
 	})
-	reader := *a.reader // it lies in the room
-	a.reader, x.room = &reader, nil
+	reader := *a.reader // it lies in the memory
+	a.reader, x.memory = &reader, nil
 }
 
 func (a *aside) begin() {

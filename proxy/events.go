@@ -76,8 +76,8 @@ func (x *request) beginStream(u *routing.Upstream, response *wire.Response) (*st
 		x.Keep() // what berth says there is for all streams of the session
 		way = x.Way()
 	}
-	x.room.reader = exchange.Reader{} // with what it holds for answers in one piece
-	s := &stream{x: x, u: u, body: response.Body, reader: &x.room.reader, between: true, news: x.p.sessions.Join(way, &x.Decision)}
+	x.memory.reader = exchange.Reader{} // with what it holds for answers in one piece
+	s := &stream{x: x, u: u, body: response.Body, reader: &x.memory.reader, between: true, news: x.p.sessions.Join(way, &x.Decision)}
 	x.announced.Read(s.reader, exchange.EventStream, response)
 	if x.Stands && x.Single() == nil {
 		s.stands = x.p.standing.Begin(standing.Of(x.Call, standing.Session))

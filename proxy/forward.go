@@ -218,7 +218,7 @@ func (x *request) send(u *routing.Upstream, t outbound.Terms, began time.Time) (
 	if x.Opaque {
 		target = way.Beside(u)
 	}
-	out := x.room.parcel.Request(&way, u, x.HTTP.Method, target, x.Body)
+	out := x.memory.parcel.Request(&way, u, x.HTTP.Method, target, x.Body)
 	if x.Opaque {
 		out.Header.Take("Accept-Encoding", x.HTTP.Header)
 	}

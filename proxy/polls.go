@@ -20,8 +20,8 @@ func (x *request) sharePoll(u *routing.Upstream) (answered bool, err error) {
 	if x.MovedFrom != "" {
 		return false, nil // one that was sent elsewhere first leads already
 	}
-	room := x.room.poll
-	x.room.poll = nil
+	room := x.memory.poll
+	x.memory.poll = nil
 	lead, answer, err := x.p.polls.Join(x.Ctx, x.Call, u.Name, room)
 	if lead != nil {
 		x.poll, x.Ctx = lead, lead

@@ -84,7 +84,7 @@ func (x *request) relayBody(u *routing.Upstream, response *wire.Response, shape 
 	if x.out.TooLarge(response.ContentLength) {
 		return fault.AnswerTooLarge
 	}
-	reader := &x.room.reader
+	reader := &x.memory.reader
 	x.announced.Read(reader, shape, response)
 	piece, err := x.out.FirstPiece(reader)
 	if err != nil && !errors.Is(err, io.EOF) {

@@ -45,9 +45,9 @@ type request struct {
 	rec     audit.Record // what is reported
 	aborted bool         // the answer must not end as if it were whole
 
-	over    func() // is called when the request is
-	room    *room  // nil: its stream stands
-	relayed bool   // the answer was passed on, whole
+	over    func()         // is called when the request is
+	memory  *requestMemory // nil: its stream stands
+	relayed bool           // the answer was passed on, whole
 
 	charged  bool // by rules about tools, late
 	answered bool // by berth itself, whole, about a task of its own
@@ -60,7 +60,7 @@ func (x *request) serve() error {
 	if err := x.accept(arrival); err != nil {
 		return err
 	}
-	if err := arrival.Read(x.room.body, x.seat.Hold); err != nil {
+	if err := arrival.Read(x.memory.body, x.seat.Hold); err != nil {
 		return err
 	}
 	if err := x.seat.Enter(); err != nil {

@@ -15,7 +15,7 @@ import (
 	"berth/proxy/reply"
 )
 
-// serving is all that it takes to serve one request, its room aside zero before it.
+// serving is all that it takes to serve one request, its memory aside zero before it.
 type serving struct {
 	request
 	call   inbound.Call
@@ -23,11 +23,11 @@ type serving struct {
 }
 
 // servings are used again.
-var servings = sync.Pool{New: func() any { return &serving{request: request{room: new(room)}} }}
+var servings = sync.Pool{New: func() any { return &serving{request: request{memory: new(requestMemory)}} }}
 
-// room is memory that a request takes, and leaves to the next. It is an allocation of its own, so that a stream that stands can let go
+// requestMemory is memory that a request takes, and leaves to the next. It is an allocation of its own, so that a stream that stands can let go
 // of it.
-type room struct {
+type requestMemory struct {
 	body   []byte          // for the client's
 	parcel outbound.Parcel // for what goes upstream
 	reader exchange.Reader // of the answer
@@ -57,7 +57,7 @@ func (x *serving) mayBeUsedAgain() bool {
 // end lets go of the request, and of memory beyond what most need.
 func (x *serving) end() {
 	const most = 16 << 10
-	left := x.room
+	left := x.memory
 	if left.body = x.Body[:0]; x.bodyKept || cap(left.body) > most {
 		left.body = nil
 	}
@@ -66,5 +66,5 @@ func (x *serving) end() {
 	}
 	left.parcel.Empty()
 	left.reader.End()
-	*x = serving{request: request{room: left}}
+	*x = serving{request: request{memory: left}}
 }

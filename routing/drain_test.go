@@ -69,7 +69,7 @@ func TestWhatLivesInASessionGoesOnThere(t *testing.T) {
 	if lease, err := p.GoOn("old", []*routing.Upstream{old}); lease != nil || !errors.Is(err, routing.ErrNoUpstream) {
 		t.Errorf("once it was tried there: %+v, %v", lease, err)
 	}
-	if o := p.Prospect(routing.Work{Era: mcp.EraModern, Prefer: "old"}, true, true); len(o.Among) != 1 || !o.Among[0].Is(old) {
+	if o := p.Prospect(routing.Work{Era: mcp.EraModern, Prefer: "old"}, routing.Terms{MayWait: true, GoesOn: true}); len(o.Among) != 1 || !o.Among[0].Is(old) {
 		t.Errorf("explained as going on at %+v", o.Among)
 	}
 }

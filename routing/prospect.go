@@ -19,9 +19,15 @@ type Prospect struct {
 	Err        error       // ErrNoUpstream or ErrFull: nobody would get it
 }
 
+// Terms are on what terms work is looked at.
+type Terms struct {
+	MayWait bool // as Await has it; else as Pick
+	GoesOn  bool // it is to go on at the upstream that it prefers
+}
+
 // Prospect tells what Await, or Pick for work that may not wait, would do with w: nobody is picked, and nothing
-// changes. goesOn says that it is to go on at the upstream that it prefers.
-func (p *Pool) Prospect(w Work, mayWait, goesOn bool) (o Prospect) {
+// changes.
+func (p *Pool) Prospect(w Work, terms Terms) (o Prospect) {
 	s, m := p.settings.Load(), p.members.Load()
 	choice := Choice{slow: s.SlowStart, tasks: s.CountTasks}
 	for _, u := range m.all {
@@ -31,16 +37,16 @@ func (p *Pool) Prospect(w Work, mayWait, goesOn bool) (o Prospect) {
 		}
 		o.Candidates = append(o.Candidates, c)
 	}
-	if goesOn && w.Prefer != "" {
+	if terms.GoesOn && w.Prefer != "" {
 		if u, _ := p.wouldGoOn(w.Prefer); u != nil {
 			o.Among = []*Upstream{u}
 			return o
 		}
 	}
 	o.Among, o.Err = m.among(s, w)
-	if o.Err == ErrFull && !mayWait { // see room.squeeze
+	if o.Err == ErrFull && !terms.MayWait { // see room.squeeze
 		o.Among, o.Err = m.choice(m.candidates(w.Era, w.Prefer, nil))
-	} else if m.isBounded(s) && mayWait {
+	} else if m.isBounded(s) && terms.MayWait {
 		o.Waits, o.Err = p.room.wouldWait(s, w, o.Err)
 	}
 	if len(o.Among) > 1 {

@@ -27,7 +27,7 @@ func TestProspectIsWhatAwaitDoes(t *testing.T) {
 	} {
 		p := pool(c.settings)
 		c.before(p)
-		o := p.Prospect(Work{Caller: "x"}, true, false)
+		o := p.Prospect(Work{Caller: "x"}, Terms{MayWait: true})
 		if len(o.Among) != c.among || o.Waits != c.waits || o.Err != c.err {
 			t.Errorf("%s: got %d, waits %v, %v", name, len(o.Among), o.Waits, o.Err)
 		}

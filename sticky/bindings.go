@@ -23,10 +23,10 @@ var ErrOwned = errors.New("sticky: owned by another upstream")
 
 // What is known of a task or session has a package of its own.
 type (
-	Key     = binding.Key
-	Kind    = binding.Kind
-	Binding = binding.Binding
-	Place   = binding.Place
+	Key      = binding.Key
+	Kind     = binding.Kind
+	Binding  = binding.Binding
+	Location = binding.Location
 )
 
 // The kinds of keys.

@@ -19,10 +19,10 @@ import (
 
 // Options are what an API tells of. None may be nil, but where that is said.
 type Options struct {
-	Pools   func() []*routing.Pool // of the newest generation
-	Face    func(pool string) Face // of one of these
-	Drains  *drain.Watch           // says what may stop
-	Reopens func(pool string) bool // sessions of the pool can be opened anew elsewhere
+	Pools      func() []*routing.Pool       // of the newest generation
+	PoolConfig func(pool string) PoolConfig // of one of these
+	Drains     *drain.Watch                 // says what may stop
+	Reopens    func(pool string) bool       // sessions of the pool can be opened anew elsewhere
 
 	Board    *bulletin.Board
 	Store    *storage.Store
@@ -40,8 +40,8 @@ type Options struct {
 	Payloads func() bool // what tasks bear may be told; nil: it may not
 }
 
-// Face is what the configuration says of a pool.
-type Face struct{ Path, Picker, SessionFailover, Discovery string }
+// PoolConfig is what the configuration says of a pool.
+type PoolConfig struct{ Path, Picker, SessionFailover, Discovery string }
 
 // API answers operators. Make it with [New].
 type API struct{ routes []admin.Route }

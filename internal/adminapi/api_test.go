@@ -58,8 +58,8 @@ func newRigOn(t *testing.T, store *storage.Store) *rig {
 	}})
 	a := adminapi.New(adminapi.Options{
 		Pools: pools, Drains: drains, Reopens: func(string) bool { return false }, Board: board, Store: store, Troubles: r.troubles,
-		Face: func(string) adminapi.Face {
-			return adminapi.Face{Path: "/mcp", Picker: "p2c", SessionFailover: "notfound"}
+		PoolConfig: func(string) adminapi.PoolConfig {
+			return adminapi.PoolConfig{Path: "/mcp", Picker: "p2c", SessionFailover: "notfound"}
 		},
 		Limits: func() []api.Limit {
 			return []api.Limit{{Key: "limits.body", Scope: "request", Most: "4MiB", Used: -1, Unit: "bytes"}}

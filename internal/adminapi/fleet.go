@@ -14,7 +14,7 @@ import (
 // fleet tells of berths, pools and upstreams, of what is left at these, and sets marks.
 type fleet struct {
 	pools   func() []*routing.Pool
-	face    func(pool string) Face
+	config  func(pool string) PoolConfig
 	drains  *drain.Watch
 	reopens func(pool string) bool
 	board   *bulletin.Board
@@ -27,7 +27,7 @@ type fleet struct {
 
 func newFleet(o *Options) *fleet {
 	return &fleet{
-		pools: o.Pools, face: o.Face, drains: o.Drains, reopens: o.Reopens, board: o.Board, store: o.Store, ready: o.Ready,
+		pools: o.Pools, config: o.PoolConfig, drains: o.Drains, reopens: o.Reopens, board: o.Board, store: o.Store, ready: o.Ready,
 		outages: outages{o.Store},
 	}
 }

@@ -30,9 +30,9 @@ func (f *fleet) servePool(ctx context.Context, r *http.Request) (any, error) {
 func (f *fleet) tellPools(v view) []api.Pool {
 	all, pools := []api.Pool{}, f.pools()
 	for _, pool := range pools {
-		face := f.face(pool.Name())
+		config := f.config(pool.Name())
 		all = append(all, api.Pool{
-			Name: pool.Name(), Path: face.Path, Picker: face.Picker, SessionFailover: face.SessionFailover, Discovery: face.Discovery,
+			Name: pool.Name(), Path: config.Path, Picker: config.Picker, SessionFailover: config.SessionFailover, Discovery: config.Discovery,
 			Waiting: pool.Waiting(), Upstreams: v.upstreams(pools, pool.Name()),
 		})
 	}

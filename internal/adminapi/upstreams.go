@@ -36,7 +36,7 @@ func (f *fleet) serveUpstream(ctx context.Context, r *http.Request) (any, error)
 }
 
 // tell tells of one upstream, and of at most so many things that it owns.
-func (f *fleet) tell(ctx context.Context, pool, name string, most int) (any, error) {
+func (f *fleet) tell(ctx context.Context, pool, name string, most int) (api.Upstream, error) {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	status, err := f.drains.Of(ctx, pool, name, most)
@@ -44,7 +44,7 @@ func (f *fleet) tell(ctx context.Context, pool, name string, most int) (any, err
 		err = fmt.Errorf("%w: %w", storage.ErrUnavailable, err)
 	}
 	if err != nil {
-		return nil, f.drainFault(err, pool, name)
+		return api.Upstream{}, f.drainFault(err, pool, name)
 	}
 	berths, err := f.board.All(ctx)
 	for _, p := range f.pools() {
@@ -58,7 +58,7 @@ func (f *fleet) tell(ctx context.Context, pool, name string, most int) (any, err
 			return told, nil
 		}
 	}
-	return nil, unknown(f.pools(), place{pool, name})
+	return api.Upstream{}, unknown(f.pools(), place{pool, name})
 }
 
 func (f *fleet) serveDrain(ctx context.Context, r *http.Request) (any, error) {
@@ -78,13 +78,10 @@ func (f *fleet) serveUndrain(ctx context.Context, r *http.Request) (any, error) 
 		return nil, err
 	}
 	told, err := f.mark(ctx, r, routing.Drain{})
-	if u, ok := told.(api.Upstream); err == nil && ok {
-		err = stillDrains(&u.MayStop)
+	if err == nil {
+		err = stillDrains(&told.MayStop)
 	}
-	if err != nil {
-		return nil, err
-	}
-	return told, nil
+	return told, err
 }
 
 // stillDrains says why an upstream drains whose mark was taken off; nil: it does not.
@@ -99,17 +96,14 @@ func stillDrains(u *api.MayStop) error {
 	return &admin.Fault{Status: http.StatusConflict, Code: "drained_again", Message: fmt.Sprintf("%s/%s drains again: its mark was taken off, and another order has set one since", u.Pool, u.Name)}
 }
 
-// An order that the store does not take is given again for a while: a deploy would end for want of one answer in time.
-const (
-	orderWithin = 3 * time.Second
-	orderEvery  = 250 * time.Millisecond
-)
+// orderEvery is how often an order is given to a store that does not take it, within api.OrderTime.
+const orderEvery = 250 * time.Millisecond
 
 // mark sets an upstream's mark, and tells how it is then.
-func (f *fleet) mark(ctx context.Context, r *http.Request, mark routing.Drain) (any, error) {
+func (f *fleet) mark(ctx context.Context, r *http.Request, mark routing.Drain) (api.Upstream, error) {
 	pool, name := r.PathValue("pool"), r.PathValue("name")
 	told, err := f.markOnce(ctx, pool, name, mark)
-	for late := time.Now().Add(orderWithin); says(err, http.StatusServiceUnavailable) && time.Now().Before(late); {
+	for late := time.Now().Add(api.OrderTime); says(err, http.StatusServiceUnavailable) && time.Now().Before(late); {
 		select {
 		case <-ctx.Done():
 			return told, err
@@ -123,9 +117,9 @@ func (f *fleet) mark(ctx context.Context, r *http.Request, mark routing.Drain) (
 	return told, err
 }
 
-func (f *fleet) markOnce(ctx context.Context, pool, name string, mark routing.Drain) (any, error) {
+func (f *fleet) markOnce(ctx context.Context, pool, name string, mark routing.Drain) (api.Upstream, error) {
 	if _, err := f.drains.Set(ctx, pool, name, mark); err != nil {
-		return nil, f.drainFault(err, pool, name)
+		return api.Upstream{}, f.drainFault(err, pool, name)
 	}
 	told, err := f.tell(ctx, pool, name, 0)
 	if says(err, http.StatusNotFound) { // a mark was taken off one that is gone

@@ -77,9 +77,9 @@ func newWorkRig(t *testing.T, storeURL string, meter metric.MeterProvider) *work
 	answers := adminapi.New(adminapi.Options{
 		Pools: all, Reopens: func(pool string) bool { return pool == "q" }, Payloads: func() bool { return r.payloads },
 		Drains: r.drains, Store: store,
-		Board: bulletin.New(bulletin.Options{Store: store, Name: "me", Own: func() api.Berth { return api.Berth{State: bulletin.Serving} }}),
-		Face:  func(string) adminapi.Face { return adminapi.Face{} },
-		Ready: func() (bool, []string) { return true, nil },
+		Board:      bulletin.New(bulletin.Options{Store: store, Name: "me", Own: func() api.Berth { return api.Berth{State: bulletin.Serving} }}),
+		PoolConfig: func(string) adminapi.PoolConfig { return adminapi.PoolConfig{} },
+		Ready:      func() (bool, []string) { return true, nil },
 		Work: adminapi.Work{
 			Bindings: r.bindings, IDs: ids, Tasks: func() *upgrade.Tasks { return r.tasks }, Rules: func() upgrade.Rules { return upgrade.Rules{r.rule} },
 			CancelTask: func(ctx context.Context, pool, upstream, id string) error { return r.cancel(ctx, pool, upstream, id) },

@@ -1,10 +1,10 @@
 package connlimit
 
 import (
-	"errors"
-	"fmt"
 	"net"
 	"sync"
+
+	"berth/internal/sockets"
 )
 
 // conn is a connection that is counted until it is closed.
@@ -22,13 +22,7 @@ func (c *conn) Close() error {
 }
 
 // CloseWrite closes the sending side, which those who serve look for by its name.
-func (c *conn) CloseWrite() error {
-	half, ok := c.Conn.(interface{ CloseWrite() error })
-	if !ok {
-		return fmt.Errorf("connlimit: close write: %w", errors.ErrUnsupported)
-	}
-	return half.CloseWrite()
-}
+func (c *conn) CloseWrite() error { return sockets.CloseWrite(c.Conn) }
 
 // PlainConn is what those who read without a buffer look for by its name.
 func (c *conn) PlainConn() net.Conn { return c.Conn }

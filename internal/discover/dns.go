@@ -21,7 +21,7 @@ type DNSOptions struct {
 	Resolver string        // the host:port of a name server, which is asked for Name as it stands; "": resolv.conf's, with its search list
 	MinTTL   time.Duration // how long an answer holds at least, and the shortest wait after a failure
 	MaxTTL   time.Duration // how long it holds at most, and the longest wait
-	Place    Place
+	Template URLTemplate
 }
 
 // DNS tells the addresses of a name, and asks again when their TTL is over.
@@ -84,7 +84,7 @@ func (d *DNS) ask(ctx context.Context, had map[string]netip.Addr) ([]Instance, t
 	list := make([]Instance, 0, len(found))
 	for _, address := range found {
 		at := net.JoinHostPort(address.String(), d.port)
-		list = append(list, Instance{Name: at, URL: d.o.Place.At(at)})
+		list = append(list, Instance{Name: at, URL: d.o.Template.At(at)})
 	}
 	slices.SortFunc(list, byName)
 	return list, ttl, nil
@@ -125,7 +125,7 @@ func (d *DNS) bySRV(ctx context.Context, had map[string]netip.Addr) ([]Instance,
 			return nil, 0, err
 		}
 		at := net.JoinHostPort(had[name].String(), strconv.Itoa(int(record.Port)))
-		list = append(list, Instance{Name: name, URL: d.o.Place.At(at), Weight: weight(record.Weight, heaviest), Backup: record.Priority > first})
+		list = append(list, Instance{Name: name, URL: d.o.Template.At(at), Weight: weight(record.Weight, heaviest), Backup: record.Priority > first})
 	}
 	slices.SortFunc(list, byName)
 	return list, ttl, nil

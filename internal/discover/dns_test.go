@@ -20,7 +20,7 @@ const (
 
 func followDNS(t *testing.T, server *discovertest.NameServer, name string) *hearer {
 	t.Helper()
-	source, err := discover.NewDNS(discover.DNSOptions{Name: name, Resolver: server.Addr, MinTTL: minTTL, MaxTTL: maxTTL, Place: place})
+	source, err := discover.NewDNS(discover.DNSOptions{Name: name, Resolver: server.Addr, MinTTL: minTTL, MaxTTL: maxTTL, Template: template})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -126,7 +126,7 @@ func TestAnswersAreUsedAsLongAsTheyHold(t *testing.T) {
 	} {
 		server := discovertest.NewNameServer(t)
 		server.Set(t, "mcp.test. "+tt.ttl+" A 10.0.0.1")
-		source, err := discover.NewDNS(discover.DNSOptions{Name: "mcp.test:1", Resolver: server.Addr, MinTTL: tt.min, MaxTTL: tt.max, Place: place})
+		source, err := discover.NewDNS(discover.DNSOptions{Name: "mcp.test:1", Resolver: server.Addr, MinTTL: tt.min, MaxTTL: tt.max, Template: template})
 		if err != nil {
 			t.Fatal(err)
 		}

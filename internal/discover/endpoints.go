@@ -64,7 +64,7 @@ type found struct {
 
 // instances are the pods behind the endpoints. A pod is one instance, also where it stands in
 // several slices: at its IPv4 address if it has one. Slices without the port are passed over, unless none has it.
-func (s *endpoints) instances(port string, place Place) ([]Instance, error) {
+func (s *endpoints) instances(port string, template URLTemplate) ([]Instance, error) {
 	best := map[string]found{}
 	var without error // of a slice without the port
 	for _, name := range sortedKeys(s.byName) {
@@ -81,7 +81,7 @@ func (s *endpoints) instances(port string, place Place) ([]Instance, error) {
 			return nil, err
 		}
 		for _, e := range slice.Endpoints {
-			one, err := e.found(number, place)
+			one, err := e.found(number, template)
 			if err != nil {
 				return nil, err
 			}
@@ -127,7 +127,7 @@ func (s endpointSlice) port(wanted string) (int, error) {
 }
 
 // found reads an endpoint. One that is not ready, which one that terminates never is, drains.
-func (e endpoint) found(port int, place Place) (found, error) {
+func (e endpoint) found(port int, template URLTemplate) (found, error) {
 	if len(e.Addresses) == 0 {
 		return found{}, errors.New("an endpoint has no address")
 	}
@@ -137,7 +137,7 @@ func (e endpoint) found(port int, place Place) (found, error) {
 	}
 	at := net.JoinHostPort(address.String(), strconv.Itoa(port))
 	ready, terminating := e.Conditions.Ready, e.Conditions.Terminating
-	one := found{Instance: Instance{Name: at, URL: place.At(at)}, address: address, terminating: terminating != nil && *terminating}
+	one := found{Instance: Instance{Name: at, URL: template.At(at)}, address: address, terminating: terminating != nil && *terminating}
 	one.Draining = one.terminating || ready != nil && !*ready
 	if e.TargetRef != nil && e.TargetRef.Kind == "Pod" {
 		one.Name = e.TargetRef.Name

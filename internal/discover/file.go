@@ -20,8 +20,8 @@ const (
 // File tells what a file lists, as [Parse] reads it. The file is read each second and compared by
 // what it holds, so it may be written anew, renamed into place, or be a link that is swapped.
 type File struct {
-	Path  string
-	Place Place // of instances that the file gives an address of
+	Path     string
+	Template URLTemplate // of instances that the file gives an address of
 }
 
 // String names the file.
@@ -82,7 +82,7 @@ func (f *File) judge(now reading) ([]Instance, error) {
 	err := now.refused
 	var list []Instance
 	if err == nil {
-		list, err = Parse(now.content, f.Place)
+		list, err = Parse(now.content, f.Template)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("reading %s: %w", f.Path, err)

@@ -36,7 +36,7 @@ func TestFilesAreFollowedHoweverTheyArePutInPlace(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				path := filepath.Join(t.TempDir(), "upstreams.json")
 				put(t, path, 0, one)
-				h := hear(t, &discover.File{Path: path, Place: place})
+				h := hear(t, &discover.File{Path: path, Template: template})
 				synctest.Wait()
 				for i, step := range []struct{ content, want string }{
 					{one, "a@10.0.0.1:1"}, {two, "a@10.0.0.1:1, b@10.0.0.2:1"}, {one, "a@10.0.0.1:1"}, {"[]", ""},
@@ -91,7 +91,7 @@ func mount(t *testing.T, path string, nth int, content string) {
 func TestFaultyFilesAreErrors(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		path := filepath.Join(t.TempDir(), "upstreams.json")
-		h := hear(t, &discover.File{Path: path, Place: place})
+		h := hear(t, &discover.File{Path: path, Template: template})
 		synctest.Wait()
 		h.awaitError(t, "no such file")
 		for content, words := range map[string]string{"": "EOF", two[:20]: "EOF", "[{}]": "[0]"} {
@@ -118,7 +118,7 @@ func TestAPipeIsNoFile(t *testing.T) {
 		if err := syscall.Mkfifo(path, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		h := hear(t, &discover.File{Path: path, Place: place})
+		h := hear(t, &discover.File{Path: path, Template: template})
 		synctest.Wait()
 		h.awaitError(t, "no regular file")
 		rename(t, path, 0, one)

@@ -12,8 +12,8 @@ import (
 	"berth/internal/realtest"
 )
 
-// place is where the tests' instances have their endpoint.
-var place = discover.Place{Scheme: "http", Path: "/mcp"}
+// template is where the tests' instances have their endpoint.
+var template = discover.URLTemplate{Scheme: "http", Path: "/mcp"}
 
 // hearer remembers what a source tells.
 type hearer struct {

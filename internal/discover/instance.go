@@ -35,15 +35,15 @@ func byName(a, b Instance) int { return strings.Compare(a.Name, b.Name) }
 
 func equal(a, b []Instance) bool { return slices.EqualFunc(a, b, Instance.equal) }
 
-// Place is what all instances of a source share: where at its address the MCP endpoint is.
-type Place struct {
+// URLTemplate is what all instances of a source share: where at its address the MCP endpoint is.
+type URLTemplate struct {
 	Scheme string // "http" or "https"
 	Path   string // of the endpoint
 }
 
 // At returns the endpoint at a host and port.
-func (p Place) At(hostPort string) *url.URL {
-	return &url.URL{Scheme: p.Scheme, Host: hostPort, Path: p.Path}
+func (t URLTemplate) At(hostPort string) *url.URL {
+	return &url.URL{Scheme: t.Scheme, Host: hostPort, Path: t.Path}
 }
 
 // maxName is the longest name of an instance, in bytes: names are labels of metrics.

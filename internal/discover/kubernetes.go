@@ -13,7 +13,7 @@ type KubernetesOptions struct {
 	Service   string // whose EndpointSlices are watched
 	Namespace string // in which it is; "": what NamespaceFile says
 	Port      string // name or number of the port; "": the only one
-	Place     Place
+	Template  URLTemplate
 
 	API           string // URL of the API server
 	TokenFile     string // bearer token, read for each request, since it is rotated; "": none
@@ -103,7 +103,7 @@ func (k *Kubernetes) step(ctx context.Context, known *endpoints, tell func([]Ins
 }
 
 func (k *Kubernetes) tell(known *endpoints, tell func([]Instance, error)) {
-	list, err := known.instances(k.o.Port, k.o.Place)
+	list, err := known.instances(k.o.Port, k.o.Template)
 	if err != nil {
 		err = fmt.Errorf("the EndpointSlices of %s: %w", k.o.Service, err)
 	}

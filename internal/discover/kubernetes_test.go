@@ -24,7 +24,7 @@ func newCluster(t *testing.T) *cluster {
 	server := discovertest.NewAPIServer(t)
 	dir := t.TempDir()
 	c := &cluster{server, discover.KubernetesOptions{
-		Service: "mcp", Place: place, API: server.URL,
+		Service: "mcp", Template: template, API: server.URL,
 		TokenFile: filepath.Join(dir, "token"), CAFile: filepath.Join(dir, "ca.crt"), NamespaceFile: filepath.Join(dir, "namespace"),
 	}}
 	write(t, c.options.TokenFile, "first\n")

@@ -29,7 +29,7 @@ const maxWeight = 256
 // Parse reads a JSON list of instances: objects with url or address, and name, weight, backup,
 // drain and era if need be. Anything else in it is an error, so that a slip is not taken for an
 // instance that left.
-func Parse(content []byte, place Place) ([]Instance, error) {
+func Parse(content []byte, template URLTemplate) ([]Instance, error) {
 	decoder := json.NewDecoder(bytes.NewReader(content))
 	decoder.DisallowUnknownFields()
 	var entries []listed
@@ -45,7 +45,7 @@ func Parse(content []byte, place Place) ([]Instance, error) {
 	list := make([]Instance, len(entries))
 	names, urls := map[string]int{}, map[string]int{}
 	for i, e := range entries {
-		instance, err := e.instance(place)
+		instance, err := e.instance(template)
 		if err != nil {
 			return nil, fmt.Errorf("[%d]: %w", i, err)
 		}
@@ -78,10 +78,10 @@ func located(content []byte, err error) error {
 	return fmt.Errorf("line %d: %w", 1+bytes.Count(content[:at], []byte("\n")), err)
 }
 
-func (e listed) instance(place Place) (Instance, error) {
+func (e listed) instance(template URLTemplate) (Instance, error) {
 	i := Instance{Name: e.Name, Draining: e.Drain, Backup: e.Backup, Era: e.Era}
 	var err error
-	if i.URL, err = e.endpoint(place); err != nil {
+	if i.URL, err = e.endpoint(template); err != nil {
 		return i, err
 	}
 	if i.Name == "" {
@@ -98,7 +98,7 @@ func (e listed) instance(place Place) (Instance, error) {
 	return i, checkName(i.Name)
 }
 
-func (e listed) endpoint(place Place) (*url.URL, error) {
+func (e listed) endpoint(template URLTemplate) (*url.URL, error) {
 	if (e.URL == "") == (e.Address == "") {
 		return nil, errors.New("one of url and address must be set")
 	}
@@ -106,7 +106,7 @@ func (e listed) endpoint(place Place) (*url.URL, error) {
 		if _, _, err := net.SplitHostPort(e.Address); err != nil {
 			return nil, fmt.Errorf("address must be host:port, got %.80q", e.Address)
 		}
-		u := place.At(strings.ToLower(e.Address))
+		u := template.At(strings.ToLower(e.Address))
 		return u, checkURL(u)
 	}
 	u, err := url.Parse(e.URL)

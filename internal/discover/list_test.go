@@ -13,7 +13,7 @@ func TestListsAreReadWhole(t *testing.T) {
 		{"name": "b", "url": "https://B.example/x/mcp", "weight": 3, "backup": true},
 		{"address": "10.0.0.1:7101", "drain": true, "era": "legacy"},
 		{"url": "http://10.0.0.2/mcp"}
-	] `), place)
+	] `), template)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -28,10 +28,10 @@ func TestListsAreReadWhole(t *testing.T) {
 	if got, want := fmt.Sprint(urls), "[http://10.0.0.1:7101/mcplegacy http://10.0.0.2/mcp https://b.example/x/mcp]"; got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
-	if list, err := discover.Parse([]byte(`[{"name":"a","url":"http://h/x/y"},{"name":"b","url":"http://h/x%2Fy"}]`), place); err != nil || len(list) != 2 {
+	if list, err := discover.Parse([]byte(`[{"name":"a","url":"http://h/x/y"},{"name":"b","url":"http://h/x%2Fy"}]`), template); err != nil || len(list) != 2 {
 		t.Errorf("got %v, %v, want two: an escaped slash parts nothing", list, err)
 	}
-	if list, err := discover.Parse([]byte("[]"), place); err != nil || len(list) != 0 {
+	if list, err := discover.Parse([]byte("[]"), template); err != nil || len(list) != 0 {
 		t.Errorf("got %v, %v, want an empty list", list, err)
 	}
 }
@@ -68,7 +68,7 @@ func TestSlipsInListsAreTold(t *testing.T) {
 		`[{"address":"a:1"},{"address":"A:1"}]`:                              `[1]: "a:1" is the name of [0]`,
 		`[{"address":"a:1","name":"x"},{"name":"y","url":"http://a:1/mcp"}]`: "[1]: the URL is that of [0]",
 	} {
-		_, err := discover.Parse([]byte(text), place)
+		_, err := discover.Parse([]byte(text), template)
 		if err == nil || !strings.Contains(err.Error(), words) || strings.Contains(err.Error(), "secret") {
 			t.Errorf("%s: got %v, want an error with %q", text, err, words)
 		}
@@ -80,7 +80,7 @@ func FuzzParse(f *testing.F) {
 	f.Add(`[{"name":"b","url":"https://b.example/mcp","weight":3,"backup":true},{"address":"[::1]:7101","drain":true,"era":"legacy"}]`)
 	f.Add(`[{"address":"a:1"},{"address":"a:1"}]`)
 	f.Fuzz(func(t *testing.T, text string) {
-		list, err := discover.Parse([]byte(text), place)
+		list, err := discover.Parse([]byte(text), template)
 		if err != nil {
 			return
 		}

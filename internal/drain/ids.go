@@ -58,18 +58,18 @@ func (i *IDs) Hide(id string) string {
 	if aead == nil {
 		return ""
 	}
-	r := rooms.Get().(*room)
-	defer rooms.Put(r)
+	r := idBuffers.Get().(*idBuffer)
+	defer idBuffers.Put(r)
 	nonce := r.sealed[:aead.NonceSize()]
 	_, _ = rand.Read(nonce) // never fails: it crashes the process instead
 	sealed := aead.Seal(nonce, nonce, append(r.id[:0], id...), nil)
 	return string(base64.RawURLEncoding.AppendEncode(r.hidden[:0], sealed))
 }
 
-// room is for an id, and what it becomes on its way to be hidden. Longer ones have their own.
-type room struct{ id, sealed, hidden [128]byte }
+// idBuffer is for an id, and what it becomes on its way to be hidden. Longer ones have their own.
+type idBuffer struct{ id, sealed, hidden [128]byte }
 
-var rooms = sync.Pool{New: func() any { return new(room) }}
+var idBuffers = sync.Pool{New: func() any { return new(idBuffer) }}
 
 // Show returns the id that was hidden so; "" if that was with another secret.
 func (i *IDs) Show(hidden string) string {

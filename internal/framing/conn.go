@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"net"
+
+	"berth/internal/sockets"
 )
 
 // poison is malformed even in mid-line: the bare CR spoils a chunk's size line, whose extension
@@ -55,10 +57,4 @@ func (c *conn) readRefusal(p []byte) (int, error) {
 
 // CloseWrite is looked for by its name: net/http calls it after an answer given before the request
 // was read.
-func (c *conn) CloseWrite() error {
-	half, ok := c.Conn.(interface{ CloseWrite() error })
-	if !ok {
-		return fmt.Errorf("framing: close write: %w", errors.ErrUnsupported)
-	}
-	return half.CloseWrite()
-}
+func (c *conn) CloseWrite() error { return sockets.CloseWrite(c.Conn) }

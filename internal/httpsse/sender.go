@@ -53,9 +53,9 @@ func (s server) Close() { s.client.Close() }
 
 // Ping implements legacyface.Server: it opens a stream, and closes it.
 func (s server) Ping(ctx context.Context, request *exchange.Request, wait time.Duration) (*wire.Response, error) {
-	line, answer, err := s.Dial(ctx, request, wait, deaf{})
-	if line != nil {
-		line.Close()
+	conn, answer, err := s.Dial(ctx, request, wait, deaf{})
+	if conn != nil {
+		conn.Close()
 	}
 	return answer, err
 }
@@ -67,7 +67,7 @@ func (deaf) Hear([]byte)     {}
 func (deaf) Lost(*mcp.Error) {}
 
 // Dial implements legacyface.Server.
-func (s server) Dial(ctx context.Context, request *exchange.Request, wait time.Duration, hears legacyface.Listener) (legacyface.Line, *wire.Response, error) {
+func (s server) Dial(ctx context.Context, request *exchange.Request, wait time.Duration, hears legacyface.Listener) (legacyface.Conn, *wire.Response, error) {
 	until := time.Now().Add(cmp.Or(wait, openTime))
 	own, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
 	stop := context.AfterFunc(ctx, func() { cancel(context.Cause(ctx)) })
@@ -86,7 +86,7 @@ func (s server) Dial(ctx context.Context, request *exchange.Request, wait time.D
 		cancel(nil)
 		return nil, exchange.Refusal(errNoStream, mcp.ID(request.Body)), nil
 	}
-	l := &line{
+	l := &conn{
 		client: s.client, opening: get, hears: hears, ctx: own, cancel: cancel,
 		announced: make(chan string, 1), ended: make(chan struct{}),
 	}

@@ -45,7 +45,7 @@ func errVersion(version string) *mcp.Error {
 	}
 }
 
-// LostBecause is what a line that is lost tells its listener, with one of mcp's reasons.
+// LostBecause is what a connection that is lost tells its listener, with one of mcp's reasons.
 func LostBecause(reason, message string) *mcp.Error {
 	return &mcp.Error{
 		Status: wire.StatusBadGateway, Code: mcp.CodeInternal, Message: message,

@@ -10,7 +10,7 @@ import (
 	"berth/internal/wire"
 )
 
-// said is what became of a message that a line was given.
+// said is what became of a message that a connection was given.
 type said struct {
 	answer *wire.Response
 	err    error
@@ -19,7 +19,7 @@ type said struct {
 func (o said) failed() bool { return o.answer != nil || o.err != nil }
 
 // ask sends a call. Without an answer in its place, and without an error, c is answered, or has
-// a stream on which it will be. wait bounds that, and what the line takes of it.
+// a stream on which it will be. wait bounds that, and what the connection takes of it.
 func (s *session) ask(ctx context.Context, request *exchange.Request, c *call, wait time.Duration) (*wire.Response, error) {
 	own := *request // a client that hangs up may leave before it is said
 	own.Header = request.Header.Clone()
@@ -30,14 +30,14 @@ func (s *session) ask(ctx context.Context, request *exchange.Request, c *call, w
 		close(c.taken)
 		outcome <- o
 	}()
-	var late <-chan time.Time // once the line has done its part
+	var late <-chan time.Time // once the connection has done its part
 	until := time.Now().Add(wait)
 	pending := outcome // nil: it is known
 	for {
 		select {
 		case <-c.answered:
 			if pending != nil && s.isOver() {
-				o := <-pending // the line is closed, which ends it
+				o := <-pending // the connection is closed, which ends it
 				return o.answer, nil
 			}
 			s.follow(pending, c)
@@ -72,11 +72,11 @@ func (s *session) ask(ctx context.Context, request *exchange.Request, c *call, w
 	}
 }
 
-// say has the line take a call, within wait. One that has a stream needs to have begun to be answered by then: some servers take a message as
+// say has the connection take a call, within wait. One that has a stream needs to have begun to be answered by then: some servers take a message as
 // long as they answer it. Once it has its answer they have wait again, at most.
 func (s *session) say(ctx context.Context, own *exchange.Request, c *call, message []byte, wait time.Duration) said {
 	if c.stream == nil || wait <= 0 {
-		answer, err := s.line.Say(ctx, own, message, wait)
+		answer, err := s.conn.Say(ctx, own, message, wait)
 		return said{answer, err}
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
@@ -91,7 +91,7 @@ func (s *session) say(ctx context.Context, own *exchange.Request, c *call, messa
 		}
 	}
 	bound := time.AfterFunc(wait, look)
-	answer, err := s.line.Say(ctx, own, message, 0)
+	answer, err := s.conn.Say(ctx, own, message, 0)
 	bound.Stop()
 	if failed, ok := errors.AsType[*exchange.SendError](err); ok && context.Cause(ctx) == errLate {
 		late := *failed

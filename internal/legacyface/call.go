@@ -23,7 +23,7 @@ type call struct {
 	asks   bool   // the server may ask the client because of it
 	token  string // of its progress, as mcp.IDKey has it; "" for none
 	stream *stream
-	taken  chan struct{} // closed when the line has taken it, or has failed to
+	taken  chan struct{} // closed when the connection has taken it, or has failed to
 
 	// What follows is written before answered is closed.
 	answered chan struct{} // closed when there is something to answer with

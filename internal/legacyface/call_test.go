@@ -20,13 +20,13 @@ func TestIDsAreTheFacesOwn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := newRig(t, Options{}).open()
 		first, second := c.Later(request(`"a"`, "tools/list", `"n":1`)), c.Later(request(`"a"`, "tools/list", `"n":2`))
-		said := c.line.heard()
+		said := c.conn.heard()
 		one, two := idOf(t, said, `"n":1`), idOf(t, said, `"n":2`)
 		if one == two || len(said) != 2 {
 			t.Fatalf("the server was told %q", said)
 		}
-		c.line.hear(result(two, "second"))
-		c.line.hear(result(one, "first"))
+		c.conn.hear(result(two, "second"))
+		c.conn.hear(result(one, "first"))
 		for text, done := range map[string]<-chan *wire.Response{"first": first, "second": second} {
 			response := <-done
 			if got := exchangetest.ReadAll(t, response); got != result(`"a"`, text) || response.Header.Get("Content-Type") != "application/json" {
@@ -42,13 +42,13 @@ func TestACallIsAnsweredByAStream(t *testing.T) {
 		c := newRig(t, Options{}).open()
 		one := eventsOf(t, c.post(request("7", "tools/call", `"n":1,"_meta":{"progressToken":"p"}`)))
 		other := eventsOf(t, c.post(request("8", "tools/call", `"n":2,"_meta":{"progressToken":8}`)))
-		said := c.line.heard()
+		said := c.conn.heard()
 		progress := `{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":"p","progress":1}}`
 		question := request("0", "elicitation/create", "")
-		c.line.hear(progress)
-		c.line.hear(question)
-		c.line.hear(result(idOf(t, said, `"n":1`), "one\\n"))
-		c.line.hear(`[` + result(idOf(t, said, `"n":2`), "two") + `]`)
+		c.conn.hear(progress)
+		c.conn.hear(question)
+		c.conn.hear(result(idOf(t, said, `"n":1`), "one\\n"))
+		c.conn.hear(`[` + result(idOf(t, said, `"n":2`), "two") + `]`)
 		one.wants("", progress, result("7", "one\\n"), "EOF")
 		other.wants("", question, result("8", "two"), "EOF")
 		if one.id == "" || one.id == other.id {
@@ -65,11 +65,11 @@ func TestPrimingIsAsTheVersionHasIt(t *testing.T) {
 		c := r.client()
 		opened := c.Later(opens)
 		synctest.Wait()
-		c.line = r.lines[0]
-		c.line.hear(`{"jsonrpc":"2.0","id":` + idOf(t, c.line.heard(), "initialize") + `,"result":{"protocolVersion":"2024-11-05"}}`)
+		c.conn = r.conns[0]
+		c.conn.hear(`{"jsonrpc":"2.0","id":` + idOf(t, c.conn.heard(), "initialize") + `,"result":{"protocolVersion":"2024-11-05"}}`)
 		c.Session = (<-opened).Header.Get(mcp.HeaderSession)
 		response := c.post(request("1", "tools/call", ""))
-		c.line.hear(result(idOf(t, c.line.heard(), "tools/call"), "x"))
+		c.conn.hear(result(idOf(t, c.conn.heard(), "tools/call"), "x"))
 		if got := exchangetest.ReadAll(t, response); !strings.HasPrefix(got, "id: 2-0\n\nid: 2-1\ndata: {") {
 			t.Errorf("got %s", got)
 		}
@@ -82,7 +82,7 @@ func TestACallWithoutAStream(t *testing.T) {
 		c := newRig(t, Options{}).open()
 		done := make(chan *wire.Response, 1)
 		go func() { done <- c.post(request("1", "tools/call", ""), "Accept", "application/json") }()
-		c.line.hear(result(idOf(t, c.line.heard(), "tools/call"), "x"))
+		c.conn.hear(result(idOf(t, c.conn.heard(), "tools/call"), "x"))
 		if got := exchangetest.ReadAll(t, <-done); got != result("1", "x") {
 			t.Errorf("got %s", got)
 		}
@@ -93,7 +93,7 @@ func TestACancelledCallEnds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := newRig(t, Options{}).open()
 		call := eventsOf(t, c.post(request("7", "tools/call", "")))
-		own := idOf(t, c.line.heard(), "tools/call")
+		own := idOf(t, c.conn.heard(), "tools/call")
 		cancelled := func(id string) string {
 			return `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":` + id + `,"reason":"r"}}`
 		}
@@ -102,10 +102,10 @@ func TestACancelledCallEnds(t *testing.T) {
 				t.Errorf("%s: got %d", id, got)
 			}
 		}
-		if said := c.line.heard(); len(said) != 1 || said[0] != cancelled(own) {
+		if said := c.conn.heard(); len(said) != 1 || said[0] != cancelled(own) {
 			t.Errorf("the server was told %q", said)
 		}
-		c.line.hear(result(own, "late"))
+		c.conn.hear(result(own, "late"))
 		call.wants("")
 		if code, _ := failure(t, call.next()); code != mcp.CodeInternal {
 			t.Errorf("got code %d", code)
@@ -132,7 +132,7 @@ func TestAHangUpIsNoCancellation(t *testing.T) {
 		if send, ok := errors.AsType[*exchange.SendError](<-failed); !ok || !send.Sent || !errors.Is(send, gone) {
 			t.Errorf("got %v", send)
 		}
-		if said := c.line.heard(); len(said) != 2 || c.line.isClosed() {
+		if said := c.conn.heard(); len(said) != 2 || c.conn.isClosed() {
 			t.Errorf("the server was told %q", said)
 		}
 	})
@@ -150,7 +150,7 @@ func TestASessionThatEndsWhileItIsAskedForIsNone(t *testing.T) {
 		}
 		asked := c.Later(request("1", "ping", ""))
 		synctest.Wait()
-		c.line.hears.Lost(LostBecause(mcp.ReasonSessionLost, "the server has ended the session's stream"))
+		c.conn.hears.Lost(LostBecause(mcp.ReasonSessionLost, "the server has ended the session's stream"))
 		close(closed)
 		if response := <-asked; response.Status != wire.StatusNotFound {
 			t.Errorf("got %d %s", response.Status, exchangetest.ReadAll(t, response))
@@ -181,12 +181,12 @@ func TestACallCanBeCancelledWhoseClientHasLeftEarly(t *testing.T) {
 		leave(`"gone"`, "tools/call")
 		cancelled := c.Later(cancel)
 		synctest.Wait()
-		if said := c.line.heard(); len(said) != 0 {
+		if said := c.conn.heard(); len(said) != 0 {
 			t.Errorf("before the call: the server was told %q", said)
 		}
 		close(takes)
 		exchangetest.ReadAll(t, <-cancelled)
-		if said := c.line.heard(); len(said) != 2 || !strings.Contains(said[1], "requestId") || strings.Contains(said[1], "gone") {
+		if said := c.conn.heard(); len(said) != 2 || !strings.Contains(said[1], "requestId") || strings.Contains(said[1], "gone") {
 			t.Errorf("the server was told %q, want the call and its cancellation", said)
 		}
 
@@ -207,11 +207,11 @@ func TestAnAnswerInJSONIsWaitedForSoLong(t *testing.T) {
 		if failed, ok := errors.AsType[*exchange.SendError](err); !ok || !failed.Sent || !failed.TimedOut || time.Since(began) != 3*time.Second {
 			t.Errorf("got %v after %v", err, time.Since(began))
 		}
-		c.line.hear(result(idOf(t, c.line.heard(), "tools/list"), "late")) // nobody's
+		c.conn.hear(result(idOf(t, c.conn.heard(), "tools/list"), "late")) // nobody's
 	})
 }
 
-// What the line refuses is the answer, and its failures are told as they are.
+// What the connection refuses is the answer, and its failures are told as they are.
 func TestWhatALineSaysOfACall(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig(t, Options{})
@@ -247,7 +247,7 @@ func TestAnAnswerMayComeBeforeTheMessageIsTaken(t *testing.T) {
 			return <-taken, nil
 		}
 		answered := c.Later(request("1", "tools/list", ""))
-		c.line.hear(result(idOf(t, []string{<-told}, "tools/list"), "x"))
+		c.conn.hear(result(idOf(t, []string{<-told}, "tools/list"), "x"))
 		if got := exchangetest.ReadAll(t, <-answered); got != result("1", "x") {
 			t.Errorf("got %s", got)
 		}
@@ -255,7 +255,7 @@ func TestAnAnswerMayComeBeforeTheMessageIsTaken(t *testing.T) {
 
 		answered = c.Later(request("2", "tools/call", ""))
 		<-told
-		c.line.hear(request("0", "elicitation/create", ""))
+		c.conn.hear(request("0", "elicitation/create", ""))
 		call := eventsOf(t, <-answered)
 		taken <- &wire.Response{Status: 500, Body: io.NopCloser(strings.NewReader(""))}
 		call.wants("", request("0", "elicitation/create", ""))
@@ -276,7 +276,7 @@ func TestAnAnswerBesideARefusal(t *testing.T) {
 		if refused != nil {
 			t.Fatal(refused)
 		}
-		c.line.hear(result(call.key, "x"))
+		c.conn.hear(result(call.key, "x"))
 		if s.abandon(call) {
 			t.Error("an answered call was given up")
 		}
@@ -290,13 +290,13 @@ func TestAnAnswerThatCannotBeReadEndsItsCall(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := newRig(t, Options{}).open()
 		done := c.Later(request("1", "tools/list", ""))
-		c.line.hear(`{"jsonrpc":"2.0","id":` + idOf(t, c.line.heard(), "tools/list") + `,"result":{},"result":{}}`)
+		c.conn.hear(`{"jsonrpc":"2.0","id":` + idOf(t, c.conn.heard(), "tools/list") + `,"result":{},"result":{}}`)
 		response := <-done
 		if _, reason := failure(t, exchangetest.ReadAll(t, response)); response.Status != wire.StatusBadGateway || reason != mcp.ReasonBadUpstream {
 			t.Errorf("got %d, %s", response.Status, reason)
 		}
-		c.line.hear(`[` + result("1", "x") + `,`) // breaks off
-		c.line.hear(`rubbish`)
+		c.conn.hear(`[` + result("1", "x") + `,`) // breaks off
+		c.conn.hear(`rubbish`)
 	})
 }
 

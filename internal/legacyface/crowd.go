@@ -26,5 +26,5 @@ func (f *Face) crowded() []*session {
 func (s *session) unused() (since time.Time, is bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.used, s.line != nil && !s.over && len(s.calls) == 0 && !s.standing.isRead()
+	return s.used, s.conn != nil && !s.over && len(s.calls) == 0 && !s.standing.isRead()
 }

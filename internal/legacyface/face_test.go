@@ -30,7 +30,7 @@ func TestModernRequestsAreRefused(t *testing.T) {
 				t.Errorf("%s: got %d %s", name, response.Status, body)
 			}
 		}
-		if said := c.line.heard(); len(said) != 0 {
+		if said := c.conn.heard(); len(said) != 0 {
 			t.Errorf("the server was told %q", said)
 		}
 	})
@@ -81,7 +81,7 @@ func TestWhatIsRefused(t *testing.T) {
 				t.Errorf("%s: got %d, want %d", name, got, tc.status)
 			}
 		}
-		if said := c.line.heard(); len(said) != 0 {
+		if said := c.conn.heard(); len(said) != 0 {
 			t.Errorf("the server was told %q", said)
 		}
 	})

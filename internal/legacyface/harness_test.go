@@ -29,13 +29,13 @@ type rig struct {
 	mute bool // it does not answer initialize
 
 	mu     sync.Mutex // guards the fields below
-	lines  []*fakeLine
+	conns  []*fakeConn
 	pinged int
 	closed bool
 }
 
-// fakeLine notes what is said.
-type fakeLine struct {
+// fakeConn notes what is said.
+type fakeConn struct {
 	rig   *rig
 	hears Listener
 
@@ -51,7 +51,7 @@ func newRig(t *testing.T, o Options) *rig {
 	return r
 }
 
-func (r *rig) Dial(_ context.Context, _ *exchange.Request, _ time.Duration, hears Listener) (Line, *wire.Response, error) {
+func (r *rig) Dial(_ context.Context, _ *exchange.Request, _ time.Duration, hears Listener) (Conn, *wire.Response, error) {
 	if r.dial != nil {
 		if answer, err := r.dial(); answer != nil || err != nil {
 			return nil, answer, err
@@ -60,10 +60,10 @@ func (r *rig) Dial(_ context.Context, _ *exchange.Request, _ time.Duration, hear
 	if r.met != nil {
 		r.met(hears)
 	}
-	l := &fakeLine{rig: r, hears: hears}
+	l := &fakeConn{rig: r, hears: hears}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.lines = append(r.lines, l)
+	r.conns = append(r.conns, l)
 	return l, nil, nil
 }
 
@@ -80,7 +80,7 @@ func (r *rig) Close() {
 	r.closed = true
 }
 
-func (l *fakeLine) Say(_ context.Context, _ *exchange.Request, message []byte, _ time.Duration) (*wire.Response, error) {
+func (l *fakeConn) Say(_ context.Context, _ *exchange.Request, message []byte, _ time.Duration) (*wire.Response, error) {
 	if l.rig.say != nil {
 		if answer, err := l.rig.say(string(message)); answer != nil || err != nil {
 			return answer, err
@@ -95,20 +95,20 @@ func (l *fakeLine) Say(_ context.Context, _ *exchange.Request, message []byte, _
 	return nil, nil
 }
 
-func (l *fakeLine) Close() {
+func (l *fakeConn) Close() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.closed = true
 }
 
-func (l *fakeLine) isClosed() bool {
+func (l *fakeConn) isClosed() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.closed
 }
 
 // heard waits until all is quiet, and returns what the server was told since.
-func (l *fakeLine) heard() []string {
+func (l *fakeConn) heard() []string {
 	synctest.Wait()
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -118,7 +118,7 @@ func (l *fakeLine) heard() []string {
 }
 
 // hear has the server say something.
-func (l *fakeLine) hear(message string) { l.hears.Hear([]byte(message)) }
+func (l *fakeConn) hear(message string) { l.hears.Hear([]byte(message)) }
 
 // idOf returns the id of the message that says word.
 func idOf(t *testing.T, said []string, word string) string {
@@ -136,7 +136,7 @@ func idOf(t *testing.T, said []string, word string) string {
 type client struct {
 	exchangetest.Client
 	rig  *rig
-	line *fakeLine
+	conn *fakeConn
 }
 
 const opens = `{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{}}}`
@@ -156,8 +156,8 @@ func (r *rig) open() *client {
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	c.line = r.lines[len(r.lines)-1]
-	c.line.heard()
+	c.conn = r.conns[len(r.conns)-1]
+	c.conn.heard()
 	return c
 }
 

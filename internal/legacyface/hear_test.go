@@ -17,9 +17,9 @@ func TestWhereQuestionsGo(t *testing.T) {
 		c := newRig(t, Options{}).open()
 		ask := func(id string) string { return request(id, "sampling/createMessage", "") }
 
-		c.line.hear(ask("0"))
-		c.line.hear(request("1", "ping", ""))
-		said := c.line.heard()
+		c.conn.hear(ask("0"))
+		c.conn.hear(request("1", "ping", ""))
+		said := c.conn.heard()
 		if code, _ := failure(t, find(t, said, `"id":0`)); code != mcp.CodeInternal {
 			t.Errorf("got code %d", code)
 		}
@@ -28,7 +28,7 @@ func TestWhereQuestionsGo(t *testing.T) {
 		}
 
 		standing := eventsOf(t, c.get())
-		c.line.hear(ask("2"))
+		c.conn.hear(ask("2"))
 		standing.wants(ask("2"))
 
 		first := eventsOf(t, c.post(request("1", "prompts/get", `"n":1`)))
@@ -36,16 +36,16 @@ func TestWhereQuestionsGo(t *testing.T) {
 		list := eventsOf(t, c.post(request("3", "tools/list", `"n":3,"_meta":{"progressToken":3}`)))
 		plain := make(chan *wire.Response, 1)
 		go func() { plain <- c.post(request("4", "tools/call", `"n":4`), "Accept", "application/json") }()
-		said = c.line.heard()
-		c.line.hear(ask("3"))
+		said = c.conn.heard()
+		c.conn.hear(ask("3"))
 		last.wants("", ask("3"))
-		c.line.hear(result(idOf(t, said, `"n":2`), "x"))
+		c.conn.hear(result(idOf(t, said, `"n":2`), "x"))
 		last.wants(result("2", "x"), "EOF")
-		c.line.hear(ask("4"))
+		c.conn.hear(ask("4"))
 		first.wants("", ask("4"))
-		c.line.hear(result(idOf(t, said, `"n":3`), "x"))
+		c.conn.hear(result(idOf(t, said, `"n":3`), "x"))
 		list.wants("", result("3", "x"), "EOF")
-		c.line.hear(result(idOf(t, said, `"n":4`), "x"))
+		c.conn.hear(result(idOf(t, said, `"n":4`), "x"))
 		exchangetest.ReadAll(t, <-plain)
 	})
 }
@@ -66,32 +66,32 @@ func TestAnswersToQuestions(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := newRig(t, Options{}).open()
 		call := eventsOf(t, c.post(request("1", "tools/call", "")))
-		own := idOf(t, c.line.heard(), "tools/call")
-		c.line.hear(request(`"q/1"`, "roots/list", ""))
+		own := idOf(t, c.conn.heard(), "tools/call")
+		c.conn.hear(request(`"q/1"`, "roots/list", ""))
 		call.wants("", request(`"q/1"`, "roots/list", ""))
 		for _, answer := range []string{result(`"q\/1"`, "yes"), result(`"q/1"`, "again"), result("5", "who asked?")} {
 			if got := c.status(wire.MethodPost, answer); got != wire.StatusAccepted {
 				t.Errorf("%s: got %d", answer, got)
 			}
 		}
-		if said := c.line.heard(); len(said) != 1 || said[0] != result(`"q\/1"`, "yes") {
+		if said := c.conn.heard(); len(said) != 1 || said[0] != result(`"q\/1"`, "yes") {
 			t.Errorf("the server was told %q", said)
 		}
 
 		// One that the server withdraws, or that has outlived its call, is not open any more.
 		withdrawal := `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":2}}`
-		c.line.hear(request("2", "roots/list", ""))
-		c.line.hear(withdrawal)
+		c.conn.hear(request("2", "roots/list", ""))
+		c.conn.hear(withdrawal)
 		c.status(wire.MethodPost, result("2", "late"))
-		c.line.hear(request("3", "roots/list", ""))
-		c.line.hear(result(own, "done"))
+		c.conn.hear(request("3", "roots/list", ""))
+		c.conn.hear(result(own, "done"))
 		call.wants(request("2", "roots/list", ""), withdrawal, request("3", "roots/list", ""), result("1", "done"), "EOF")
 		for _, id := range []string{"2", "3"} {
 			if got := c.status(wire.MethodPost, result(id, "late")); got != wire.StatusAccepted {
 				t.Errorf("%s: got %d", id, got)
 			}
 		}
-		if said := c.line.heard(); len(said) != 0 {
+		if said := c.conn.heard(); len(said) != 0 {
 			t.Errorf("the server was told %q", said)
 		}
 	})
@@ -104,12 +104,12 @@ func TestTasksQuestionsOutliveTheCallThatHeardThem(t *testing.T) {
 		c := newRig(t, Options{}).open()
 		events := eventsOf(t, c.post(request("1", "tasks/result", `"taskId":"t"`)))
 		asked := request("2", "elicitation/create", `"_meta":{"io.modelcontextprotocol/related-task":{"taskId":"t"}}`)
-		c.line.hear(asked)
+		c.conn.hear(asked)
 		events.wants("", asked)
 		c.status(wire.MethodPost, `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}`)
-		c.line.heard()
+		c.conn.heard()
 		c.status(wire.MethodPost, result("2", "yes"))
-		if said := c.line.heard(); len(said) != 1 || said[0] != result("2", "yes") {
+		if said := c.conn.heard(); len(said) != 1 || said[0] != result("2", "yes") {
 			t.Errorf("the server was told %q, want the answer", said)
 		}
 	})
@@ -119,11 +119,11 @@ func TestOpenQuestionsAreBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := newRig(t, Options{}).open()
 		c.post(request("1", "tools/call", "")).Body.Close()
-		c.line.heard()
+		c.conn.heard()
 		for i := range maxQuestions + 1 {
-			c.line.hear(request(strconv.Itoa(i), "roots/list", ""))
+			c.conn.hear(request(strconv.Itoa(i), "roots/list", ""))
 		}
-		if said := c.line.heard(); len(said) != 1 {
+		if said := c.conn.heard(); len(said) != 1 {
 			t.Errorf("the server was told %q", said)
 		}
 	})
@@ -137,11 +137,11 @@ func TestTheStandingStream(t *testing.T) {
 			return `{"jsonrpc":"2.0","method":"notifications/message","params":{"data":` + n + `}}`
 		}
 		progress := `{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":"of a task","progress":1}}`
-		c.line.hear(log("1"))
-		c.line.hear(progress)
+		c.conn.hear(log("1"))
+		c.conn.hear(progress)
 		c.post(request("1", "tools/call", "")).Body.Close()
 		odd := `{"jsonrpc":"2.0","method":"notifications/progress","params":{"progress":1}}`
-		c.line.hear(odd)
+		c.conn.hear(odd)
 		standing := eventsOf(t, c.get())
 		standing.wants(log("1"), progress, odd)
 		if got := c.status(wire.MethodGet, ""); got != wire.StatusConflict {
@@ -149,7 +149,7 @@ func TestTheStandingStream(t *testing.T) {
 		}
 		last := standing.id
 		standing.body.Close()
-		c.line.hear(log("2"))
+		c.conn.hear(log("2"))
 		standing = eventsOf(t, c.get())
 		standing.wants(log("2"))
 		standing.body.Close()
@@ -227,9 +227,9 @@ func TestAnswersAreOfTheirCallHoweverTheyTellItsID(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			c := newRig(t, Options{}).open()
 			answer := c.Later(request("7", "tools/list", ""))
-			id := idOf(t, c.line.heard(), "tools/list")
-			c.line.hear(strings.ReplaceAll(said, "ID", id))
-			c.line.hear(result(id, "too late"))
+			id := idOf(t, c.conn.heard(), "tools/list")
+			c.conn.hear(strings.ReplaceAll(said, "ID", id))
+			c.conn.hear(result(id, "too late"))
 			if got := exchangetest.ReadAll(t, <-answer); !strings.Contains(got, want) || strings.Contains(got, "too late") {
 				t.Errorf("%s: got %s", said, got)
 			}

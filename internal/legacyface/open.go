@@ -30,11 +30,11 @@ func (f *Face) open(ctx context.Context, request *exchange.Request, m *mcp.Call,
 }
 
 func (s *session) initialize(ctx context.Context, request *exchange.Request, m *mcp.Call, until time.Time) (*wire.Response, error) {
-	line, answer, err := s.face.server.Dial(ctx, request, time.Until(until), s)
-	if line == nil {
+	conn, answer, err := s.face.server.Dial(ctx, request, time.Until(until), s)
+	if conn == nil {
 		return answer, err
 	}
-	s.begin(line)
+	s.begin(conn)
 	c, lost := s.enter(m, false)
 	if lost != nil {
 		return nil, &exchange.SendError{Err: lost}

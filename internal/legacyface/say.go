@@ -11,7 +11,7 @@ import (
 
 // tell passes on a message that has no answer.
 func (s *session) tell(ctx context.Context, request *exchange.Request, message []byte, wait time.Duration) (*wire.Response, error) {
-	answer, err := s.line.Say(ctx, request, message, wait)
+	answer, err := s.conn.Say(ctx, request, message, wait)
 	if answer == nil && err == nil {
 		answer = wire.Whole(wire.StatusAccepted, nil)
 	}
@@ -62,7 +62,7 @@ func (s *session) cancel(ctx context.Context, request *exchange.Request, wait ti
 // takenTime bounds how long a cancellation waits for its call.
 const takenTime = time.Second
 
-// awaitTaken waits until the line has taken the call: a cancellation that overtakes it cancels nothing.
+// awaitTaken waits until the connection has taken the call: a cancellation that overtakes it cancels nothing.
 func (c *call) awaitTaken(ctx context.Context) {
 	timer := time.NewTimer(takenTime)
 	defer timer.Stop()
@@ -102,12 +102,12 @@ func (s *session) last(meant func(*call) bool) (last *call) {
 
 // reply says a message of the face's own, for which nobody waits. The caller holds mu.
 func (s *session) reply(message []byte) {
-	line := s.line
-	if line == nil {
+	conn := s.conn
+	if conn == nil {
 		return // what a server asks before its session is open
 	}
 	go func() {
-		if answer, err := line.Say(context.Background(), nil, message, openTime); err == nil && answer != nil {
+		if answer, err := conn.Say(context.Background(), nil, message, openTime); err == nil && answer != nil {
 			answer.Body.Close()
 		}
 	}()

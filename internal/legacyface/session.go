@@ -10,7 +10,7 @@ import (
 	"berth/internal/wire"
 )
 
-// session is one that a client has opened. It is the Listener of its line.
+// session is one that a client has opened. It is the Listener of its connection.
 type session struct {
 	face   *Face
 	at     where
@@ -18,7 +18,7 @@ type session struct {
 	caller string // who has opened it
 
 	mu        sync.Mutex // guards the fields below, and those of calls
-	line      Line       // nil: not there yet
+	conn      Conn       // nil: not there yet
 	version   string     // that was negotiated
 	over      bool
 	used      time.Time // last
@@ -43,14 +43,14 @@ func newSession(f *Face, at where, id, caller string) *session {
 	return s
 }
 
-// begin gives the session its line, which is closed if the session is over already.
-func (s *session) begin(line Line) {
+// begin gives the session its connection, which is closed if the session is over already.
+func (s *session) begin(conn Conn) {
 	s.mu.Lock()
 	over := s.over
-	s.line = line
+	s.conn = conn
 	s.mu.Unlock()
 	if over {
-		line.Close()
+		conn.Close()
 	}
 }
 
@@ -111,11 +111,11 @@ func (s *session) Lost(why *mcp.Error) {
 	for _, timer := range s.forgets {
 		timer.Stop()
 	}
-	line := s.line
+	conn := s.conn
 	s.mu.Unlock()
 	s.face.forget(s)
-	if line != nil {
-		line.Close()
+	if conn != nil {
+		conn.Close()
 	}
 }
 

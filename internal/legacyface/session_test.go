@@ -28,7 +28,7 @@ func TestASessionIsOpened(t *testing.T) {
 		if got := one.status(wire.MethodPost, `{"jsonrpc":"2.0","method":"notifications/initialized"}`); got != wire.StatusAccepted {
 			t.Errorf("got %d", got)
 		}
-		if said := one.line.heard(); len(said) != 1 {
+		if said := one.conn.heard(); len(said) != 1 {
 			t.Errorf("the server was told %q", said)
 		}
 	})
@@ -40,7 +40,7 @@ func TestInitializeHasTheIDOfSDKs(t *testing.T) {
 		r := newRig(t, Options{})
 		for range 2 {
 			response := r.client().post(opens)
-			if said := r.lines[len(r.lines)-1].heard(); response.Status != wire.StatusOK || len(said) != 1 || !strings.Contains(said[0], `"id":0,`) {
+			if said := r.conns[len(r.conns)-1].heard(); response.Status != wire.StatusOK || len(said) != 1 || !strings.Contains(said[0], `"id":0,`) {
 				t.Errorf("got %d, and the server was told %q", response.Status, said)
 			}
 			exchangetest.ReadAll(t, response)
@@ -58,19 +58,19 @@ func TestASessionThatIsNotOpened(t *testing.T) {
 		dial     func() (*wire.Response, error)
 		say      func(string) (*wire.Response, error)
 		met      func(Listener)
-		does     func(*fakeLine, string)
+		does     func(*fakeConn, string)
 		status   int
 		sent, in bool // the error's: Sent and TimedOut
 	}{
-		"a refusal":           {dial: func() (*wire.Response, error) { return refusal(), nil }, status: 403},
-		"no connection":       {dial: func() (*wire.Response, error) { return nil, unsent }},
-		"a line lost at once": {met: func(l Listener) { l.Lost(LostBecause("x", "y")) }},
-		"a refusal later":     {say: func(string) (*wire.Response, error) { return refusal(), nil }, status: 403},
-		"a break":             {say: func(string) (*wire.Response, error) { return nil, unsent }},
-		"a JSON-RPC error":    {does: func(l *fakeLine, id string) { l.hear(`{"jsonrpc":"2.0","id":` + id + `,"error":{"code":-32602}}`) }, status: 200},
-		"no version":          {does: func(l *fakeLine, id string) { l.hear(result(id, "x")) }, status: 200},
-		"a line that breaks":  {does: func(l *fakeLine, id string) { l.hears.Lost(LostBecause("x", "y")) }, sent: true},
-		"silence":             {does: func(l *fakeLine, id string) {}, sent: true, in: true},
+		"a refusal":                 {dial: func() (*wire.Response, error) { return refusal(), nil }, status: 403},
+		"no connection":             {dial: func() (*wire.Response, error) { return nil, unsent }},
+		"a connection lost at once": {met: func(l Listener) { l.Lost(LostBecause("x", "y")) }},
+		"a refusal later":           {say: func(string) (*wire.Response, error) { return refusal(), nil }, status: 403},
+		"a break":                   {say: func(string) (*wire.Response, error) { return nil, unsent }},
+		"a JSON-RPC error":          {does: func(l *fakeConn, id string) { l.hear(`{"jsonrpc":"2.0","id":` + id + `,"error":{"code":-32602}}`) }, status: 200},
+		"no version":                {does: func(l *fakeConn, id string) { l.hear(result(id, "x")) }, status: 200},
+		"a connection that breaks":  {does: func(l *fakeConn, id string) { l.hears.Lost(LostBecause("x", "y")) }, sent: true},
+		"silence":                   {does: func(l *fakeConn, id string) {}, sent: true, in: true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -87,7 +87,7 @@ func TestASessionThatIsNotOpened(t *testing.T) {
 				}()
 				synctest.Wait()
 				if c.does != nil {
-					c.does(r.lines[0], idOf(t, r.lines[0].heard(), "initialize"))
+					c.does(r.conns[0], idOf(t, r.conns[0].heard(), "initialize"))
 				}
 				got := <-done
 				if failed, ok := errors.AsType[*exchange.SendError](got.error); ok != (c.status == 0) || ok && (failed.Sent != c.sent || failed.TimedOut != c.in) {
@@ -96,7 +96,7 @@ func TestASessionThatIsNotOpened(t *testing.T) {
 				if got.error == nil && (got.Status != c.status || got.Header.Get(mcp.HeaderSession) != "") {
 					t.Errorf("got %d, %v", got.Status, got.Header)
 				}
-				if len(r.face.sessions) != 0 || len(r.lines) > 0 && !r.lines[0].isClosed() {
+				if len(r.face.sessions) != 0 || len(r.conns) > 0 && !r.conns[0].isClosed() {
 					t.Errorf("there are %d sessions", len(r.face.sessions))
 				}
 			})
@@ -111,8 +111,8 @@ func TestALineThatIsLost(t *testing.T) {
 		call := eventsOf(t, c.post(request("1", "tools/call", "")))
 		standing := eventsOf(t, c.get())
 		list := c.Later(request("2", "tools/list", ""))
-		c.line.heard()
-		c.line.hears.Lost(LostBecause(mcp.ReasonSessionLost, "gone"))
+		c.conn.heard()
+		c.conn.hears.Lost(LostBecause(mcp.ReasonSessionLost, "gone"))
 		call.wants("")
 		message := call.next()
 		if code, reason := failure(t, message); code != mcp.CodeInternal || reason != mcp.ReasonSessionLost || string(mcp.ID([]byte(message))) != "1" {
@@ -129,12 +129,12 @@ func TestALineThatIsLost(t *testing.T) {
 				t.Errorf("%s: got %d", method, got)
 			}
 		}
-		if !c.line.isClosed() {
-			t.Error("the line is open")
+		if !c.conn.isClosed() {
+			t.Error("the connection is open")
 		}
-		c.line.hear(result("9", "late"))
-		c.line.hear(request("9", "ping", ""))
-		if said := c.line.heard(); len(said) != 0 {
+		c.conn.hear(result("9", "late"))
+		c.conn.hear(request("9", "ping", ""))
+		if said := c.conn.heard(); len(said) != 0 {
 			t.Errorf("the server was told %q", said)
 		}
 	})
@@ -143,8 +143,8 @@ func TestALineThatIsLost(t *testing.T) {
 func TestAClientEndsItsSession(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := newRig(t, Options{}).open()
-		if got := c.status(wire.MethodDelete, ""); got != wire.StatusNoContent || !c.line.isClosed() {
-			t.Errorf("got %d, closed %v", got, c.line.isClosed())
+		if got := c.status(wire.MethodDelete, ""); got != wire.StatusNoContent || !c.conn.isClosed() {
+			t.Errorf("got %d, closed %v", got, c.conn.isClosed())
 		}
 		if got := c.status(wire.MethodDelete, ""); got != wire.StatusNotFound {
 			t.Errorf("once more: got %d", got)
@@ -157,7 +157,7 @@ func TestAClientEndsItsSessionInMidCall(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := newRig(t, Options{}).open()
 		list := c.Later(request("1", "tools/list", ""))
-		c.line.heard()
+		c.conn.heard()
 		if got := c.status(wire.MethodDelete, ""); got != wire.StatusNoContent {
 			t.Errorf("got %d", got)
 		}
@@ -182,7 +182,7 @@ func TestSessionsAreBoundedInNumber(t *testing.T) {
 		r.open()
 		r.face.Close()
 		synctest.Wait()
-		if !other.line.isClosed() || !r.closed || r.client().post(opens).Status != wire.StatusServiceUnavailable {
+		if !other.conn.isClosed() || !r.closed || r.client().post(opens).Status != wire.StatusServiceUnavailable {
 			t.Error("a session outlives the face")
 		}
 	})
@@ -202,8 +202,8 @@ func TestLinesThatNobodyUsesKeepNobodyOut(t *testing.T) {
 			if response.Status == wire.StatusOK {
 				r.mu.Lock()
 				defer r.mu.Unlock()
-				c.line = r.lines[len(r.lines)-1]
-				c.line.heard()
+				c.conn = r.conns[len(r.conns)-1]
+				c.conn.heard()
 			}
 			return c
 		}
@@ -213,14 +213,14 @@ func TestLinesThatNobodyUsesKeepNobodyOut(t *testing.T) {
 		calls.post(request("1", "tools/call", "")).Body.Close()
 		time.Sleep(time.Second)
 		first.status(wire.MethodPost, `{"jsonrpc":"2.0","method":"notifications/x"}`) // after the second one
-		if other := opened("other"); other.Session == "" || !second.line.isClosed() {
-			t.Errorf("session %q was opened, and the one not used for the longest time is over: %v", other.Session, second.line.isClosed())
+		if other := opened("other"); other.Session == "" || !second.conn.isClosed() {
+			t.Errorf("session %q was opened, and the one not used for the longest time is over: %v", other.Session, second.conn.isClosed())
 		}
-		if other := opened("other"); other.Session == "" || !first.line.isClosed() {
-			t.Errorf("session %q was opened, and the next one is over: %v", other.Session, first.line.isClosed())
+		if other := opened("other"); other.Session == "" || !first.conn.isClosed() {
+			t.Errorf("session %q was opened, and the next one is over: %v", other.Session, first.conn.isClosed())
 		}
 		for name, c := range map[string]*client{"another's": small, "one that is listened to": listens, "one in a call": calls} {
-			if c.line.isClosed() {
+			if c.conn.isClosed() {
 				t.Errorf("%s is over", name)
 			}
 		}
@@ -237,14 +237,14 @@ func TestAnIdleSessionEnds(t *testing.T) {
 		c := r.open()
 		ping := func() int {
 			done := c.Later(request("1", "ping", ""))
-			if said := c.line.heard(); len(said) == 1 {
-				c.line.hear(result(idOf(t, said, "ping"), "x"))
+			if said := c.conn.heard(); len(said) == 1 {
+				c.conn.hear(result(idOf(t, said, "ping"), "x"))
 			}
 			return (<-done).Status
 		}
 		alive := func(when string) {
 			t.Helper()
-			if c.line.heard(); c.line.isClosed() {
+			if c.conn.heard(); c.conn.isClosed() {
 				t.Fatalf("%s: the session has ended", when)
 			}
 		}
@@ -256,14 +256,14 @@ func TestAnIdleSessionEnds(t *testing.T) {
 		alive("after a request")
 		call := c.post(request("1", "tools/call", ""))
 		list := c.Later(request("2", "tools/list", ""))
-		said := c.line.heard()
+		said := c.conn.heard()
 		time.Sleep(time.Hour)
 		alive("while calls are awaited")
-		c.line.hear(result(idOf(t, said, "tools/call"), "x"))
+		c.conn.hear(result(idOf(t, said, "tools/call"), "x"))
 		call.Body.Close()
 		time.Sleep(time.Hour)
 		alive("while a call without a stream is awaited")
-		c.line.hear(result(idOf(t, said, "tools/list"), "x"))
+		c.conn.hear(result(idOf(t, said, "tools/list"), "x"))
 		<-list
 		standing := c.get()
 		time.Sleep(time.Hour)
@@ -272,7 +272,7 @@ func TestAnIdleSessionEnds(t *testing.T) {
 		time.Sleep(9 * time.Minute)
 		alive("after somebody has listened")
 		time.Sleep(11 * time.Minute)
-		if got := ping(); got != wire.StatusNotFound || !c.line.isClosed() {
+		if got := ping(); got != wire.StatusNotFound || !c.conn.isClosed() {
 			t.Errorf("got %d", got)
 		}
 	})
@@ -284,13 +284,13 @@ func TestASessionEndsWhoseCallNobodyAwaits(t *testing.T) {
 		r := newRig(t, Options{Idle: 10 * time.Minute, MaxSessions: 1})
 		c := r.open()
 		c.post(request("1", "tools/call", "")).Body.Close()
-		c.line.hear(request("0", "elicitation/create", ""))
+		c.conn.hear(request("0", "elicitation/create", ""))
 		time.Sleep(9 * time.Minute)
-		if c.line.heard(); c.line.isClosed() {
+		if c.conn.heard(); c.conn.isClosed() {
 			t.Error("the session has ended, though its client may come back")
 		}
 		time.Sleep(12 * time.Minute)
-		if c.line.heard(); !c.line.isClosed() || r.face.InFlight() != 0 {
+		if c.conn.heard(); !c.conn.isClosed() || r.face.InFlight() != 0 {
 			t.Errorf("the session stands, with %d calls", r.face.InFlight())
 		}
 		r.open()
@@ -307,11 +307,11 @@ func TestAStreamIsResumed(t *testing.T) {
 			t.Fatal(err)
 		}
 		call := eventsOf(t, response)
-		own := idOf(t, c.line.heard(), "tools/call")
+		own := idOf(t, c.conn.heard(), "tools/call")
 		ask := request("0", "roots/list", "")
 		call.wants("")
 		primed := call.id
-		c.line.hear(ask)
+		c.conn.hear(ask)
 		call.wants(ask)
 		if got := c.status(wire.MethodGet, "", mcp.HeaderLastEvent, primed); got != wire.StatusConflict {
 			t.Errorf("while another reads: got %d", got)
@@ -320,7 +320,7 @@ func TestAStreamIsResumed(t *testing.T) {
 		synctest.Wait()
 		again := eventsOf(t, c.get(mcp.HeaderLastEvent, primed))
 		again.wants(ask)
-		c.line.hear(result(own, "x"))
+		c.conn.hear(result(own, "x"))
 		again.wants(result("1", "x"), "EOF")
 		last := again.id
 		time.Sleep(keepEnded - time.Second)
@@ -363,9 +363,9 @@ func TestMessagesOfEndedStreamsAreBounded(t *testing.T) {
 		for range 2 {
 			response := c.post(request("1", "tools/call", `"_meta":{"progressToken":1}`))
 			for range maxKept / 2 {
-				c.line.hear(`{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":1,"progress":1}}`)
+				c.conn.hear(`{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":1,"progress":1}}`)
 			}
-			c.line.hear(result(idOf(t, c.line.heard(), "tools/call"), "x"))
+			c.conn.hear(result(idOf(t, c.conn.heard(), "tools/call"), "x"))
 			exchangetest.ReadAll(t, response)
 		}
 		if kept := len(r.face.sessions[c.Session].ended); kept != 1 {
@@ -386,7 +386,7 @@ func TestEndedStreamsAreBounded(t *testing.T) {
 			}
 			for range calls {
 				response := c.post(request("1", "tools/call", ""))
-				c.line.hear(result(idOf(t, c.line.heard(), "tools/call"), strings.Repeat("x", size)))
+				c.conn.hear(result(idOf(t, c.conn.heard(), "tools/call"), strings.Repeat("x", size)))
 				exchangetest.ReadAll(t, response)
 			}
 			s := r.face.sessions[c.Session]

@@ -2,13 +2,13 @@ package preamble
 
 import (
 	"bufio"
-	"errors"
-	"fmt"
 	"net"
 	"net/netip"
 	"slices"
 	"sync/atomic"
 	"time"
+
+	"berth/internal/sockets"
 
 	"github.com/pires/go-proxyproto"
 )
@@ -98,13 +98,7 @@ func (c *passedConn) look() {
 }
 
 // CloseWrite closes the sending side, which those who serve look for by its name.
-func (c *passedConn) CloseWrite() error {
-	half, ok := c.Conn.(interface{ CloseWrite() error })
-	if !ok {
-		return fmt.Errorf("greet: close write: %w", errors.ErrUnsupported)
-	}
-	return half.CloseWrite()
-}
+func (c *passedConn) CloseWrite() error { return sockets.CloseWrite(c.Conn) }
 
 // PlainConn is what those who read without a buffer look for by its name. It is none while bytes that
 // came with the header are left. Who writes may ask for it while another reads.

@@ -11,7 +11,7 @@ func (t *Table[T]) enter(s slot) {
 }
 
 // leave has a place be found no more, and those behind it move up that would not be, either.
-func (t *Table[T]) leave(at Place, hash uint32) {
+func (t *Table[T]) leave(at Slot, hash uint32) {
 	mask := uint32(len(t.index) - 1)
 	in := hash & mask
 	for t.index[in].at != at {

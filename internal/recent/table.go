@@ -11,24 +11,24 @@ type Table[T any] struct {
 	pages []*[pageSize]node[T] // by place
 	index []slot               // open addressing: by hash, or in one of the slots behind that
 	used  int
-	free  Place  // the first of those without a value, each of which names the next as older; 0: none
+	free  Slot   // the first of those without a value, each of which names the next as older; 0: none
 	added uint32 // how many ever were, modulo 1<<32
 }
 
-// Place is where a value stands until it is removed; 0 is none.
-type Place int32
+// Slot is where a value stands until it is removed; 0 is none.
+type Slot int32
 
 // node is a value and its neighbours in the order of use. That of place 0 has none: it is the ends of the list.
 type node[T any] struct {
 	value        T
 	hash         uint32
 	added        uint32 // Table.added when it came to the front
-	newer, older Place
+	newer, older Slot
 }
 
 type slot struct {
 	hash uint32
-	at   Place
+	at   Slot
 }
 
 const (
@@ -45,12 +45,12 @@ func New[T any]() *Table[T] {
 func (t *Table[T]) Len() int { return t.used }
 
 // At is the value that stands at a place.
-func (t *Table[T]) At(at Place) *T { return &t.node(at).value }
+func (t *Table[T]) At(at Slot) *T { return &t.node(at).value }
 
-func (t *Table[T]) node(at Place) *node[T] { return &t.pages[at/pageSize][at%pageSize] }
+func (t *Table[T]) node(at Slot) *node[T] { return &t.pages[at/pageSize][at%pageSize] }
 
 // Find returns where the value stands that has this hash and of which is says so; 0: nowhere.
-func (t *Table[T]) Find(hash uint32, is func(*T) bool) Place {
+func (t *Table[T]) Find(hash uint32, is func(*T) bool) Slot {
 	mask := uint32(len(t.index) - 1)
 	for in := hash & mask; t.index[in].at != 0; in = (in + 1) & mask {
 		if s := t.index[in]; s.hash == hash && is(t.At(s.at)) {
@@ -61,21 +61,21 @@ func (t *Table[T]) Find(hash uint32, is func(*T) bool) Place {
 }
 
 // Use has a value be among those that were used last.
-func (t *Table[T]) Use(at Place) {
+func (t *Table[T]) Use(at Slot) {
 	if t.added-t.node(at).added >= uint32(t.used/8) {
 		t.ToFront(at)
 	}
 }
 
 // ToFront has a value be the one that was used last.
-func (t *Table[T]) ToFront(at Place) {
+func (t *Table[T]) ToFront(at Slot) {
 	n := t.node(at)
 	t.unlink(n)
 	t.link(at, n)
 }
 
 // Oldest is where the value stands that is to be forgotten first; 0: there is none.
-func (t *Table[T]) Oldest() Place { return t.node(0).newer }
+func (t *Table[T]) Oldest() Slot { return t.node(0).newer }
 
 // All are the values, the oldest first. The table must not change meanwhile.
 func (t *Table[T]) All() iter.Seq2[uint32, *T] {
@@ -89,7 +89,7 @@ func (t *Table[T]) All() iter.Seq2[uint32, *T] {
 }
 
 // Add makes room for a value, which is zero. There must be none that is the same for its user.
-func (t *Table[T]) Add(hash uint32) Place {
+func (t *Table[T]) Add(hash uint32) Slot {
 	if 2*(t.used+1) > len(t.index) {
 		t.grow()
 	}
@@ -104,12 +104,12 @@ func (t *Table[T]) Add(hash uint32) Place {
 }
 
 // vacant takes a place that has no value.
-func (t *Table[T]) vacant() Place {
+func (t *Table[T]) vacant() Slot {
 	if at := t.free; at != 0 {
 		t.free = t.node(at).older
 		return at
 	}
-	at := Place(t.used + 1)
+	at := Slot(t.used + 1)
 	if int(at)/pageSize == len(t.pages) {
 		t.pages = append(t.pages, new([pageSize]node[T]))
 	}
@@ -117,7 +117,7 @@ func (t *Table[T]) vacant() Place {
 }
 
 // Remove forgets the value that stands at a place.
-func (t *Table[T]) Remove(at Place) {
+func (t *Table[T]) Remove(at Slot) {
 	n := t.node(at)
 	t.leave(at, n.hash)
 	t.unlink(n)
@@ -126,7 +126,7 @@ func (t *Table[T]) Remove(at Place) {
 	t.used--
 }
 
-func (t *Table[T]) link(at Place, n *node[T]) {
+func (t *Table[T]) link(at Slot, n *node[T]) {
 	ends := t.node(0)
 	n.newer, n.older, n.added = 0, ends.older, t.added
 	t.node(ends.older).newer, ends.older = at, at

@@ -17,9 +17,9 @@ type held struct {
 // What is found under a key is what was added under it, whatever has the same hash, and was removed or came again.
 func TestEachValueIsFoundByItsKey(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		table, model := New[held](), map[int]Place{}
+		table, model := New[held](), map[int]Slot{}
 		hash := func(key int) uint32 { return uint32(key % 7 * 15) } // so that many meet, and run over the end
-		find := func(key int) Place { return table.Find(hash(key), func(h *held) bool { return h.key == key }) }
+		find := func(key int) Slot { return table.Find(hash(key), func(h *held) bool { return h.key == key }) }
 		for range rapid.IntRange(1, 300).Draw(t, "steps") {
 			key := rapid.IntRange(0, 40).Draw(t, "key")
 			at, known := model[key]
@@ -59,7 +59,7 @@ func TestEachValueIsFoundByItsKey(t *testing.T) {
 func TestTheOldestIsAmongThoseUsedLeast(t *testing.T) {
 	for _, size := range []int{1, 5, 8, 100, 3 * pageSize} {
 		table, random := New[held](), rand.New(rand.NewPCG(1, 2))
-		var places []Place
+		var places []Slot
 		for i := range 1_000 + 4*size {
 			if table.Len() == size {
 				oldest := table.Oldest()
@@ -69,7 +69,7 @@ func TestTheOldestIsAmongThoseUsedLeast(t *testing.T) {
 					}
 				}
 				table.Remove(oldest)
-				places = slices.DeleteFunc(places, func(at Place) bool { return at == oldest })
+				places = slices.DeleteFunc(places, func(at Slot) bool { return at == oldest })
 			}
 			places = append(places, table.Add(uint32(i)))
 			table.At(places[len(places)-1]).moved = table.added

@@ -30,16 +30,16 @@ func discoverPlan(cfg config.Pool) (discover.Plan, error) {
 
 // newSource returns what cfg says is to be asked; nil: nothing.
 func newSource(cfg config.Discover) (discover.Source, error) {
-	place := discover.Place{Scheme: cfg.Scheme, Path: cfg.Path}
+	template := discover.URLTemplate{Scheme: cfg.Scheme, Path: cfg.Path}
 	switch {
 	case cfg.DNS != "":
 		return discover.NewDNS(discover.DNSOptions{
-			Name: cfg.DNS, Resolver: cfg.Resolver, MinTTL: time.Duration(cfg.MinTTL), MaxTTL: time.Duration(cfg.MaxTTL), Place: place,
+			Name: cfg.DNS, Resolver: cfg.Resolver, MinTTL: time.Duration(cfg.MinTTL), MaxTTL: time.Duration(cfg.MaxTTL), Template: template,
 		})
 	case cfg.File != "":
-		return &discover.File{Path: cfg.File, Place: place}, nil
+		return &discover.File{Path: cfg.File, Template: template}, nil
 	case cfg.Kubernetes.Service != "":
-		return newKubernetes(cfg.Kubernetes, place)
+		return newKubernetes(cfg.Kubernetes, template)
 	}
 	return nil, nil
 }
@@ -50,9 +50,9 @@ const podFiles = "/var/run/secrets/kubernetes.io/serviceaccount/"
 // kubernetesKey names the table that errors of [newKubernetes] and [judgeSource] are of.
 const kubernetesKey = "discover.kubernetes"
 
-func newKubernetes(cfg config.Kubernetes, place discover.Place) (discover.Source, error) {
+func newKubernetes(cfg config.Kubernetes, template discover.URLTemplate) (discover.Source, error) {
 	o := discover.KubernetesOptions{
-		Service: cfg.Service, Namespace: cfg.Namespace, Port: cfg.Port, Place: place,
+		Service: cfg.Service, Namespace: cfg.Namespace, Port: cfg.Port, Template: template,
 		API: cfg.API, TokenFile: cfg.TokenFile, CAFile: cfg.CAFile, NamespaceFile: podFiles + "namespace",
 	}
 	if o.API == "" {

@@ -10,21 +10,21 @@ import (
 // Routes are what the admin listener offers operators, whom config tells the configuration in use.
 func (s *Site) Routes(config func() api.Config) []admin.Route {
 	return adminapi.New(adminapi.Options{
-		Pools: s.pools, Face: func(pool string) adminapi.Face { return faceOf(s.Config(), pool) }, Drains: s.drains, Reopens: s.reopens,
+		Pools: s.pools, PoolConfig: func(pool string) adminapi.PoolConfig { return poolConfigOf(s.Config(), pool) }, Drains: s.drains, Reopens: s.reopens,
 		Board: s.board, Store: s.store, Troubles: s.Troubles, Ready: s.ready, Decisions: s.decisions, Proxy: s.Proxy,
 		Limits: s.limits, Config: config, Level: s.Level, Log: s.Log,
 		Work: s.work(), Payloads: func() bool { return s.Config().Admin.Payloads },
 	}).Routes()
 }
 
-// faceOf is what a configuration says of a pool.
-func faceOf(cfg config.Config, name string) adminapi.Face {
+// poolConfigOf is what a configuration says of a pool.
+func poolConfigOf(cfg config.Config, name string) adminapi.PoolConfig {
 	for _, pool := range cfg.Pools {
 		if pool.Name == name {
-			return adminapi.Face{Path: pool.Path, Picker: pool.Picker, SessionFailover: pool.SessionFailover, Discovery: discoveryOf(pool.Discover)}
+			return adminapi.PoolConfig{Path: pool.Path, Picker: pool.Picker, SessionFailover: pool.SessionFailover, Discovery: discoveryOf(pool.Discover)}
 		}
 	}
-	return adminapi.Face{}
+	return adminapi.PoolConfig{}
 }
 
 func discoveryOf(cfg config.Discover) string {

@@ -17,4 +17,5 @@
 //	unix.go, private_unix.go       one that is a file
 //	inherit.go                     those of a service manager
 //	temporary.go                   whether one that failed may go on
+//	closewrite.go                  a connection that sends no more
 package sockets

@@ -34,8 +34,8 @@ func (o *operator) drainAndWait(ctx context.Context, path string, order api.Drai
 	return o.awaitDrained(ctx, path, limit-time.Since(began), status)
 }
 
-// orderWithin is how long an order has at least: berth gives it to a store that does not answer for some seconds.
-const orderWithin = 5 * time.Second
+// orderWithin is how long an order has at least: what berth takes for it, and the way there and back.
+const orderWithin = api.OrderTime + 2*time.Second
 
 // awaitDrained asks until nothing is left, or the time is over, and tells each change. status is how it
 // was when the order was given.

@@ -50,7 +50,7 @@ func (r *Routed) answersFormer() bool {
 	return slices.ContainsFunc(r.Decision.Binding.Formers(), r.answersAt)
 }
 
-func (r *Routed) answersAt(place sticky.Place) bool {
+func (r *Routed) answersAt(place sticky.Location) bool {
 	former := r.Pool().Find(place.Upstream)
 	if former == nil || former.Silent() {
 		return false

@@ -31,7 +31,7 @@ func (e *explaining) unbound(d routing.Decision) error {
 }
 
 func (e *explaining) candidates(d routing.Decision, mayWait bool) routing.Prospect {
-	o := e.r.Pool().Prospect(e.r.Work(d.Prefer), mayWait, d.GoesOn)
+	o := e.r.Pool().Prospect(e.r.Work(d.Prefer), routing.Terms{MayWait: mayWait, GoesOn: d.GoesOn})
 	for _, c := range o.Candidates {
 		state := c.State()
 		told := api.Candidate{Upstream: c.Name, State: state.Name, Draining: c.Draining, Rank: c.Rank, Load: c.Load, Weight: max(c.Weight, 1), Room: c.Room}

@@ -30,7 +30,7 @@ func (m *Mover) Denied(ctx context.Context, c Case, u *routing.Upstream, status 
 	case c.AboutTask:
 		return refuse(fault.OwnerSilent)
 	}
-	return m.elsewhere(c, u, true)
+	return m.elsewhere(c, u, denied)
 }
 
 // Suspected judges a call that is to be held at u: if u lost the session in an earlier one,
@@ -44,7 +44,7 @@ func (m *Mover) Suspected(ctx context.Context, c Case, u *routing.Upstream) Verd
 		c.Endpoint.Suspects().Clear(u, c.name())
 		return Verdict{}
 	}
-	v = m.elsewhere(c, u, true)
+	v = m.elsewhere(c, u, denied)
 	if v.Step == Stay {
 		return refuse(routing.ErrUnknownSession)
 	}

@@ -13,16 +13,24 @@ import (
 	"berth/sticky"
 )
 
+// loss is why a session has to leave its upstream.
+type loss int
+
+const (
+	unreachable loss = iota // the upstream does not answer, or has left its pool
+	denied                  // it answers, and does not know the session
+)
+
 // elsewhere opens the session on another upstream than u, which may be nil if it is not in the
-// pool any more, and sends the request after it. If u is alive (it only does not know the
-// session) and no other upstream is available, the session is reopened on u.
-func (m *Mover) elsewhere(c Case, u *routing.Upstream, alive bool) Verdict {
+// pool any more, and sends the request after it. If u has only denied the session, and no other
+// upstream is available, the session is reopened on u.
+func (m *Mover) elsewhere(c Case, u *routing.Upstream, why loss) Verdict {
 	if !c.movable() {
 		return Verdict{Later: c.Moved} // by then it may leave again, with another request
 	}
 	// Requests of one session share a move, as far as they bear the same credentials.
 	key := c.PoolName() + "\x00" + c.Principal + "\x00" + c.Credential() + "\x00" + c.Session
-	shared, _, _ := m.moves.Do(key, func() (any, error) { return m.move(c, u, alive), nil })
+	shared, _, _ := m.moves.Do(key, func() (any, error) { return m.move(c, u, why), nil })
 	switch now := shared.(moved); now.outcome {
 	case Unkept, Nowhere: // its client is to get what it gets where none are moved
 		return Verdict{Later: now.passes(), waits: now.passes()}
@@ -53,10 +61,10 @@ func (m moved) passes() bool {
 
 // move moves the session, and tells of it. It does not end with its caller, for whom others
 // wait.
-func (m *Mover) move(c Case, u *routing.Upstream, alive bool) moved {
+func (m *Mover) move(c Case, u *routing.Upstream, why loss) moved {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(c.HTTP.Context()), session.Limit(c.Endpoint))
 	defer cancel()
-	binding, outcome, err := tryMove(ctx, c, u, alive)
+	binding, outcome, err := tryMove(ctx, c, u, why)
 	m.Count(c.PoolName(), outcome)
 	log := c.Log.With("pool", c.PoolName(), "from", c.At.Binding.Upstream)
 	switch {
@@ -71,7 +79,7 @@ func (m *Mover) move(c Case, u *routing.Upstream, alive bool) moved {
 }
 
 // tryMove moves the session unless it stands elsewhere by now.
-func tryMove(ctx context.Context, c Case, u *routing.Upstream, alive bool) (sticky.Binding, Outcome, error) {
+func tryMove(ctx context.Context, c Case, u *routing.Upstream, why loss) (sticky.Binding, Outcome, error) {
 	standing, err := c.Endpoint.Router.Bindings.Reload(ctx, c.At.Key)
 	if err != nil {
 		return sticky.Binding{}, Unkept, err
@@ -83,7 +91,7 @@ func tryMove(ctx context.Context, c Case, u *routing.Upstream, alive bool) (stic
 	if err != nil {
 		return sticky.Binding{}, Unkept, err
 	}
-	opened, outcome, err := reopen(ctx, c, u, alive, kept)
+	opened, outcome, err := reopen(ctx, c, u, why, kept)
 	if err != nil {
 		return sticky.Binding{}, outcome, err
 	}
@@ -99,9 +107,9 @@ func rebind(ctx context.Context, c Case, standing sticky.Binding, opened *sessio
 	}
 	formers := standing.Formers()
 	if c.leaves {
-		formers = slices.Insert(formers, 0, sticky.Place{Upstream: standing.Upstream, Alias: standing.Alias})
+		formers = slices.Insert(formers, 0, sticky.Location{Upstream: standing.Upstream, Alias: standing.Alias})
 	}
-	next.SetFormers(slices.DeleteFunc(formers, func(p sticky.Place) bool { return c.Pool().Find(p.Upstream) == nil }))
+	next.SetFormers(slices.DeleteFunc(formers, func(p sticky.Location) bool { return c.Pool().Find(p.Upstream) == nil }))
 	now, err := c.Endpoint.Router.Bindings.Move(ctx, c.At.Key, standing, next)
 	switch {
 	case err == nil:
@@ -126,14 +134,14 @@ func recall(ctx context.Context, c Case) (*handshake, error) {
 
 // reopen opens the session on an upstream that is fit for new work. It goes on to
 // another one only while nothing was sent.
-func reopen(ctx context.Context, c Case, lost *routing.Upstream, alive bool, kept *handshake) (*session.Session, Outcome, error) {
+func reopen(ctx context.Context, c Case, lost *routing.Upstream, why loss, kept *handshake) (*session.Session, Outcome, error) {
 	opener := session.For(c.Way)
-	tried, work := []*routing.Upstream{lost}, c.Work("")
+	tried, work, back := []*routing.Upstream{lost}, c.Work(""), why == denied
 	work.Era = mcp.EraLegacy
 	for {
 		lease, err := c.Pool().Pick(work, tried)
-		if err != nil && alive {
-			lease, err, alive = c.Pool().Own(lost), nil, false
+		if err != nil && back {
+			lease, err, back = c.Pool().Own(lost), nil, false
 		}
 		if err != nil {
 			return nil, Nowhere, err

@@ -57,7 +57,7 @@ func MayBeBehind(c *inbound.Call, at *routing.Decision) bool {
 func (m *Mover) Leaving(c Case, u *routing.Upstream) Verdict {
 	c.leaves = true
 	c.read()
-	v := m.elsewhere(c, u, false)
+	v := m.elsewhere(c, u, unreachable)
 	if v.Step == Refuse {
 		return Verdict{Later: v.Later}
 	}
@@ -81,7 +81,7 @@ func (m *Mover) Lost(ctx context.Context, c Case, u *routing.Upstream) Verdict {
 		defer cancel()
 		Forget(ctx, c.Endpoint, c.At.Key) // nobody is to open it anew
 	}
-	v := m.elsewhere(c, u, false)
+	v := m.elsewhere(c, u, unreachable)
 	if v.waits {
 		return refuse(fault.OwnerSilent) // its client is not to begin anew
 	}

@@ -69,7 +69,7 @@ func (s *StaleCache) shrink() {
 }
 
 // forget is for whoever has the lock.
-func (s *StaleCache) forget(at recent.Place) {
+func (s *StaleCache) forget(at recent.Slot) {
 	s.bytes -= s.tasks.At(at).size()
 	s.tasks.Remove(at)
 }
@@ -128,7 +128,7 @@ func (s *StaleCache) Drop(c *inbound.Call, task *sticky.Key) {
 
 // begin returns where a task is kept, or is to be, and how much that is now. The caller has the lock, and calls end once it has
 // put down what there is to keep.
-func (s *StaleCache) begin(key *staleKey, hash uint32, now time.Time) (at recent.Place, size int) {
+func (s *StaleCache) begin(key *staleKey, hash uint32, now time.Time) (at recent.Slot, size int) {
 	at = s.find(key, hash)
 	when, known := s.moment(now), at != 0
 	if known {
@@ -147,7 +147,7 @@ func (s *StaleCache) begin(key *staleKey, hash uint32, now time.Time) (at recent
 
 // use has the task at a place be forgotten after those that were last told of in an earlier one of spans of usedWithin: a task that
 // grows takes the room of others that nobody asks for, and what is polled all the time does not touch its neighbours.
-func (s *StaleCache) use(at recent.Place, now moment) {
+func (s *StaleCache) use(at recent.Slot, now moment) {
 	if s.tasks.At(at).at/usedWithin != now/usedWithin {
 		s.tasks.ToFront(at)
 	}
@@ -158,7 +158,7 @@ const usedWithin = 8 * time.Second
 func (s *StaleCache) moment(t time.Time) moment { return t.Sub(s.made) }
 
 // end keeps what was put down, if it is something, and not too much. before is how much it was.
-func (s *StaleCache) end(at recent.Place, before int) {
+func (s *StaleCache) end(at recent.Slot, before int) {
 	t := s.tasks.At(at)
 	s.bytes += t.size() - before
 	if held := t.held(); held == 0 || held > s.entry {
@@ -172,7 +172,7 @@ func (s *StaleCache) end(at recent.Place, before int) {
 }
 
 // find returns where the task is kept that key names. The caller has the lock.
-func (s *StaleCache) find(key *staleKey, hash uint32) recent.Place {
+func (s *StaleCache) find(key *staleKey, hash uint32) recent.Slot {
 	return s.tasks.Find(hash, func(t *staleTask) bool { return t.is(key) })
 }
 

@@ -63,11 +63,11 @@ func (w *resultWait) isAtHome() bool {
 	if err != nil {
 		return true // answers find their way as ever, once they can
 	}
-	return w.isAt(sticky.Place{Upstream: binding.Upstream, Alias: binding.Alias}) || slices.ContainsFunc(binding.Formers(), w.isAt)
+	return w.isAt(sticky.Location{Upstream: binding.Upstream, Alias: binding.Alias}) || slices.ContainsFunc(binding.Formers(), w.isAt)
 }
 
 // isAt reports whether the task's call is in the session at that place, and has the request bear its alias.
-func (w *resultWait) isAt(place sticky.Place) bool {
+func (w *resultWait) isAt(place sticky.Location) bool {
 	if place.Upstream != w.task.Upstream {
 		return false
 	}

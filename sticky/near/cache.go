@@ -24,7 +24,7 @@ func New(size int) *Cache {
 }
 
 // find returns where the binding of key stands. The caller has the lock.
-func (c *Cache) find(key *binding.Key, hash uint32) recent.Place {
+func (c *Cache) find(key *binding.Key, hash uint32) recent.Slot {
 	return c.cache.Find(hash, func(b *bound) bool { return b.is(key) })
 }
 

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"berth/internal/h1/head"
+	"berth/internal/sockets"
 	"berth/internal/wire"
 )
 
@@ -47,7 +48,7 @@ func (c *conn) refuse(err error) {
 
 // linger waits until the client has closed the connection, or had the time to read its answer.
 func (c *conn) linger() {
-	if half, ok := c.net.(interface{ CloseWrite() error }); ok && half.CloseWrite() != nil {
+	if err := sockets.CloseWrite(c.net); err != nil && !errors.Is(err, errors.ErrUnsupported) {
 		return
 	}
 	until := time.Now().Add(lingering)

@@ -20,8 +20,8 @@ const (
 	answerTime = time.Second      // how long a POST may take whose session's stream has ended
 )
 
-// line is the stream of a session, and where its messages go. It implements legacyface.Line.
-type line struct {
+// conn is the stream of a session, and where its messages go. It implements legacyface.Conn.
+type conn struct {
 	client   exchange.Sender
 	opening  *exchange.Request // the GET
 	endpoint *url.URL          // where messages are POSTed to
@@ -39,7 +39,7 @@ type line struct {
 }
 
 // await waits for the endpoint. The answer is a refusal to the request with this id.
-func (l *line) await(ctx context.Context, until time.Time, id []byte) (*wire.Response, error) {
+func (l *conn) await(ctx context.Context, until time.Time, id []byte) (*wire.Response, error) {
 	timer := time.NewTimer(time.Until(until))
 	defer timer.Stop()
 	select {
@@ -60,7 +60,7 @@ func (l *line) await(ctx context.Context, until time.Time, id []byte) (*wire.Res
 }
 
 // listen hands on what the stream says, to its end.
-func (l *line) listen(stream *wire.Response) {
+func (l *conn) listen(stream *wire.Response) {
 	defer close(l.ended)
 	defer stream.Body.Close()
 	events := sse.NewReader(stream.Body, maxMessage)
@@ -91,7 +91,7 @@ func (l *line) listen(stream *wire.Response) {
 
 // hearAnswers waits a little for the answers to what is being said as the stream ends: a server that
 // refuses a message, because it does not know the session any more, has not executed it.
-func (l *line) hearAnswers() {
+func (l *conn) hearAnswers() {
 	l.mu.Lock()
 	if l.saying == 0 {
 		l.mu.Unlock()
@@ -108,14 +108,14 @@ func (l *line) hearAnswers() {
 }
 
 // begin notes a POST that is to be answered.
-func (l *line) begin() {
+func (l *conn) begin() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.saying++
 }
 
 // finish notes its answer, or its failure.
-func (l *line) finish() {
+func (l *conn) finish() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.saying--; l.saying == 0 && l.answered != nil {
@@ -126,8 +126,8 @@ func (l *line) finish() {
 
 var tooLarge = legacyface.LostBecause(mcp.ReasonEventTooLarge, "the server has sent a message that is too large")
 
-// Say implements legacyface.Line.
-func (l *line) Say(ctx context.Context, request *exchange.Request, message []byte, wait time.Duration) (*wire.Response, error) {
+// Say implements legacyface.Conn.
+func (l *conn) Say(ctx context.Context, request *exchange.Request, message []byte, wait time.Duration) (*wire.Response, error) {
 	if request == nil {
 		request = l.opening
 	}
@@ -153,7 +153,7 @@ func (l *line) Say(ctx context.Context, request *exchange.Request, message []byt
 }
 
 // hear hears what the answer to a message says: mostly nothing.
-func (l *line) hear(response *wire.Response) error {
+func (l *conn) hear(response *wire.Response) error {
 	said := response.Body // the rest of the answer is not there any more when its time is over
 	defer said.Close()
 	shape := exchange.ShapeOf(response)
@@ -182,8 +182,8 @@ func (l *line) hear(response *wire.Response) error {
 	}
 }
 
-// Close implements legacyface.Line.
-func (l *line) Close() { l.cancel(nil) }
+// Close implements legacyface.Conn.
+func (l *conn) Close() { l.cancel(nil) }
 
 // body ends an exchange with its answer.
 type body struct {
