@@ -252,7 +252,7 @@ func TestRefusedDeletionForgetsNothing(t *testing.T) {
 func TestCancellationOfAClientsTaskReachesItsOwner(t *testing.T) {
 	f := newDraftRig(t, rigOptions{})
 	go f.client.Do(f.legacyRequest(t.Context(), "", "tools/call", slowCompute(3600)+draftMeta("mine")))
-	f.eventually("the task is bound", func() bool { return f.owner("mine") == "a" && f.servers[0].Calls("tools/call") == 1 })
+	f.eventually("the task is bound, and made", func() bool { return f.owner("mine") == "a" && f.servers[0].Executions() == 1 })
 	f.pool.Upstreams()[0].Draining = true // no unbound work
 	cancel := `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1,"_meta":{"modelcontextprotocol.io/related-task":{"taskId":"mine"}}}}`
 	f.do(f.request(t.Context(), http.MethodPost, cancel, legacyHeader("")...))

@@ -18,6 +18,7 @@ type binder struct {
 	records    *records
 	rolls      *rolls
 	handshakes handshakes
+	forgotten  *forgotten
 	metrics    *metrics
 	log        *slog.Logger
 }
@@ -105,6 +106,7 @@ func (b *binder) make(ctx context.Context, m *making, handshake string) (err err
 // settle takes in what became of e's write: away is why the store did not take it.
 func (b *binder) settle(ctx context.Context, e *entry, w *storage.Write, away error) (outcome string, err error) {
 	b.rolls.owing.revive(e.key)
+	b.forgotten.remove(e.key)
 	displaced := ""
 	if away == nil && !w.Done && e.displaces(w.Standing) {
 		w.Standing, w.Done, displaced, away = b.records.displace(ctx, e, w)

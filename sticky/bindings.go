@@ -105,7 +105,7 @@ func New(store *storage.Store, options Options) *Bindings {
 	b := &Bindings{
 		store: store, terms: terms, local: local, records: records, rolls: rolls, handshakes: handshakes,
 		finder:    finder{local: local, records: records},
-		binder:    binder{terms: terms, local: local, records: records, rolls: rolls, handshakes: handshakes, metrics: metrics, log: log},
+		binder:    binder{terms: terms, local: local, records: records, rolls: rolls, handshakes: handshakes, forgotten: forgotten, metrics: metrics, log: log},
 		rebinder:  rebinder{terms: terms, local: local, records: records, rolls: rolls, log: log},
 		refresher: refresher{terms: terms, local: local, records: records, rolls: rolls, metrics: metrics, updates: make(chan entry, maxUpdates), forgotten: forgotten},
 		writeBack: writeBack{local: local, records: records, rolls: rolls, handshakes: handshakes, forgotten: forgotten, metrics: metrics, log: log},

@@ -65,3 +65,31 @@ func TestForgottenIsBounded(t *testing.T) {
 		}
 	})
 }
+
+// What was unbound, and bound again since, is put back where the store loses it, as any other.
+func TestWhatIsBoundAgainIsPutBack(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store, err := storage.Open("memory:", storage.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer store.Close()
+		b := over(store, Options{Near: 10})
+		b.mustBind(t, task("7"), "a", time.Hour)
+		b.Unbind(t.Context(), task("7"))
+		time.Sleep(time.Second)
+		b.mustBind(t, task("7"), "a", time.Hour)
+		if err := store.Delete(t.Context(), task("7").Digest()); err != nil { // as by a flush
+			t.Fatal(err)
+		}
+		bound, ok := b.local.near.Get(task("7"))
+		if !ok {
+			t.Fatal("it is not known here")
+		}
+		b.Observe(task("7"), &bound, Seen{At: time.Now(), Status: "input_required"})
+		if err := b.refresher.apply(t.Context(), <-b.refresher.updates); err != nil {
+			t.Fatal(err)
+		}
+		over(store, Options{}).owns(t, "a", task("7"), SourceBound)
+	})
+}

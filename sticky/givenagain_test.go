@@ -106,3 +106,28 @@ func TestWhatIsBoundWhileADenialIsTakenInStays(t *testing.T) {
 		}
 	})
 }
+
+// What berth has found by asking since a call was routed stays when the call is denied, for the owner may have said so of what was given the
+// id again. It goes with the next denial.
+func TestWhatWasFoundByAskingGoesWithTheNextDenial(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := storagetest.OpenMemory(t)
+		one, two := over(store, Options{Near: 10}), over(store, Options{Near: 10})
+		one.mustBind(t, task("7"), "a", time.Hour)
+		routed := one.owns(t, "a", task("7"), SourceBound)
+		if err := store.Delete(t.Context(), task("7").Digest()); err != nil { // as by a flush
+			t.Fatal(err)
+		}
+		time.Sleep(time.Second)
+		if err := two.Bind(t.Context(), task("7"), asked("a"), 0); err != nil {
+			t.Fatal(err)
+		}
+		one.UnbindAs(t.Context(), task("7"), &routed)
+		found := two.owns(t, "a", task("7"), SourceBound)
+		two.UnbindAs(t.Context(), task("7"), &found)
+		for _, b := range []*berth{one, two} {
+			b.unknown(t, task("7"))
+			b.counts(t, "a", 0, 0)
+		}
+	})
+}

@@ -32,22 +32,39 @@ func First(ctx context.Context, s Source) (list []Instance, err error) {
 	return list, err
 }
 
-// poll asks again and again. What ask returns beside its answer is how long that holds.
+// answer is what a source says, and how long that holds.
+type answer struct {
+	instances []Instance
+	holds     time.Duration
+	err       error
+}
+
+// poll asks again and again. What ask returns beside its answer is how long that holds. It may heed no context, as a disk does: once ctx
+// ends it is not waited for.
 func poll(ctx context.Context, ask func(context.Context) ([]Instance, time.Duration, error), tell func([]Instance, error)) {
 	timer := time.NewTimer(0)
 	defer timer.Stop()
+	answers := make(chan answer, 1)
 	for {
 		select {
 		case <-ctx.Done():
 			return
 		case <-timer.C:
 		}
-		instances, holds, err := ask(ctx)
-		if ctx.Err() != nil {
+		go func() {
+			instances, holds, err := ask(ctx)
+			answers <- answer{instances, holds, err}
+		}()
+		select {
+		case <-ctx.Done():
 			return
+		case a := <-answers:
+			if ctx.Err() != nil {
+				return
+			}
+			tell(a.instances, a.err)
+			timer.Reset(a.holds)
 		}
-		tell(instances, err)
-		timer.Reset(holds)
 	}
 }
 

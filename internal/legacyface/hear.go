@@ -31,6 +31,8 @@ func (s *session) hear(message []byte) {
 	case s.over:
 	case err != nil:
 		s.garbled(a.ID)
+	case a.IsNobodys() && a.ErrorCode == mcp.CodeParse:
+		s.unread(message)
 	case a.Method == "":
 		s.respond(a.ID, message)
 	case a.HasID():
@@ -44,6 +46,16 @@ func (s *session) hear(message []byte) {
 func (s *session) respond(id, message []byte) {
 	if c := s.answered(id); c != nil {
 		s.finish(c, mcp.WithID(message, c.id), nil)
+	}
+}
+
+// unread ends the one call under way, which the server cannot read: of that it knows no id. Of several it could be any.
+func (s *session) unread(message []byte) {
+	if len(s.calls) != 1 {
+		return
+	}
+	for _, c := range s.calls {
+		s.finish(c, mcp.ErrorResponse(c.id, mcp.ErrorObject(message)), nil)
 	}
 }
 
@@ -105,11 +117,17 @@ func (s *session) notify(method string, message []byte) {
 	}
 }
 
-// progress is of a call, or of a task that one has left behind.
+// progress is of a call, or of a task that one has left behind. Some servers make a string of a number, or a number of a string: its client
+// knows the token as it gave it.
 func (s *session) progress(message []byte) {
 	p, _ := mcp.PeekProgress(message)
 	token := mcp.IDKey(p.Token)
 	c := s.last(func(c *call) bool { return c.token == token && c.stream != nil })
+	if bare := strings.Trim(token, `"`); c == nil && bare != "" {
+		if c = s.last(func(c *call) bool { return strings.Trim(c.token, `"`) == bare && c.stream != nil }); c != nil {
+			message = mcp.WithProgressToken(message, []byte(c.token))
+		}
+	}
 	if token == "" || c == nil {
 		s.standing.add(message)
 		return

@@ -160,6 +160,60 @@ func TestTheStandingStream(t *testing.T) {
 	})
 }
 
+// What a server says that it cannot read is the one call under way, and of several none. What else names no request may be about a notification.
+func TestAParseErrorEndsTheOneCallUnderWay(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newRig(t, Options{}).open()
+		for _, id := range []string{`"id":null,`, ``} {
+			call := eventsOf(t, c.post(request(`"a"`, "tools/call", "")))
+			c.line.hear(`{"jsonrpc":"2.0","id":null,"error":{"code":-32600,"message":"Invalid Request"}}`)
+			c.line.hear(`{"jsonrpc":"2.0",` + id + `"error":{"code":-32700,"message":"Parse error"}}`)
+			call.wants("", `{"jsonrpc":"2.0","id":"a","error":{"code":-32700,"message":"Parse error"}}`, "EOF")
+		}
+		c.line.heard()
+		one := eventsOf(t, c.post(request("1", "tools/call", `"n":1`)))
+		two := eventsOf(t, c.post(request("2", "tools/call", `"n":2`)))
+		said := c.line.heard()
+		c.line.hear(`{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"Parse error"}}`)
+		c.line.hear(result(idOf(t, said, `"n":1`), "x"))
+		c.line.hear(result(idOf(t, said, `"n":2`), "y"))
+		one.wants("", result("1", "x"), "EOF")
+		two.wants("", result("2", "y"), "EOF")
+	})
+}
+
+// Some servers make a string of a token, or a number.
+func TestProgressIsOfItsCallHoweverItsTokenIsTold(t *testing.T) {
+	for token, told := range map[string]string{`7`: `"7"`, `"7"`: `7`} {
+		synctest.Test(t, func(t *testing.T) {
+			c := newRig(t, Options{}).open()
+			progress := func(token, n string) string {
+				return `{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":` + token + `,"progress":` + n + `}}`
+			}
+			call := eventsOf(t, c.post(request("1", "tools/call", `"n":1,"_meta":{"progressToken":`+token+`}`)))
+			other := eventsOf(t, c.post(request("2", "tools/call", `"n":2,"_meta":{"progressToken":8}`)))
+			said := c.line.heard()
+			c.line.hear(progress(told, "1"))
+			c.line.hear(progress("8", "2"))
+			c.line.hear(progress(`""`, "3"))
+			c.line.hear(result(idOf(t, said, `"n":1`), "x"))
+			c.line.hear(result(idOf(t, said, `"n":2`), "y"))
+			call.wants("", progress(token, "1"), result("1", "x"), "EOF")
+			other.wants("", progress("8", "2"), result("2", "y"), "EOF")
+
+			number := eventsOf(t, c.post(request("3", "tools/call", `"n":3,"_meta":{"progressToken":7}`)))
+			text := eventsOf(t, c.post(request("4", "tools/call", `"n":4,"_meta":{"progressToken":"7"}`)))
+			said = c.line.heard()
+			c.line.hear(progress(`"7"`, "1"))
+			c.line.hear(progress("7", "2"))
+			c.line.hear(result(idOf(t, said, `"n":3`), "x"))
+			c.line.hear(result(idOf(t, said, `"n":4`), "y"))
+			number.wants("", progress("7", "2"), result("3", "x"), "EOF")
+			text.wants("", progress(`"7"`, "1"), result("4", "y"), "EOF")
+		})
+	}
+}
+
 // A server may answer 1 with "1" or 1.0, and tell the id of an answer that cannot be read last.
 func TestAnswersAreOfTheirCallHoweverTheyTellItsID(t *testing.T) {
 	for said, want := range map[string]string{

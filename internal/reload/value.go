@@ -104,16 +104,25 @@ func (v *Value[T]) Fault() (since time.Time, err error) {
 	return v.since, v.fault
 }
 
-// Run reads the files anew until ctx ends. It returns nil.
+// Run reads the files anew until ctx ends. It returns nil. A disk that does not answer then is not waited for.
 func (v *Value[T]) Run(ctx context.Context) error {
 	ticker := time.NewTicker(Every)
 	defer ticker.Stop()
+	read := make(chan struct{}, 1)
 	for {
 		select {
 		case <-ctx.Done():
 			return nil
 		case <-ticker.C:
+		}
+		go func() {
 			v.reload()
+			read <- struct{}{}
+		}()
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-read:
 		}
 	}
 }

@@ -2,6 +2,7 @@ package reload_test
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"log/slog"
 	"os"
@@ -150,4 +151,36 @@ func TestAByteOrderMarkIsNotRead(t *testing.T) {
 	if err != nil || v.Get() != "a+b\ufeff" {
 		t.Errorf("read %q, %v", v.Get(), err)
 	}
+}
+
+// A disk that does not answer keeps nobody from going: a value that is not made stands for it.
+func TestAReadingThatHangsIsNotWaitedFor(t *testing.T) {
+	s := newSource(t, "one")
+	synctest.Test(t, func(t *testing.T) {
+		disk := make(chan struct{}, 1)
+		disk <- struct{}{}
+		v, err := reload.Open(reload.Options{Files: s.files}, func([][]byte) (string, error) {
+			<-disk
+			return "", nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		ctx, end := context.WithCancel(t.Context())
+		ended := make(chan error, 1)
+		go func() { ended <- v.Run(ctx) }()
+		s.write(0, "two")
+		settle()
+		end()
+		synctest.Wait()
+		select {
+		case err := <-ended:
+			if err != nil {
+				t.Error(err)
+			}
+		default:
+			t.Error("who reads is waited for")
+		}
+		close(disk)
+	})
 }

@@ -36,6 +36,20 @@ func (calls byNumber) asker(taskID string) (asker *call, ambiguous bool) {
 	return asker, false
 }
 
+// only is the one call of a client's; nil: there is none, or there are several.
+func (calls byNumber) only() (only *call) {
+	for _, c := range calls {
+		switch {
+		case c.session == nil:
+		case only != nil:
+			return nil
+		default:
+			only = c
+		}
+	}
+	return only
+}
+
 // waitSince is when the call began that has been in flight for the longest time; zero: none is.
 func (calls byNumber) waitSince() (first time.Time) {
 	for _, c := range calls {

@@ -69,11 +69,12 @@ func (p *peer) log(message []byte) {
 	}
 }
 
-// updated goes to the sessions that subscribed to the resource.
+// updated goes to the sessions that subscribed to the resource. One that has a process of its caller's to itself hears all that it says, as its client
+// would without berth: another session of the caller's may have subscribed elsewhere.
 func (p *peer) updated(message []byte) {
-	uri := mcp.Param(message, "uri")
+	uri, own := mcp.Param(message, "uri"), len(p.sessions) == 1 && p.server.options.Isolation != IsolateAll
 	for session := range p.sessions {
-		if session.hears(uri) {
+		if own || session.hears(uri) {
 			session.standing.add(message, false)
 		}
 	}

@@ -34,6 +34,20 @@ func TestUpdatesGoToThoseWhoSubscribed(t *testing.T) {
 	}
 }
 
+// A session with a process of its caller's to itself hears what that says of resources, subscribed or not; one in a process of all callers what it
+// subscribed to, for another's subscription may outlast its session.
+func TestASessionHearsItsOwnProcess(t *testing.T) {
+	for isolation, want := range map[Isolation]string{IsolateSession: "resources/updated", IsolatePrincipal: "resources/updated", IsolateAll: "list_changed"} {
+		r := newRig(t, "server", func(o *Options, _ *timing) { o.Isolation = isolation })
+		c := r.open("a")
+		standing := c.listen("")
+		c.call("touch", "file:///x")
+		if m := standing.message(); !strings.Contains(m, want) {
+			t.Errorf("%d: got %s, want %s", isolation, m, want)
+		}
+	}
+}
+
 // A subscription is the process's: ended for one session, it would end for all.
 func TestSubscriptionEndsWithTheLastWhoHasIt(t *testing.T) {
 	r := newRig(t, "server", shared)

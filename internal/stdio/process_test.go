@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"syscall"
@@ -270,19 +271,25 @@ echo '{"jsonrpc":"2.0","id":0,"result":{"protocolVersion":"2025-11-25","capabili
 
 // Also if the call was written before, and nothing has been since.
 func TestProcessThatClosesItsStdinIsEnded(t *testing.T) {
-	for name, waits := range map[string]string{"before the call": "", "behind it": "read line; read line;"} {
+	for name, waits := range map[string]string{"before the call is read": "", "behind it": "read line; read line;"} {
 		t.Run(name, func(t *testing.T) { callTheDeaf(t, waits) })
 	}
 }
 
+// callTheDeaf calls a process that waits for so much, and closes its stdin once the call is under way.
 func callTheDeaf(t *testing.T, waits string) {
+	underWay := filepath.Join(t.TempDir(), "under way")
 	deaf := `read line; echo '{"jsonrpc":"2.0","id":0,"result":{"protocolVersion":"2025-11-25","capabilities":{},"serverInfo":{"name":"s","version":"1"}}}'
-` + waits + ` exec 0<&-; exec sleep 1000`
+` + waits + ` until [ -e "$0" ]; do sleep 0.01; done; exec 0<&-; exec sleep 1000`
 	r := newRig(t, "server", func(o *Options, t *timing) {
-		o.Command = []string{"sh", "-c", deaf}
+		o.Command = []string{"sh", "-c", deaf, underWay}
 		t.ask = 10 * time.Millisecond
 	})
-	if got := r.open("").call("text", "x"); !strings.Contains(got, "it closed its stdin") {
+	answer := r.open("").begin("1", "text", "x")
+	if err := os.WriteFile(underWay, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if got := answer.text(); !strings.Contains(got, "it closed its stdin") {
 		t.Errorf("got %q", got)
 	}
 }
@@ -301,6 +308,31 @@ func TestAnswersThatCannotBeReadEndTheirCalls(t *testing.T) {
 	}
 	if strings.Contains(r.log.String(), "secret") {
 		t.Error("a result is logged")
+	}
+}
+
+// What a server says that it cannot read is the one call that is in flight, and of several none. What else names no request may be about a notification.
+func TestAParseErrorEndsTheOneCallInFlight(t *testing.T) {
+	r := newRig(t, "server", func(o *Options, _ *timing) { o.Isolation = IsolateAll })
+	c := r.open("")
+	for _, id := range []string{`"id":null,`, ``} {
+		answer, _ := c.begin(`"a"`, "unread", id).next()
+		if !strings.Contains(answer, `"id":"a"`) || !strings.Contains(answer, `"error":{"code":-32700,"message":"Parse error"}`) {
+			t.Errorf("got %s", answer)
+		}
+	}
+	if got := c.call("invalid", ""); got != "one" {
+		t.Errorf("got %q", got)
+	}
+	other := r.open("")
+	other.begin("1", "hang", "")
+	c.begin("2", "unread", `"id":null,`)
+	if got := other.call("echo", "two"); got != "two" {
+		t.Errorf("got %q", got)
+	}
+	r.eventually("it is logged", func() bool { return strings.Contains(r.log.String(), "an error that names no request") })
+	if n := r.InFlight(); n != 2 {
+		t.Errorf("%d calls are in flight", n)
 	}
 }
 

@@ -136,8 +136,22 @@ func (p *peer) hear(from *process.Process, message []byte) {
 		p.notification(message, a.Method)
 	case a.HasID():
 		p.response(from, message, &a)
+	case a.IsNobodys():
+		p.nobodys(from, message, &a)
 	case p.odd.isNew("rubbish"):
 		from.Log.Warn("stdio process writes to stdout what is neither a request nor a response; it is dropped")
+	}
+}
+
+// nobodys takes an error that names no request. What the process could not read is the one call in flight, if there is one: of that it knows
+// no id. Whatever else it refuses may be a notification.
+func (p *peer) nobodys(from *process.Process, message []byte, a *mcp.Answer) {
+	if c := p.calls.only(); c != nil && a.ErrorCode == mcp.CodeParse {
+		p.finish(c, mcp.ErrorResponse(c.id, mcp.ErrorObject(message)))
+		return
+	}
+	if p.odd.isNew("nobodys") {
+		from.Log.Info("stdio process writes an error that names no request; it is dropped", "code", a.ErrorCode)
 	}
 }
 

@@ -134,6 +134,11 @@ func (f *fixture) call(m message) {
 		os.Stdout.Close()
 	case "unreadable":
 		f.say(`{"jsonrpc":"2.0","id":` + string(m.ID) + `,"result":{"content":[],"secret":NaN}}`)
+	case "unread": // as the server says that it cannot read what it was sent
+		f.say(`{"jsonrpc":"2.0",` + text + `"error":{"code":-32700,"message":"Parse error"}}`)
+	case "invalid":
+		f.say(`{"jsonrpc":"2.0","id":null,"error":{"code":-32600,"message":"Invalid Request"}}`)
+		f.text(m, "one")
 	case "fraction":
 		f.say(`{"jsonrpc":"2.0","id":` + string(m.ID) + `.0,"result":{"content":[{"type":"text","text":"one"}]}}`)
 	case "string":

@@ -79,7 +79,7 @@ func (l *Session) askingTask(ctx context.Context, out *exchange.Request) string 
 	case len(cores) > 1 && l.registry.settings().Isolation != ForAll:
 		ctx, cancel := context.WithTimeout(ctx, lookTime)
 		defer cancel()
-		cores = slices.DeleteFunc(cores, func(core string) bool { return l.hasEnded(ctx, out, core) })
+		cores = slices.DeleteFunc(cores, func(core string) bool { return hasEnded(ctx, l, out, core) })
 	}
 	if len(cores) != 1 {
 		return ""
@@ -94,7 +94,7 @@ const (
 )
 
 // hasEnded reports whether the server says that a task has ended.
-func (l *Session) hasEnded(ctx context.Context, out *exchange.Request, core string) bool {
+func hasEnded(ctx context.Context, l *Session, out *exchange.Request, core string) bool {
 	result, err := l.Ask(ctx, out, mcp.MethodGetTask, map[string]any{"taskId": core})
 	if err != nil {
 		return false
