@@ -264,7 +264,7 @@ func TestACallThatIsCutCountsUntilItIsMadeAgain(t *testing.T) {
 		berths := startBerths(t, 2, settings{}, newTool())
 		berths[0].line.lasts = true
 		time.Sleep(2 * testLease)
-		id := berths[0].hand(t, rule(func(r *Rule) { r.OnOrphan = OrphanRerun }), "call result/20s")
+		id := berths[0].hand(t, rule(func(r *Rule) { r.OnOrphan = task.OrphanRerun }), "call result/20s")
 		time.Sleep(2 * time.Second)
 		berths[0].mustState(t, id, Dispatched)
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)

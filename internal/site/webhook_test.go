@@ -13,6 +13,7 @@ import (
 	"berth/internal/storage/storagetest"
 	"berth/internal/webhook"
 	"berth/upgrade"
+	"berth/upgrade/task"
 )
 
 const (
@@ -72,7 +73,7 @@ func TestReceiversAreWiredWhole(t *testing.T) {
 		t.Errorf("got %+v, want %+v", got[0], want)
 	}
 	rules := upgradeRules(cfg)
-	if hooks := rules[1].Webhooks; len(hooks) != 1 || hooks[0].Name != "hooks.example.com" || !reflect.DeepEqual(hooks[0].Events, []upgrade.News{upgrade.NewsFailed}) {
+	if hooks := rules[1].Webhooks; len(hooks) != 1 || hooks[0].Name != "hooks.example.com" || !reflect.DeepEqual(hooks[0].Events, []upgrade.News{task.NewsFailed}) {
 		t.Errorf("got %+v", hooks)
 	}
 }
