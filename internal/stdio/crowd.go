@@ -46,7 +46,7 @@ func (s *Server) makePlace(caller string, now time.Time) <-chan struct{} {
 	for p := range s.peers {
 		greedy := whose(p.caller)
 		isTheirs := greedy != "" && greedy != whose(caller) && has[greedy] > max(s.options.MaxProcesses/2, 1)
-		if (isTheirs || p.load() == 0 && p.left.keepsOut()) && p.isUnused(awaited) && (unused == nil || usedLast(p).Before(usedLast(unused))) {
+		if (isTheirs || load(p) == 0 && p.left.keepsOut()) && p.isUnused(awaited) && (unused == nil || usedLast(p).Before(usedLast(unused))) {
 			unused = p
 		}
 	}

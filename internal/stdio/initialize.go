@@ -74,7 +74,7 @@ func (s *Server) choose(caller string, body []byte) (*peer, *mcp.Error) {
 	standing := s.peers.standing(share.key, time.Now())
 	keptOut := standing != nil && standing.left.keepsOut()
 	isFull := 2*s.peers.of(caller, share.key) >= s.options.MaxProcesses
-	if standing != nil && !standing.silent && (isFull || !keptOut && (!share.alone || standing.load() == 0)) {
+	if standing != nil && !standing.silent && (isFull || !keptOut && (!share.alone || load(standing) == 0)) {
 		return standing, nil
 	}
 	opening := mcp.WithID(body, []byte("0"))
@@ -99,7 +99,7 @@ func (s *Server) choose(caller string, body []byte) (*peer, *mcp.Error) {
 }
 
 // load is how many sessions the process has, or is to have in a moment.
-func (p *peer) load() int { return len(p.sessions) + p.opens }
+func load(p *peer) int { return len(p.sessions) + p.opens }
 
 // share says with whom a session shares its process.
 type share struct {

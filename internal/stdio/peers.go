@@ -12,7 +12,7 @@ func (all peers) standing(key string, now time.Time) (best *peer) {
 		return nil
 	}
 	for p := range all {
-		if p.key != key || p.stopping || p.over || p.isOld(now) || p.load() == 0 && p.left.keepsOut() {
+		if p.key != key || p.stopping || p.over || p.isOld(now) || load(p) == 0 && p.left.keepsOut() {
 			continue
 		}
 		if best == nil || isBetter(p, best) {
@@ -31,7 +31,7 @@ func isBetter(p, other *peer) bool {
 	case keptOut != other.left.keepsOut():
 		return !keptOut
 	}
-	return p.load() < other.load()
+	return load(p) < load(other)
 }
 
 // of counts the processes of a caller, and those with this key.
