@@ -29,18 +29,18 @@ func (r *Runner) SeekUpstreams(ctx context.Context) {
 // is sent.
 func (r *Runner) Part() { r.parts.Do(func() { close(r.leaves) }) }
 
-// leaves is what tells who sends a round of the call to part from it, as Part does; nil: nobody is told, since no other process could send the next,
+// partingOf is what tells who sends a round of the call to part from it, as Part does; nil: nobody is told, since no other process could send the next,
 // or it is sent here for want of one.
-func (h *Held) leaves() <-chan struct{} {
+func (r *Runner) partingOf(h *Held) <-chan struct{} {
 	select {
-	case <-h.r.leaves:
+	case <-r.leaves:
 		return nil
 	default:
 	}
-	if !h.isAuthorised(h.r.Pools.Get(h.record().Pool)) {
+	if !h.isAuthorised(r.Pools.Get(h.record().Pool)) {
 		return nil
 	}
-	return h.r.leaves
+	return r.leaves
 }
 
 // MayHandOver are the calls that another berth could go on with at once. It asks nobody.
