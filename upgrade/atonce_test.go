@@ -89,7 +89,7 @@ func writes(asked []string) []string {
 func TestCallThatMayWaitIsNotMadeDispatched(t *testing.T) {
 	for name, change := range map[string]func(r *Rule){
 		"it takes a place":  func(r *Rule) { r.Concurrency = 1 },
-		"it may run twice":  func(r *Rule) { r.OnOrphan = OrphanRerun },
+		"it may run twice":  func(r *Rule) { r.OnOrphan = task.OrphanRerun },
 		"it is handed over": nil,
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"berth/upgrade/ledger"
+	"berth/upgrade/task"
 )
 
 // startBehindClock starts berths whose clocks are not the store's.
@@ -39,7 +40,7 @@ func eachClock(t *testing.T, run func(t *testing.T, ahead time.Duration)) {
 func TestClocksOfBerthsDoNotCount(t *testing.T) {
 	eachClock(t, func(t *testing.T, ahead time.Duration) {
 		berths := startBehindClock(t, 3, ahead, newTool())
-		again := rule(func(r *Rule) { r.TTL, r.OnOrphan = 5*time.Minute, OrphanRerun })
+		again := rule(func(r *Rule) { r.TTL, r.OnOrphan = 5*time.Minute, task.OrphanRerun })
 		adopted := berths[0].hand(t, again, "adopted result/1m")
 		orphaned := berths[0].hand(t, rule(func(r *Rule) { r.TTL = 5 * time.Minute }), "orphaned result/1m")
 		asked := berths[1].hand(t, again, "asked ask:k result/1m")

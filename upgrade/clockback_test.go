@@ -4,6 +4,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"berth/upgrade/task"
 )
 
 // silent is when the tasks of a dead holder have been seen to whose lease stands: it is ended a beat after its life, and that is seen
@@ -20,7 +22,7 @@ func TestADeadHolderIsFoundThoughTheStoresClockWentBack(t *testing.T) {
 		}
 		time.Sleep(2 * testLease)
 		lost := berths[0].hand(t, rule(nil), "lost hang")
-		again := berths[0].hand(t, rule(func(r *Rule) { r.OnOrphan = OrphanRerun }), "again result/2s")
+		again := berths[0].hand(t, rule(func(r *Rule) { r.OnOrphan = task.OrphanRerun }), "again result/2s")
 		kept := berths[1].hand(t, rule(nil), "kept hang")
 		synctest.Wait()
 		berths[0].kill()

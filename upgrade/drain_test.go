@@ -127,7 +127,7 @@ func TestDrainLeavesWhatMayRunTwiceToOthers(t *testing.T) {
 		b, other := berths[0], berths[1]
 		b.line.lasts = true
 		time.Sleep(2 * testLease) // until what the store does not know is unknown
-		again := rule(func(r *Rule) { r.OnOrphan = OrphanRerun })
+		again := rule(func(r *Rule) { r.OnOrphan = task.OrphanRerun })
 		twice := b.hand(t, again, "twice result/30s")
 		once := b.hand(t, rule(nil), "once result/30s")
 		h, err := b.Maker.Create(t.Context(), creation(again, "waits result/30s"))

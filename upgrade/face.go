@@ -33,13 +33,12 @@ type (
 	Refusal     = task.Refusal
 	IDs         = task.IDs
 
-	Destination   = transport.Destination
-	Transport     = transport.Transport
-	Exchange      = transport.Exchange
-	Message       = transport.Message
-	Held          = runner.Held
-	Round         = metrics.Round
-	WaitingClient = runner.WaitingClient
+	Destination = transport.Destination
+	Transport   = transport.Transport
+	Exchange    = transport.Exchange
+	Message     = transport.Message
+	Held        = runner.Held
+	Round       = metrics.Round
 
 	CredentialsError = transport.CredentialsError
 
@@ -53,25 +52,17 @@ type (
 	Watcher  = ledger.Watcher
 )
 
-// The same of policies, states, news and ids.
+// The same of policies, states and ids.
 const (
-	OrphanFail  = task.OrphanFail
-	OrphanRerun = task.OrphanRerun
 	StoreSync   = task.StoreSync
 	StoreRefuse = task.StoreRefuse
 
 	Queued        = task.Queued
-	Accepted      = task.Accepted
 	Dispatched    = task.Dispatched
 	InputRequired = task.InputRequired
 	Completed     = task.Completed
 	Failed        = task.Failed
 	Cancelled     = task.Cancelled
-
-	NewsCompleted = task.NewsCompleted
-	NewsFailed    = task.NewsFailed
-	NewsCancelled = task.NewsCancelled
-	NewsAsked     = task.NewsAsked
 
 	IDLength = task.IDLength
 )

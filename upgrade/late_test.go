@@ -14,6 +14,7 @@ import (
 
 	"berth/internal/storage"
 	"berth/upgrade/ledger"
+	"berth/upgrade/task"
 
 	sdkmetric "go.opentelemetry.io/otel/sdk/metric"
 )
@@ -47,6 +48,7 @@ func TestLateRepliesOrphanNothing(t *testing.T) {
 						t.Errorf("%s ran %d times", call, n)
 					}
 				}
+				time.Sleep(defaultLease) // what the gauges have read anew ends
 			})
 		})
 	}
@@ -96,7 +98,7 @@ func TestTaskThatIsBeingForgottenIsNoOrphan(t *testing.T) {
 		up := newTool()
 		b := startBerths(t, 1, settings{shared: true}, up)[0]
 		time.Sleep(testLease / 2)
-		id := b.hand(t, rule(func(r *Rule) { r.OnOrphan = OrphanRerun }), "call hang")
+		id := b.hand(t, rule(func(r *Rule) { r.OnOrphan = task.OrphanRerun }), "call hang")
 		synctest.Wait()
 		b.line.refuse(func(op, _ string) bool { return op == "delete" || op == "delist" })
 		b.runner.Calls.Get(id).Discard()

@@ -13,6 +13,7 @@ import (
 	"berth/internal/mcp"
 	"berth/internal/storage"
 	"berth/upgrade/ledger"
+	"berth/upgrade/task"
 
 	"pgregory.net/rapid"
 )
@@ -120,7 +121,7 @@ func (w *world) createOld(b *berth, n int) {
 	r := rule(func(r *Rule) {
 		r.TTL, r.Timeout = time.Hour, oldTimeout/time.Duration(max(w.pace, 1))
 		if n%4 == 0 {
-			r.OnOrphan = OrphanRerun
+			r.OnOrphan = task.OrphanRerun
 		}
 	})
 	c := creation(r, call+" "+oldLives[n%len(oldLives)])
@@ -130,7 +131,7 @@ func (w *world) createOld(b *berth, n int) {
 	if err != nil {
 		return
 	}
-	k := &known{id: h.Task().ID, call: call, rerun: r.OnOrphan == OrphanRerun, lost: flushes, session: s}
+	k := &known{id: h.Task().ID, call: call, rerun: r.OnOrphan == task.OrphanRerun, lost: flushes, session: s}
 	w.mu.Lock()
 	k.late = s.ended
 	w.mu.Unlock()

@@ -171,7 +171,7 @@ func TestATaskTellsWhatBecameOfIt(t *testing.T) {
 		}
 
 		lost := berths[0].hand(t, rule(nil), "lost hang")
-		again := berths[0].hand(t, rule(func(r *Rule) { r.OnOrphan = OrphanRerun }), "again hang")
+		again := berths[0].hand(t, rule(func(r *Rule) { r.OnOrphan = task.OrphanRerun }), "again hang")
 		synctest.Wait()
 		berths[0].kill()
 		time.Sleep(graceful)
@@ -234,7 +234,7 @@ func TestAFailedCallIsMadeAgainOnceByAnOrder(t *testing.T) {
 		up := newTool()
 		berths := startBerths(t, 2, settings{}, up)
 		time.Sleep(time.Second)
-		twice := func(r *Rule) { r.OnOrphan = OrphanRerun }
+		twice := func(r *Rule) { r.OnOrphan = task.OrphanRerun }
 		failed := berths[0].hand(t, rule(twice), "call error")
 		once := berths[0].hand(t, rule(nil), "once error")
 		runs := berths[0].hand(t, rule(twice), "runs hang")
@@ -275,7 +275,7 @@ func TestRerunThatCameToNothing(t *testing.T) {
 		up := newTool()
 		b := startBerths(t, 1, settings{}, up)[0]
 		time.Sleep(time.Second)
-		failed := b.hand(t, rule(func(r *Rule) { r.OnOrphan = OrphanRerun }), "call error")
+		failed := b.hand(t, rule(func(r *Rule) { r.OnOrphan = task.OrphanRerun }), "call error")
 		synctest.Wait()
 		e, err := b.Reader.records.read(t.Context(), failed)
 		if err != nil {

@@ -15,6 +15,7 @@ import (
 	"berth/internal/storage"
 	"berth/upgrade/ledger"
 	"berth/upgrade/places"
+	"berth/upgrade/task"
 )
 
 // graceful is when the tasks of a dead holder have been seen to, at the latest: its lease
@@ -27,7 +28,7 @@ func TestSentCallOfADeadHolder(t *testing.T) {
 	for name, c := range map[string]struct {
 		policy OrphanPolicy
 		runs   int
-	}{"fail": {OrphanFail, 1}, "rerun": {OrphanRerun, 2}} {
+	}{"fail": {task.OrphanFail, 1}, "rerun": {task.OrphanRerun, 2}} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				up := newTool()
@@ -41,7 +42,7 @@ func TestSentCallOfADeadHolder(t *testing.T) {
 				if n := up.times("call", 0); n != c.runs {
 					t.Errorf("ran %d times", n)
 				}
-				if c.policy == OrphanRerun {
+				if c.policy == task.OrphanRerun {
 					berths[1].mustState(t, id, Dispatched)
 					return
 				}
@@ -343,7 +344,7 @@ func TestRecordThatFellBackIsPutRight(t *testing.T) {
 		if _, err := berths[0].ledger.Records.Create(t.Context(), before.Task, time.Hour); err != nil {
 			t.Fatal(err)
 		}
-		berths[1].mustState(t, id, Accepted)
+		berths[1].mustState(t, id, task.Accepted)
 		time.Sleep(6 * time.Second)
 		berths[1].mustState(t, id, Completed)
 		if up.times("call", 0) != 1 {

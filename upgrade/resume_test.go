@@ -9,6 +9,7 @@ import (
 	"berth/internal/mcp"
 	"berth/internal/seal"
 	"berth/upgrade/runner"
+	"berth/upgrade/task"
 )
 
 // A stream that breaks is resumed where it was, by its holder; the tool runs once.
@@ -211,7 +212,7 @@ func TestCallOfADeadHolderWithoutReplay(t *testing.T) {
 			old.replays = false
 			id := berths[0].handCore(t, rule(func(r *Rule) {
 				if rerun {
-					r.OnOrphan = OrphanRerun
+					r.OnOrphan = task.OrphanRerun
 				}
 			}), 0)
 			soon()

@@ -8,6 +8,7 @@ import (
 
 	"berth/internal/storage"
 	"berth/upgrade/ledger"
+	"berth/upgrade/task"
 )
 
 // Where the store dies with the process, a call is in it when somebody but its holder may need it: once its task waits for its
@@ -20,7 +21,7 @@ func TestCallIsStoredForWhoeverGoesOn(t *testing.T) {
 				defer store.Close()
 				b := startBerths(t, 1, settings{at: newCell(store)}, newTool())[0]
 				defer b.kill()
-				id := b.hand(t, rule(func(r *Rule) { r.OnOrphan = OrphanRerun }), says)
+				id := b.hand(t, rule(func(r *Rule) { r.OnOrphan = task.OrphanRerun }), says)
 				synctest.Wait()
 				_, err := storage.GetBlob(t.Context(), store, ledger.CallKey(id))
 				if stored != (err == nil) || err != nil && !errors.Is(err, storage.ErrNotFound) {

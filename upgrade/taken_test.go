@@ -16,7 +16,7 @@ func TestHolderThatCameBackTooLateEndsItsCall(t *testing.T) {
 		berths := startBerths(t, 2, settings{}, newTool())
 		a, b := berths[0], berths[1]
 		time.Sleep(time.Second + testLease/6)
-		id := a.hand(t, rule(func(r *Rule) { r.OnOrphan = OrphanRerun }), "call hang")
+		id := a.hand(t, rule(func(r *Rule) { r.OnOrphan = task.OrphanRerun }), "call hang")
 		synctest.Wait()
 		e, err := b.ledger.Records.Get(context.Background(), id)
 		if err != nil {
@@ -49,7 +49,7 @@ func TestBerthThatBeginsAfterAFlushTakesNobodyForDead(t *testing.T) {
 		time.Sleep(2*testLease + testLease/6)
 		a.line.refuse(func(op, key string) bool { return key == a.ledger.Lists.LeaseOf(a.Holder()) }) // it is late with its lease
 		s.at.Store(memory(t))
-		a.hand(t, rule(func(r *Rule) { r.OnOrphan = OrphanRerun }), "call hang")
+		a.hand(t, rule(func(r *Rule) { r.OnOrphan = task.OrphanRerun }), "call hang")
 		startBerths(t, 1, s, up)
 		time.Sleep(testLease * 5 / 6)
 		a.line.refuse(nil)

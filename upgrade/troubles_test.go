@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"berth/internal/trouble"
+	"berth/upgrade/task"
 
 	sdkmetric "go.opentelemetry.io/otel/sdk/metric"
 	"go.opentelemetry.io/otel/sdk/metric/metricdata"
@@ -17,7 +18,7 @@ func TestOrphansAreTroubles(t *testing.T) {
 	for policy, want := range map[OrphanPolicy]struct {
 		became string
 		lost   int
-	}{OrphanFail: {"failed", 1}, OrphanRerun: {"adopted", 0}} {
+	}{task.OrphanFail: {"failed", 1}, task.OrphanRerun: {"adopted", 0}} {
 		synctest.Test(t, func(t *testing.T) {
 			book := trouble.New(nil)
 			berths := startBerths(t, 2, settings{book: book}, newTool())

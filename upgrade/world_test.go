@@ -13,6 +13,7 @@ import (
 	"berth/internal/mcp/inquiry"
 	"berth/internal/realtest"
 	"berth/internal/storage"
+	"berth/upgrade/task"
 
 	"pgregory.net/rapid"
 )
@@ -347,7 +348,7 @@ func (w *world) create(b *berth, n int) {
 	r := rule(func(r *Rule) {
 		r.TTL, r.Timeout, r.LivePerPrincipal = time.Hour, 20*time.Second/time.Duration(max(w.pace, 1)), 100
 		if n%3 == 0 {
-			r.OnOrphan = OrphanRerun
+			r.OnOrphan = task.OrphanRerun
 		}
 		if n%2 == 0 {
 			r.Concurrency = 1
@@ -366,7 +367,7 @@ func (w *world) create(b *berth, n int) {
 	if err != nil {
 		return
 	}
-	k := &known{id: h.Task().ID, call: call, rerun: r.OnOrphan == OrphanRerun, lost: flushes}
+	k := &known{id: h.Task().ID, call: call, rerun: r.OnOrphan == task.OrphanRerun, lost: flushes}
 	h.Start(nil)
 	w.handOut(b, h, k)
 }

@@ -14,7 +14,7 @@ import (
 	"berth/internal/adminapi"
 	"berth/internal/api"
 	"berth/sticky"
-	"berth/upgrade"
+	"berth/upgrade/task"
 )
 
 // fill makes a task of each kind and state.
@@ -30,7 +30,7 @@ func fill(r *workRig) (ids map[string]string) {
 	time.Sleep(time.Second)
 	ids["waits"] = r.hand(r.rule, "bob", "hang")
 	any, twice := r.rule, r.rule
-	any.Concurrency, twice.Concurrency, twice.OnOrphan = 0, 0, upgrade.OrphanRerun
+	any.Concurrency, twice.Concurrency, twice.OnOrphan = 0, 0, task.OrphanRerun
 	time.Sleep(time.Second)
 	ids["failed"] = r.hand(any, "bob", "fail")
 	ids["rerunnable"] = r.hand(twice, "bob", "fail twice")

@@ -62,7 +62,7 @@ type reloader struct {
 	last    atomic.Pointer[attempt]
 	keys    atomic.Pointer[[]config.Key] // in use, with their origins
 
-	turn sync.Mutex // held while one is under way: for as long as the file's disk takes to answer
+	turn sync.Mutex // held while one is under way: for as long as the disks take to answer of the file, and of those that it names
 
 	mu     sync.Mutex // guards the fields below; held while what was read is taken over
 	closed bool       // berth drains
@@ -112,15 +112,13 @@ func (l *reloader) reload(ctx context.Context, by string) (change config.Change,
 	}
 	l.manager.Reloading()
 	seen := fileDigest(l.file)
-	next, source, err := l.load()
-	if err == nil {
-		if err = l.site.FetchKeys(ctx, next.Auth); err != nil {
-			err = l.faultsBy(err)
-		}
-	}
+	next, source, err := l.prepare(ctx)
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.closed {
+		if err == nil {
+			next.Drop()
+		}
 		return change, errDraining
 	}
 	l.seen = seen
@@ -131,9 +129,29 @@ func (l *reloader) reload(ctx context.Context, by string) (change config.Change,
 	return change, err
 }
 
+// prepare reads the configuration, and what it names.
+func (l *reloader) prepare(ctx context.Context) (*site.Prepared, *config.Source, error) {
+	cfg, source, err := l.load()
+	switch {
+	case err != nil:
+		return nil, nil, err
+	case l.isClosed():
+		return nil, nil, errDraining
+	}
+	err = l.site.FetchKeys(ctx, cfg.Auth)
+	var next *site.Prepared
+	if err == nil {
+		next, err = l.site.Prepare(cfg)
+	}
+	if err != nil {
+		return nil, nil, l.faultsBy(err)
+	}
+	return next, source, nil
+}
+
 // apply uses what was read. The caller has the lock.
-func (l *reloader) apply(ctx context.Context, next config.Config, source *config.Source) (config.Change, error) {
-	change, err := l.site.Follow(ctx, next)
+func (l *reloader) apply(ctx context.Context, next *site.Prepared, source *config.Source) (config.Change, error) {
+	change, err := next.Use(ctx)
 	if err != nil {
 		return config.Change{}, l.faultsBy(err)
 	}

@@ -7,6 +7,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"syscall"
 	"testing"
 	"testing/synctest"
 
@@ -38,6 +39,47 @@ func TestAReadingThatHangsIsNotWaitedFor(t *testing.T) {
 			t.Errorf("the reading: %v, want %v", err, errDraining)
 		}
 	})
+}
+
+// Nor does one that the file names.
+func TestAFileThatIsNamedAndHangsIsNotWaitedFor(t *testing.T) {
+	slow := filepath.Join(t.TempDir(), "slow")
+	if err := syscall.Mkfifo(slow, 0o600); err != nil {
+		t.Skip("there are no pipes with names:", err)
+	}
+	cfg := config.Default()
+	cfg.Store.URL = "memory:"
+	s := serving(t, cfg)
+	pool := config.DefaultPool()
+	pool.Authorization, pool.AuthorizationValueFile = config.AuthorizationReplace, slow
+	pool.Upstreams = []config.Upstream{{URL: "http://127.0.0.1:9/mcp"}}
+	next := cfg
+	next.Pools = []config.Pool{pool}
+	l := newReloader(reading{file: filepath.Join(t.TempDir(), "config.toml"), load: func() (config.Config, *config.Source, error) { return next, nil, nil }}, nil, s, nil)
+	told := make(chan error, 1)
+	go func() {
+		_, err := l.reload(t.Context(), "operator")
+		told <- err
+	}()
+	disk, err := os.OpenFile(slow, os.O_WRONLY, 0) // once it is read
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !l.mu.TryLock() {
+		t.Fatal("who goes waits for the disk")
+	}
+	l.closed = true
+	l.mu.Unlock()
+	if _, err := disk.WriteString("Bearer one"); err != nil {
+		t.Error(err)
+	}
+	disk.Close()
+	if err := <-told; !errors.Is(err, errDraining) {
+		t.Errorf("the reading: %v, want %v", err, errDraining)
+	}
+	if s.Generations() != 1 {
+		t.Error("what was read is in use")
+	}
 }
 
 // A start may take long, as one that waits for the berth before to let go of a file. What a watched file says since is taken over.

@@ -25,6 +25,8 @@ type part struct {
 
 // Parts are those in use, by their keys.
 type Parts struct {
+	making sync.Mutex // held while a part is made, for as long as a disk takes to answer: nobody else waits for that
+
 	mu      sync.Mutex // guards the fields below, and those of each part
 	all     map[string]*part
 	ctx     context.Context // of what runs; nil: nothing does yet
@@ -46,20 +48,36 @@ func New() *Parts {
 // Share takes the part with this key into use for whoever drops what is taken. Where there is none, make makes it;
 // what goes on in it begins when the parts do, or with the next [Parts.BeginNew].
 func Share[T any](ps *Parts, taken *[]string, key string, make func() (T, Life, error)) (T, error) {
-	ps.mu.Lock()
-	defer ps.mu.Unlock()
-	p := ps.all[key]
+	ps.making.Lock()
+	defer ps.making.Unlock()
+	p := ps.join(key)
 	if p == nil {
 		value, l, err := make()
 		if err != nil {
 			return value, err
 		}
-		p = &part{Life: l, value: value}
-		ps.all[key] = p
+		p = &part{Life: l, value: value, users: 1}
+		ps.add(key, p)
 	}
-	p.users++
 	*taken = append(*taken, key)
 	return p.value.(T), nil
+}
+
+// join counts a user more of a part; nil: there is none.
+func (ps *Parts) join(key string) *part {
+	ps.mu.Lock()
+	defer ps.mu.Unlock()
+	p := ps.all[key]
+	if p != nil {
+		p.users++
+	}
+	return p
+}
+
+func (ps *Parts) add(key string, p *part) {
+	ps.mu.Lock()
+	defer ps.mu.Unlock()
+	ps.all[key] = p
 }
 
 // Begin has the parts run that do not yet, from now on and in ctx.

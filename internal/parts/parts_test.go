@@ -71,3 +71,30 @@ func TestPartsOfWhoFailsAreDropped(t *testing.T) {
 		t.Errorf("left: %v", ps.all)
 	}
 }
+
+// A part that is read from a disk which does not answer keeps nobody from asking for the others, or from going.
+func TestNobodyWaitsForAPartThatIsBeingMade(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ps, disk := New(), make(chan struct{})
+		var one, two []string
+		if _, err := Share(ps, &one, "there", func() (int, Life, error) { return 1, Life{Here: func() int { return 7 }}, nil }); err != nil {
+			t.Fatal(err)
+		}
+		go Share(ps, &two, "slow", func() (int, Life, error) { <-disk; return 2, Life{}, nil })
+		synctest.Wait()
+		if !ps.mu.TryLock() {
+			t.Fatal("all wait for the disk")
+		}
+		ps.mu.Unlock()
+		if got := ps.Here(); got != 7 {
+			t.Errorf("%d calls are here, want 7", got)
+		}
+		ps.Drop(one)
+		close(disk)
+		synctest.Wait()
+		if len(two) != 1 {
+			t.Errorf("taken is %v, want the one that was made", two)
+		}
+		ps.Close()
+	})
+}

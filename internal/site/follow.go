@@ -12,9 +12,15 @@ import (
 	"berth/internal/reload"
 )
 
-// Follow makes a generation of what can be applied of next, and uses it. An error joins all that is wrong, each says of which key it
-// is, and leaves all as it was. It is called by one at a time.
-func (s *Site) Follow(ctx context.Context, next config.Config) (config.Change, error) {
+// Prepared is another configuration that a site can use.
+type Prepared struct {
+	generation *generation
+	change     config.Change
+}
+
+// Prepare makes a generation of what can be applied of next. It reads files, for as long as their disks take, and changes nothing. An
+// error joins all that is wrong, each says of which key it is. It is called by one at a time; what is prepared is used, or dropped.
+func (s *Site) Prepare(next config.Config) (*Prepared, error) {
 	now := s.Config()
 	badCerts := judgeCerts(now, next)
 	cfg, change := now.Follow(next)
@@ -23,23 +29,32 @@ func (s *Site) Follow(ctx context.Context, next config.Config) (config.Change, e
 		clashes = append(clashes, at(f.Key, errors.New(f.Message)))
 	}
 	if err := reload.Join(clashes...); err != nil {
-		return config.Change{}, err
+		return nil, err
 	}
 	g, err := s.newGeneration(cfg)
 	if err == nil && badCerts != nil {
 		g.drop()
 	}
 	if err := reload.Join(badCerts, err); err != nil {
-		return config.Change{}, err
-	}
-	if err := s.addTasks(ctx, g); err != nil {
-		g.drop()
-		return config.Change{}, at("upgrade", err)
+		return nil, err
 	}
 	change.Applied = append(change.Applied, g.renewedSecrets(s.now.Load())...)
 	change.Restart = withStale(change.Restart, s.secrets, cfg.StartSecrets())
-	s.use(g)
-	return change, nil
+	return &Prepared{g, change}, nil
+}
+
+// Drop lets go of what is not to be used.
+func (p *Prepared) Drop() { p.generation.drop() }
+
+// Use has it count, before another one is prepared. An error leaves all as it was.
+func (p *Prepared) Use(ctx context.Context) (config.Change, error) {
+	s := p.generation.site
+	if err := s.addTasks(ctx, p.generation); err != nil {
+		p.Drop()
+		return config.Change{}, at("upgrade", err)
+	}
+	s.use(p.generation)
+	return p.change, nil
 }
 
 // withStale adds to keys that need a restart those whose files hold other secrets now than at the start.

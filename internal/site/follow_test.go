@@ -1,6 +1,7 @@
 package site
 
 import (
+	"context"
 	"fmt"
 	"log/slog"
 	"os"
@@ -27,6 +28,15 @@ func begun(t *testing.T, cfg config.Config) *Site {
 	return s
 }
 
+// followNow has a configuration count at once.
+func followNow(ctx context.Context, s *Site, next config.Config) (config.Change, error) {
+	p, err := s.Prepare(next)
+	if err != nil {
+		return config.Change{}, err
+	}
+	return p.Use(ctx)
+}
+
 // A file that is read at the start alone is told of by its key as long as it holds another secret than then; blanks around it are none.
 func TestAReloadTellsThatASecretFileNeedsARestart(t *testing.T) {
 	dir := t.TempDir()
@@ -43,7 +53,7 @@ func TestAReloadTellsThatASecretFileNeedsARestart(t *testing.T) {
 	s := begun(t, cfg)
 	told := func(next config.Config, want ...string) {
 		t.Helper()
-		change, err := s.Follow(t.Context(), next)
+		change, err := followNow(t.Context(), s, next)
 		if err != nil || len(change.Applied) > 0 || fmt.Sprint(change.Restart) != fmt.Sprint(want) {
 			t.Errorf("told %v, %v, want %v to need a restart", change, err, want)
 		}

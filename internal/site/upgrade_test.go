@@ -12,6 +12,7 @@ import (
 	"berth/internal/realtest"
 	"berth/internal/storage"
 	"berth/upgrade"
+	"berth/upgrade/task"
 )
 
 // A term that is configured and not handed on would not hold, and nobody would notice.
@@ -50,7 +51,7 @@ func TestRulesAreWiredWhole(t *testing.T) {
 		name, field := rule.Type().Field(i).Name, rule.Field(i)
 		var got any
 		if hooks, ok := field.Interface().([]upgrade.Webhook); ok {
-			if got, want := hooks, []upgrade.Webhook{{Name: name, Events: []upgrade.News{upgrade.NewsFailed}}}; !reflect.DeepEqual(got, want) {
+			if got, want := hooks, []upgrade.Webhook{{Name: name, Events: []upgrade.News{task.NewsFailed}}}; !reflect.DeepEqual(got, want) {
 				t.Errorf("%s: got %v, want %v", name, got, want)
 			}
 			continue
@@ -78,7 +79,7 @@ func TestWhatARuleLeavesOpenIsFilledIn(t *testing.T) {
 	if got[0].OnStoreDown != upgrade.StoreRefuse || got[0].Timeout != time.Minute {
 		t.Errorf("required, a minute to live: got %+v", got[0])
 	}
-	if got[1].OnStoreDown != upgrade.StoreSync || got[1].Timeout != time.Hour || got[1].OnOrphan != upgrade.OrphanFail {
+	if got[1].OnStoreDown != upgrade.StoreSync || got[1].Timeout != time.Hour || got[1].OnOrphan != task.OrphanFail {
 		t.Errorf("defaults: got %+v", got[1])
 	}
 }

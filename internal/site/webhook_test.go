@@ -13,6 +13,7 @@ import (
 	"berth/internal/storage/storagetest"
 	"berth/internal/webhook"
 	"berth/upgrade"
+	"berth/upgrade/task"
 )
 
 const (
@@ -72,7 +73,7 @@ func TestReceiversAreWiredWhole(t *testing.T) {
 		t.Errorf("got %+v, want %+v", got[0], want)
 	}
 	rules := upgradeRules(cfg)
-	if hooks := rules[1].Webhooks; len(hooks) != 1 || hooks[0].Name != "hooks.example.com" || !reflect.DeepEqual(hooks[0].Events, []upgrade.News{upgrade.NewsFailed}) {
+	if hooks := rules[1].Webhooks; len(hooks) != 1 || hooks[0].Name != "hooks.example.com" || !reflect.DeepEqual(hooks[0].Events, []upgrade.News{task.NewsFailed}) {
 		t.Errorf("got %+v", hooks)
 	}
 }
@@ -110,7 +111,7 @@ func TestAReloadTellsOfOtherSecrets(t *testing.T) {
 		{secretText, ""}, {secretText + "\n" + otherSecret, "upgrade[0].webhook[0].secret_file"}, {otherSecret + "\n", "upgrade[0].webhook[0].secret_file"}, {otherSecret, ""},
 	} {
 		write(step.text)
-		change, err := s.Follow(t.Context(), cfg)
+		change, err := followNow(t.Context(), s, cfg)
 		if got := strings.Join(change.Applied, " "); err != nil || got != step.told || len(change.Restart) > 0 {
 			t.Errorf("told %q, %v, want %q", got, err, step.told)
 		}

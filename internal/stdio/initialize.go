@@ -72,7 +72,7 @@ func (s *Server) processFor(caller string, body []byte) (*peer, *mcp.Error) {
 func (s *Server) choose(caller string, body []byte) (*peer, *mcp.Error) {
 	share := s.options.shareOf(caller, body)
 	standing := s.peers.standing(share.key, time.Now())
-	if standing != nil && !standing.silent && (!share.asked || standing.load() == 0 || 2*s.peers.of(caller) >= s.options.MaxProcesses) {
+	if standing != nil && !standing.silent && (!share.asked || load(standing) == 0 || 2*s.peers.of(caller) >= s.options.MaxProcesses) {
 		return standing, nil
 	}
 	opening := mcp.WithID(body, []byte("0"))
@@ -97,7 +97,7 @@ func (s *Server) choose(caller string, body []byte) (*peer, *mcp.Error) {
 }
 
 // load is how many sessions the process has, or is to have in a moment.
-func (p *peer) load() int { return len(p.sessions) + p.opens }
+func load(p *peer) int { return len(p.sessions) + p.opens }
 
 // share says with whom a session shares its process.
 type share struct {

@@ -144,7 +144,7 @@ func (p *peer) stop(cause string) {
 		return
 	}
 	p.stopping = true
-	p.server.noSpare(p)
+	p.unlist()
 	for session := range p.sessions {
 		p.server.forgetSession(session)
 	}
@@ -154,17 +154,17 @@ func (p *peer) stop(cause string) {
 	}
 }
 
-// noSpare takes a process out of where new sessions look for one.
-func (s *Server) noSpare(p *peer) {
-	if s.spares[p.wished] == p {
-		delete(s.spares, p.wished)
+// unlist takes the process out of where new sessions look for one.
+func (p *peer) unlist() {
+	if p.server.spares[p.wished] == p {
+		delete(p.server.spares, p.wished)
 	}
 }
 
 // end notes that the process is gone, or was not started, and fails what was in flight.
 func (p *peer) end(failure *mcp.Error) {
 	p.over = true
-	p.server.noSpare(p)
+	p.unlist()
 	for session := range p.sessions {
 		p.server.forgetSession(session)
 	}

@@ -15,7 +15,7 @@ func (all peers) standing(key string, now time.Time) (best *peer) {
 		if p.key != key || p.stopping || p.over || p.isOld(now) {
 			continue
 		}
-		if best == nil || best.silent && !p.silent || best.silent == p.silent && p.load() < best.load() {
+		if best == nil || best.silent && !p.silent || best.silent == p.silent && load(p) < load(best) {
 			best = p
 		}
 	}

@@ -30,13 +30,13 @@ func (a *waiting) offer(ctx context.Context, o offer) (answered bool) {
 	return false
 }
 
-// Failed implements upgrade.WaitingClient.
+// Failed implements runner.WaitingClient.
 func (a *waiting) Failed(err error) bool { return a.offer(context.Background(), offer{err: err}) }
 
-// Waits implements upgrade.WaitingClient.
+// Waits implements runner.WaitingClient.
 func (a *waiting) Waits() { a.offer(context.Background(), offer{}) }
 
-// Send implements upgrade.WaitingClient.
+// Send implements runner.WaitingClient.
 func (a *waiting) Send(ctx context.Context, u *routing.Upstream, c *upgrade.Call, maxAnswer int64) (upgrade.Exchange, error) {
 	a.sent.Add(1)
 	response, err := outbound.To(a.endpoint).ExchangeHeld(ctx, u, c, wire.MethodPost, c.Headers())
