@@ -1,11 +1,13 @@
 package proxy
 
 import (
+	"berth/internal/mcp"
 	"berth/proxy/admission"
 	"berth/proxy/announce"
 	"berth/proxy/audit"
 	"berth/proxy/course"
 	"berth/proxy/draft"
+	"berth/proxy/failover"
 	"berth/proxy/inbound"
 	"berth/proxy/lingering"
 	"berth/proxy/polls"
@@ -78,12 +80,26 @@ func (x *request) serve() error {
 	if err := x.seat.Place(x.Call, x.p.keeper); err != nil {
 		return err
 	}
+	if err := x.mayOpen(); err != nil {
+		return err
+	}
 	if len(x.Charges) > 0 && !x.p.tasks.PutsOffCharge(x.Call) {
 		if err := x.p.gate.Charge(x.HTTP.Context(), x.Call); err != nil {
 			return err
 		}
 	}
 	return x.forward()
+}
+
+// mayOpen turns an initialize away whose caller keeps as much of sessions as one may.
+func (x *request) mayOpen() error {
+	if c := x.Single(); c == nil || c.Method != mcp.MethodInitialize {
+		return nil
+	}
+	if x.Endpoint.Router.Bindings.MakeRoom(x.HTTP.Context(), x.Caller, failover.RoomFor(x.Call)) {
+		return nil
+	}
+	return x.p.gate.TurnAwaySession()
 }
 
 // accept judges what the header says, before the body is read.
