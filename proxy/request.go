@@ -80,7 +80,7 @@ func (x *request) serve() error {
 	if err := x.seat.Place(x.Call, x.p.keeper); err != nil {
 		return err
 	}
-	if err := x.mayOpen(); err != nil {
+	if err := mayOpen(x.Call, x.p.gate); err != nil {
 		return err
 	}
 	if len(x.Charges) > 0 && !x.p.tasks.PutsOffCharge(x.Call) {
@@ -92,14 +92,14 @@ func (x *request) serve() error {
 }
 
 // mayOpen turns an initialize away whose caller keeps as much of sessions as one may.
-func (x *request) mayOpen() error {
-	if c := x.Single(); c == nil || c.Method != mcp.MethodInitialize {
+func mayOpen(c *inbound.Call, gate *admission.Gate) error {
+	if one := c.Single(); one == nil || one.Method != mcp.MethodInitialize {
 		return nil
 	}
-	if x.Endpoint.Router.Bindings.MakeRoom(x.HTTP.Context(), x.Caller, failover.RoomFor(x.Call)) {
+	if c.Endpoint.Router.Bindings.MakeRoom(c.HTTP.Context(), c.Caller, failover.RoomFor(c)) {
 		return nil
 	}
-	return x.p.gate.TurnAwaySession()
+	return gate.TurnAwaySession()
 }
 
 // accept judges what the header says, before the body is read.

@@ -1,6 +1,7 @@
 package proxy_test
 
 import (
+	"fmt"
 	"net/http"
 	"strings"
 	"testing"
@@ -45,5 +46,24 @@ func TestOneCallersSessionsKeepAShare(t *testing.T) {
 	}
 	if r := f.introduces(100, userHeader, "eve"); r.status != 200 {
 		t.Errorf("in the place of one that has ended: %v", r)
+	}
+}
+
+// A value for which its caller has no room is not kept: its calls are led as others are. What is kept stays.
+func TestOneCallersValuesKeepAShare(t *testing.T) {
+	f := together(t, rigOptions{principals: true})
+	f.bindings.SetPerCaller(4 << 10)
+	stays := func(caller, value string) bool {
+		return f.whoWith("Mcp-Param-Label", value, userHeader, caller) == f.whoWith("Mcp-Param-Label", value, userHeader, caller)
+	}
+	n := 0
+	for n < 20 && stays("eve", fmt.Sprint("cart ", n)) {
+		n++
+	}
+	if n < 2 || n > 5 {
+		t.Errorf("%d values of eve's are kept", n)
+	}
+	if !stays("eve", "cart 0") || !stays("alice", "hers") {
+		t.Error("one that was kept, or another caller's, is not")
 	}
 }

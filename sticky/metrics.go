@@ -49,7 +49,7 @@ func newMetrics(provider metric.MeterProvider) *metrics {
 	meter := series.Meter(provider, "berth/sticky")
 	// Creating an instrument fails on a malformed name only.
 	lookups, _ := meter.Int64Counter("berth.lookups", metric.WithDescription("Look-ups of bindings, by where they were found."))
-	bindings, _ := meter.Int64Counter("berth.bindings", metric.WithDescription("Bindings made; local: the store was away; collision: two upstreams gave out one id; no_room: not made, the caller keeps as much as it may."))
+	bindings, _ := meter.Int64Counter("berth.bindings", metric.WithDescription("Bindings made; local: the store was away; collision: two upstreams gave out one id."))
 	lost, _ := meter.Int64Counter("berth.bindings.refreshes_dropped", metric.WithDescription("Refreshes of bindings dropped because too many waited; the next answer tells anew."))
 	kinds := series.Of("kind", string(Task), string(Session), string(Claim), string(Affinity), string(Hint))
 	series.Begin(lookups, kinds, series.Of("source", string(SourceBound), string(SourceLRU), string(SourceStore), lookupUnknown, lookupUnavailable))
