@@ -130,6 +130,42 @@ func TestSessionIsRefreshedOnceAMinuteAtMost(t *testing.T) {
 	})
 }
 
+// A session that a berth has bound or used whose clock is ahead, or was, lives on by its use elsewhere, as do its handshake and its place
+// in its owner's list: the store forgets all of them after its own time.
+func TestAClockThatIsAheadEndsNoSessionInUse(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const idle, ahead = 10 * time.Minute, time.Hour
+		b := inMemory(t, Options{SessionIdle: idle, Near: 10})
+		if err := b.BindBeside(t.Context(), session("s"), Binding{Upstream: "a"}, 0, Beside{Handshake: "h"}); err != nil {
+			t.Fatal(err)
+		}
+		err := b.records.exchange(t.Context(), session("s"), idle, func(standing Binding) (Binding, error) {
+			standing.Expires, standing.Kept = standing.Expires.Add(ahead), standing.Kept.Add(ahead)
+			standing.Until += ahead.Milliseconds()
+			return standing, nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		b.local.near.Remove(session("s"))
+		for range 6 {
+			pass(idle / 2)
+			b.Touch(session("s"), b.owns(t, "a", session("s"), SourceBound))
+			synctest.Wait()
+		}
+		b.counts(t, "a", 0, 1)
+		if _, err := b.Handshake(t.Context(), session("s")); err != nil {
+			t.Errorf("its handshake: %v", err)
+		}
+		writes := b.version(t, session("s"))
+		b.Touch(session("s"), b.owns(t, "a", session("s"), SourceBound))
+		synctest.Wait()
+		if n := b.version(t, session("s")); n != writes {
+			t.Error("it is written with each use")
+		}
+	})
+}
+
 // A store that was flushed learns a session again from its use.
 func TestTouchBringsALostSessionBack(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -49,27 +49,33 @@ func (r *refresher) observe(key *Key, current *Binding, seen *Seen) *Binding {
 // touch is Touch.
 func (r *refresher) touch(key Key, current Binding) (Binding, bool) {
 	now, idle := time.Now(), r.terms.sessionIdle
-	due := now.Add(idle - min(touchEvery, idle/2))
-	if current.Expires.After(due) {
+	if isFresh(current.Expires.Sub(now), idle) {
 		return current, false
 	}
 	if latest, ok := r.local.near.Get(key); ok {
 		current = latest // a call routed at the same time may have been first
 	}
-	if current.Expires.After(due) {
+	if isFresh(current.Expires.Sub(now), idle) {
 		return current, false
 	}
 	current.Expires = now.Add(idle)
 	current.Kept = r.prolonged(key, current.Kept)
-	counts := countsAsBefore
-	if key.Kind.Counted() && current.Expires.UnixMilli() > current.Until {
-		current.Until, counts = r.terms.countedUntil(key.Kind, &current, 0, now), countsUntil
+	counts, until := countsAsBefore, r.terms.countedUntil(key.Kind, &current, 0, now)
+	if key.Kind.Counted() && (current.Expires.UnixMilli() > current.Until || current.Until > until+touchEvery.Milliseconds()) {
+		current.Until, counts = until, countsUntil
 		if current.Made == 0 {
 			current.Made = now.UnixMilli()
 		}
 	}
 	r.refresh(entry{key: key, binding: current, counts: counts})
 	return current, true
+}
+
+// isFresh reports whether what lives for idle after it was used, and has that left, was used a moment ago. More than that is left by a clock
+// alone that is ahead, or was.
+func isFresh(left, idle time.Duration) bool {
+	slack := min(touchEvery, idle/2)
+	return left > idle-slack && left <= idle+slack
 }
 
 // refresh lets this process know e at once and the store soon. It never blocks:
@@ -103,7 +109,8 @@ func (r *refresher) enqueue(e entry) bool {
 // returns until when it is kept.
 func (r *refresher) prolonged(session Key, kept time.Time) time.Time {
 	now := time.Now()
-	if kept.IsZero() || kept.Sub(now) > r.terms.sessionIdle+touchEvery {
+	left := kept.Sub(now)
+	if kept.IsZero() || left > r.terms.sessionIdle+touchEvery && left <= r.terms.handshake()+touchEvery {
 		return kept
 	}
 	if !r.enqueue(entry{key: session.Handshake()}) {

@@ -42,8 +42,7 @@ func (s *Steps) end(ctx context.Context, e ledger.Entry, op *task.Op, with *task
 	}
 	ctx, cancel := ledger.Bounded(context.WithoutCancel(ctx))
 	defer cancel()
-	state, _ := s.ledger.Records.State(ctx, e.Task) // it goes with the end
-	after, err := s.runner.Drop(ctx, e, op, with)
+	after, withdraw, err := s.drop(ctx, e, op, with)
 	err = ledger.Unavailable(err)
 	if errors.Is(err, storage.ErrUnavailable) {
 		s.ledger.Backlog.Add(func(ctx context.Context) error { return s.endLate(ctx, e, op, with) }) // it may be stored, and the holder not know of it
@@ -51,21 +50,29 @@ func (s *Steps) end(ctx context.Context, e ledger.Entry, op *task.Op, with *task
 	switch {
 	case err != nil:
 		return task.Task{}, err
-	case !after.Did(op.ID):
+	case withdraw == nil:
 		return *after, task.ErrTerminal
 	}
-	s.runner.Withdraw(ctx, e.Task, state, with)
+	withdraw()
 	return *after, nil
 }
 
 // endLate is end of a task whose client was told that nobody knows yet. Its upstream holds up nothing else that waits for the store.
 func (s *Steps) endLate(ctx context.Context, e ledger.Entry, op *task.Op, with *task.Envelope) error {
-	state, _ := s.ledger.Records.State(ctx, e.Task) // it goes with the end
-	after, err := s.runner.Drop(ctx, e, op, with)
-	if err == nil && after.Did(op.ID) {
-		go s.runner.Withdraw(ctx, e.Task, state, with)
+	_, withdraw, err := s.drop(ctx, e, op, with)
+	if withdraw != nil {
+		go withdraw()
 	}
 	return err
+}
+
+// drop takes the step that ends a task, and returns the task as it is then. withdraw tells its upstream; nil: the step was not taken.
+func (s *Steps) drop(ctx context.Context, e ledger.Entry, op *task.Op, with *task.Envelope) (after *task.Task, withdraw func(), err error) {
+	state, _ := s.ledger.Records.State(ctx, e.Task) // it goes with the end
+	if after, err = s.runner.Drop(ctx, e, op, with); err == nil && after.Did(op.ID) {
+		withdraw = func() { s.runner.Withdraw(ctx, e.Task, state, with) }
+	}
+	return after, withdraw, err
 }
 
 // Wants reports whether an upstream refuses what authorises a task's call that this berth holds, so that what its caller bears by now is

@@ -42,7 +42,7 @@ func TestCertificatesForTheNextStartAreJudged(t *testing.T) {
 	} {
 		next = now
 		next.TLS, next.Admin.TLS = c.tls, c.admin
-		if _, err := g.site.follow(t.Context(), next); len(reload.Each(err)) != 1 || KeyOf(reload.Each(err)[0]) != c.fault {
+		if _, err := followNow(t.Context(), g.site, next); len(reload.Each(err)) != 1 || KeyOf(reload.Each(err)[0]) != c.fault {
 			t.Errorf("%s: %v, want a fault of %s", name, err, c.fault)
 		}
 	}
@@ -53,7 +53,7 @@ func TestCertificatesForTheNextStartAreJudged(t *testing.T) {
 	pool.Upstreams = []config.Upstream{{Name: "a", URL: "http://127.0.0.1:1/mcp"}}
 	next.Pools = []config.Pool{pool}
 	var keys []string
-	_, err := g.site.follow(t.Context(), next)
+	_, err := followNow(t.Context(), g.site, next)
 	for _, one := range reload.Each(err) {
 		keys = append(keys, KeyOf(one))
 	}
@@ -83,7 +83,7 @@ func TestCallersAreNotToldApartByCertificatesBeforeThereIsTLS(t *testing.T) {
 	next := now
 	next.Auth.Principal = config.PrincipalCert
 	next.TLS = config.TLS{Cert: file("cert.pem", pair.Cert), Key: file("key.pem", pair.Key), ClientCA: file("ca.pem", authority.PEM())}
-	_, err := g.site.follow(t.Context(), next)
+	_, err := followNow(t.Context(), g.site, next)
 	if all := reload.Each(err); len(all) != 1 || KeyOf(all[0]) != "tls.client_ca" || !strings.Contains(all[0].Error(), "tls.cert") {
 		t.Errorf("got %v, want a fault of tls.client_ca that names tls.cert", err)
 	}

@@ -21,7 +21,7 @@ func (s *Site) Checks() []admin.Check {
 		pool := ep.Router.Pool
 		checks = append(checks, admin.Check{Name: "pool " + pool.Name(), Probe: func() (bool, string) { return poolAnswers(pool) }})
 	}
-	return slices.Concat(checks, now.discoverChecks(), s.tlsChecks(), now.authChecks())
+	return slices.Concat(checks, now.discoverChecks(), tlsChecks(s), now.authChecks())
 }
 
 func storeDegraded(store *storage.Store) string {

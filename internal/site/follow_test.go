@@ -28,13 +28,13 @@ func begun(t *testing.T, cfg config.Config) *Site {
 	return s
 }
 
-// follow has a configuration count at once.
-func (s *Site) follow(ctx context.Context, next config.Config) (config.Change, error) {
+// followNow has a configuration count at once.
+func followNow(ctx context.Context, s *Site, next config.Config) (config.Change, error) {
 	p, err := s.Prepare(next)
 	if err != nil {
 		return config.Change{}, err
 	}
-	return s.Use(ctx, p)
+	return p.Use(ctx)
 }
 
 // A file that is read at the start alone is told of by its key as long as it holds another secret than then; blanks around it are none.
@@ -53,7 +53,7 @@ func TestAReloadTellsThatASecretFileNeedsARestart(t *testing.T) {
 	s := begun(t, cfg)
 	told := func(next config.Config, want ...string) {
 		t.Helper()
-		change, err := s.follow(t.Context(), next)
+		change, err := followNow(t.Context(), s, next)
 		if err != nil || len(change.Applied) > 0 || fmt.Sprint(change.Restart) != fmt.Sprint(want) {
 			t.Errorf("told %v, %v, want %v to need a restart", change, err, want)
 		}

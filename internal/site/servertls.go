@@ -164,7 +164,7 @@ func (g *generation) lookAtTrusts(key string, pool config.Pool) (found []Finding
 }
 
 // tlsChecks: berth goes on with what it read before, so nothing here makes it useless.
-func (s *Site) tlsChecks() (checks []admin.Check) {
+func tlsChecks(s *Site) (checks []admin.Check) {
 	if s.certs != nil {
 		checks = append(checks, admin.Check{Name: "tls", Probe: func() (bool, string) { return true, s.certs.Fault() }})
 	}

@@ -142,7 +142,7 @@ func TestReadinessTellsOfTheUpstreamsTLS(t *testing.T) {
 		}
 		s.now.Store(g)
 		s.parts.Begin(t.Context())
-		check := s.tlsChecks()[0]
+		check := tlsChecks(s)[0]
 		if ok, detail := check.Probe(); !ok || detail != "" || check.Name != "tls of pool default" {
 			t.Errorf("got %s: %v, %q", check.Name, ok, detail)
 		}

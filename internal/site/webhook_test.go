@@ -111,7 +111,7 @@ func TestAReloadTellsOfOtherSecrets(t *testing.T) {
 		{secretText, ""}, {secretText + "\n" + otherSecret, "upgrade[0].webhook[0].secret_file"}, {otherSecret + "\n", "upgrade[0].webhook[0].secret_file"}, {otherSecret, ""},
 	} {
 		write(step.text)
-		change, err := s.follow(t.Context(), cfg)
+		change, err := followNow(t.Context(), s, cfg)
 		if got := strings.Join(change.Applied, " "); err != nil || got != step.told || len(change.Restart) > 0 {
 			t.Errorf("told %q, %v, want %q", got, err, step.told)
 		}

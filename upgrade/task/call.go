@@ -35,6 +35,9 @@ type Call struct {
 	// Until is when its task expires; zero: nobody says. Not kept: the record has it.
 	Until time.Time
 
+	// Leaves is as that of exchange.Request. Not kept.
+	Leaves <-chan struct{}
+
 	// Room is what of the answer may be in memory; nil: any of it.
 	Room *Room
 
