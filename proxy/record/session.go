@@ -10,6 +10,7 @@ import (
 	"berth/proxy/fault"
 	"berth/proxy/outbound"
 	"berth/routing"
+	"berth/routing/profile"
 	"berth/sticky"
 )
 
@@ -29,6 +30,15 @@ func (r *Recorder) Head(response *wire.Response) (ended bool) {
 		return true
 	}
 	return false
+}
+
+// NoteSessions notes whether an upstream, which has answered initialize, has handed out a session.
+func (r *Recorder) NoteSessions(u *routing.Upstream) {
+	if r.NewSession == "" {
+		u.NoteSessions(profile.SessionsNone)
+	} else {
+		u.NoteSessions(profile.SessionsDemanded)
+	}
 }
 
 // SessionEnd forgets the call's session, which has ended.
