@@ -88,6 +88,38 @@ func TestLeavingBerthHandsOverWhatCanBeResumed(t *testing.T) {
 	})
 }
 
+// A call that runs goes on at another berth where who sends it can have it do so: it ends its round with one that asks for nothing, and that is another
+// berth's to send. Nobody is told to where no other berth stands, or none could send it.
+func TestLeavingBerthHandsOverWhatCanBeSentAgain(t *testing.T) {
+	for name, tc := range map[string]struct {
+		berths int
+		moves  bool
+	}{"to another": {2, true}, "to nobody": {1, false}} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				up := newTool()
+				berths := startBerths(t, tc.berths, settings{}, up)
+				time.Sleep(2 * testLease)
+				id := berths[0].hand(t, rule(nil), "x leave/20s result/1s")
+				synctest.Wait()
+				berths[0].leave(t)
+				time.Sleep(2 * time.Second)
+				if held := berths[0].Held(); (held == 0) != tc.moves {
+					t.Errorf("the berth that leaves holds %d calls", held)
+				}
+				if runs := up.times("x", 1); (runs == 1) != tc.moves {
+					t.Errorf("the next round was sent %d times", runs)
+				}
+				time.Sleep(30 * time.Second)
+				berths[len(berths)-1].mustState(t, id, Completed)
+				if up.times("x", 0) != 1 || up.times("x", 1) != 1 {
+					t.Errorf("rounds: %v", up.all())
+				}
+			})
+		})
+	}
+}
+
 // A berth that does not know the upstream of a call, which has left its source or file, looks for it where berths write theirs down.
 func TestCallGoesOnAtABerthThatLooksForItsUpstream(t *testing.T) {
 	oldWorld(t, func(_ *testing.T, s *settings) { s.shared = true }, func(t *testing.T, berths []*berth, old *oldServer) {

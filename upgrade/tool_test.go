@@ -76,6 +76,7 @@ type execution struct {
 	closed   chan struct{}
 	once     sync.Once
 	bounded  bool
+	leaves   <-chan struct{}
 	excused  bool // its berth is not what it was, or was taken for dead: its place is another's
 }
 
@@ -83,7 +84,7 @@ func (t *tool) send(ctx context.Context, b *berth, u *routing.Upstream, c *Call)
 	if !b.line.stand() {
 		return nil, errDead
 	}
-	e := &execution{tool: t, b: b, ctx: ctx, upstream: u.Name, closed: make(chan struct{})}
+	e := &execution{tool: t, b: b, ctx: ctx, upstream: u.Name, closed: make(chan struct{}), leaves: c.Leaves}
 	if err := json.Unmarshal(c.Body, &e.request); err != nil {
 		return nil, err
 	}
@@ -189,8 +190,12 @@ func (e *execution) Next() (Message, error) {
 		close(over)
 		timer = over
 	}
+	if e.word != "leave" {
+		e.leaves = nil
+	}
 	select {
 	case <-timer:
+	case <-e.leaves:
 	case <-e.closed:
 		return Message{}, io.ErrClosedPipe
 	case <-e.ctx.Done():
@@ -224,7 +229,7 @@ func (e *execution) answer() ([]byte, error) {
 		return nil, io.EOF
 	case "error":
 		return fmt.Appendf(nil, `{"jsonrpc":"2.0","id":%s,"error":{"code":-32001,"message":"the tool says no"}}`, e.request.ID), nil
-	case "bare":
+	case "bare", "leave": // as soon as its berth would have it go on elsewhere
 		result = fmt.Sprintf(`{"resultType":"input_required","requestState":"%d"}`, e.stage+1)
 	case "ask":
 		var asked []string

@@ -151,7 +151,7 @@ func (l *reloader) prepare(ctx context.Context) (*site.Prepared, *config.Source,
 
 // apply uses what was read. The caller has the lock.
 func (l *reloader) apply(ctx context.Context, next *site.Prepared, source *config.Source) (config.Change, error) {
-	change, err := l.site.Use(ctx, next)
+	change, err := next.Use(ctx)
 	if err != nil {
 		return config.Change{}, l.faultsBy(err)
 	}

@@ -2,6 +2,7 @@ package config
 
 import (
 	"net"
+	"net/url"
 	"path"
 	"strings"
 
@@ -88,4 +89,6 @@ func (v *validator) kubernetes(key string, k Kubernetes) {
 func (v *validator) endpointPath(key, p string) {
 	v.faultIf(!strings.HasPrefix(p, "/") || !isVisible(p) || strings.ContainsAny(p, `?#\`) || strings.Contains(path.Clean(p), ".."),
 		key, `must begin with "/", without blanks, "?" or "#", got %s`, quote(p))
+	_, err := url.PathUnescape(p)
+	v.faultIf(err != nil, key, `must have two hexadecimal digits behind each "%%", got %s`, quote(p))
 }

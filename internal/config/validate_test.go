@@ -157,6 +157,7 @@ func TestValidateRefuses(t *testing.T) {
 		{"check", "pools[0].health.check", func(c *Config) { c.Pools[0].Health.Check = "ping" }},
 		{"check of no path", "pools[0].health.path", func(c *Config) { c.Pools[0].Health.Check = "http" }},
 		{"check of another host", "pools[0].health.path", func(c *Config) { c.Pools[0].Health.Check, c.Pools[0].Health.Path = "http", "//h/x" }},
+		{"path of no URL", "pools[0].discover.path", func(c *Config) { c.Pools[0].Discover.Path = "/a%zz" }},
 		{"path without its check", "pools[0].health.check", func(c *Config) { c.Pools[0].Health.Check, c.Pools[0].Health.Path = "discover", "/x" }},
 		{"check by path of a command", "pools[0].health.check", func(c *Config) {
 			c.Pools[0].Health.Check, c.Pools[0].Health.Path = "http", "/x"

@@ -38,12 +38,16 @@ func equal(a, b []Instance) bool { return slices.EqualFunc(a, b, Instance.equal)
 // URLTemplate is what all instances of a source share: where at its address the MCP endpoint is.
 type URLTemplate struct {
 	Scheme string // "http" or "https"
-	Path   string // of the endpoint
+	Path   string // of the endpoint, as a URL has it
 }
 
 // At returns the endpoint at a host and port.
 func (t URLTemplate) At(hostPort string) *url.URL {
-	return &url.URL{Scheme: t.Scheme, Host: hostPort, Path: t.Path}
+	at := &url.URL{Scheme: t.Scheme, Host: hostPort, Path: t.Path}
+	if path, err := url.ParseRequestURI(t.Path); err == nil {
+		at.Path, at.RawPath = path.Path, path.RawPath
+	}
+	return at
 }
 
 // maxName is the longest name of an instance, in bytes: names are labels of metrics.

@@ -2,6 +2,7 @@ package discover_test
 
 import (
 	"fmt"
+	"net/url"
 	"strings"
 	"testing"
 
@@ -92,4 +93,18 @@ func FuzzParse(f *testing.F) {
 			names[i.Name] = true
 		}
 	})
+}
+
+// A path is written as in a URL, and means the same.
+func TestAPathIsAsInAURL(t *testing.T) {
+	for _, path := range []string{"/mcp", "/", "/a%2Fb", "/a%20b", "//a", "/a;b", "/a:b"} {
+		whole := "http://10.0.0.1:80" + path
+		want, err := url.Parse(whole)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := (discover.URLTemplate{Scheme: "http", Path: path}).At("10.0.0.1:80"); *got != *want {
+			t.Errorf("%s: got %#v, want %#v", path, got, want)
+		}
+	}
 }

@@ -27,6 +27,10 @@ type Request struct {
 	// Renewal is what its caller bears by now, of a request that goes on for long; nil: the same.
 	Renewal Renewal
 
+	// Leaves is closed once whoever sends it would rather have another berth go on with its call: an answer may then be what leads there, and nothing
+	// else (2026-07-28, multi round-trip requests). nil: it never is.
+	Leaves <-chan struct{}
+
 	// Written is set by a Sender that returns an answer, and looks at the request no more: then that, its
 	// header and its body may be used again. Any other has them for good.
 	Written bool

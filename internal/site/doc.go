@@ -2,8 +2,8 @@
 // the configuration to the next, and ended. It knows no verb, flag, signal or file of the configuration: package command does.
 //
 // A [Site] outlives a reading of the configuration; what one reading makes is a generation, which does not change. [New] connects, and
-// asks nothing but the store; [Site.Begin] has it serve; [Site.Prepare] and [Site.Use] take over another
-// configuration, all or nothing.
+// asks nothing but the store; [Site.Begin] has it serve; [Site.Prepare] and [Prepared.Use] take over
+// another configuration, all or nothing.
 //
 // It promises that a request ends in the generation in which it began, that what fails while a generation is made changes nothing
 // that serves, and that what a generation alone uses ends with its last request. [Inspect] looks at what a configuration names by the

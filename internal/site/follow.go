@@ -46,8 +46,9 @@ func (s *Site) Prepare(next config.Config) (*Prepared, error) {
 // Drop lets go of what is not to be used.
 func (p *Prepared) Drop() { p.generation.drop() }
 
-// Use has a configuration count that was prepared since the last one. An error leaves all as it was.
-func (s *Site) Use(ctx context.Context, p *Prepared) (config.Change, error) {
+// Use has it count, before another one is prepared. An error leaves all as it was.
+func (p *Prepared) Use(ctx context.Context) (config.Change, error) {
+	s := p.generation.site
 	if err := s.addTasks(ctx, p.generation); err != nil {
 		p.Drop()
 		return config.Change{}, at("upgrade", err)

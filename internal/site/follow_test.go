@@ -34,7 +34,7 @@ func followNow(ctx context.Context, s *Site, next config.Config) (config.Change,
 	if err != nil {
 		return config.Change{}, err
 	}
-	return s.Use(ctx, p)
+	return p.Use(ctx)
 }
 
 // A file that is read at the start alone is told of by its key as long as it holds another secret than then; blanks around it are none.

@@ -18,7 +18,7 @@ import (
 
 // follow reads the answer to a call that was sent, and shows it as a modern server would.
 func (c *call) follow(ctx context.Context, l *sessions.Session, s *sent) (*wire.Response, error) {
-	r := &reading{c: c, l: l, id: s.id, flow: s.flow}
+	r := &reading{c: c, l: l, id: s.id, flow: s.flow, leaves: c.came.Leaves}
 	switch {
 	case s.ask != nil:
 		return c.show(ctx, r, s.ask)

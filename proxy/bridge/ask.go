@@ -66,6 +66,7 @@ func (r *reading) asked(ctx context.Context, it flow.Item) (step, error) {
 		default:
 			told = r.notice(told, &it)
 		}
+		r.took(&it)
 		event = it.Event
 		switch len(round) {
 		case 0:
@@ -125,7 +126,7 @@ func (r *reading) pause(ctx context.Context, round []rounds.Question, told [][]b
 	}
 	st := rounds.State{
 		Upstream: r.c.f.u.Name, Session: r.l.ID, Version: r.l.Version, Request: r.id, Event: event,
-		Asks: round, Seen: r.seen, Call: rounds.Digest(r.c.who.Out.Body, false), Means: rounds.Digest(r.c.who.Out.Body, true),
+		Call: rounds.Digest(r.c.who.Out.Body, false), Means: rounds.Digest(r.c.who.Out.Body, true),
 		Nonce: rand.Text(), By: r.c.f.b.name, Unsent: r.unsent, Tasked: r.c.tasked,
 		Tasks: r.l.TasksLive().Milliseconds(),
 	}
@@ -133,9 +134,11 @@ func (r *reading) pause(ctx context.Context, round []rounds.Question, told [][]b
 	case event == "":
 	case r.flow.IsReplayed(ctx):
 		st.Heard = r.l.StopListening() // whoever goes on hears the session's own stream as well
+		round = r.heard(ctx, round)
 	default:
 		st.Event, st.Else, st.Heard = "", event, r.l.LastHeard()
 	}
+	st.Asks, st.Seen = round, r.seen
 	body, err := r.c.asking(ctx, &st)
 	if err != nil {
 		return step{}, err
@@ -146,6 +149,21 @@ func (r *reading) pause(ctx context.Context, round []rounds.Question, told [][]b
 	r.asks = true
 	r.c.f.calls.Ask(r.h, &st, r.c.who.Out, r.l, r.flow)
 	return s, nil
+}
+
+// heard adds to a round what has come on the session's own stream, which is read no further here.
+func (r *reading) heard(ctx context.Context, round []rounds.Question) []rounds.Question {
+	for _, it := range r.flow.TakeInbox() {
+		switch a := &it.Answer; {
+		case a.Method == mcp.MethodCancelled:
+			round = r.c.f.b.metrics.questions.Withdrawn(round, mcp.CancelledID(it.Message))
+		case a.ID != nil:
+			if q, ok := r.open(ctx, it); ok {
+				round = append(round, q)
+			}
+		}
+	}
+	return round
 }
 
 // asking is the response that asks for what is open of a round.

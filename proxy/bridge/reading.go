@@ -36,6 +36,9 @@ type reading struct {
 
 	h     *held.Call // whose turn it has; nil: this is the first round
 	nonce string     // of the round whose answers it is about
+
+	event  string          // from which on another reading tells what this one has not taken; "": not known
+	leaves <-chan struct{} // as exchange.Request.Leaves; nil: the call stays where it is for now
 }
 
 // step is what an answer comes to next.
@@ -63,11 +66,17 @@ func (r *reading) next(ctx context.Context, impatient <-chan time.Time) (step, e
 				return *r.last, nil
 			case <-impatient:
 				return step{impatient: true}, nil
+			case <-r.leaves:
+				if s, err := r.depart(ctx); err != nil || !s.isNothing() {
+					return s, err
+				}
+				continue
 			case heard := <-r.flow.Inbox:
 				it = *heard
 			case it = <-r.flow.Items:
 			}
 		}
+		r.took(&it)
 		s, err := r.take(ctx, it)
 		if err != nil || !s.isNothing() {
 			return s, err
@@ -216,7 +225,7 @@ func (r *reading) abandon(why error) {
 // readOn is to read on behind the answers to a round. What the upstream asks on its session's own
 // stream reaches it from now on.
 func (c *call) readOn(h *held.Call, st *rounds.State) *reading {
-	r := &reading{c: c, l: h.Session, id: st.Request, seen: st.Seen, flow: h.Flow, h: h, nonce: st.Nonce}
+	r := &reading{c: c, l: h.Session, id: st.Request, seen: st.Seen, flow: h.Flow, h: h, nonce: st.Nonce, event: st.Event, leaves: c.came.Leaves}
 	if r.flow == nil {
 		r.flow = h.Session.Answer(c.who.Out, st.Request, asks(c.Method))
 		r.flow.Begin(st.Event) // what is asked elsewhere, before its answer is read on, can be resumed from there

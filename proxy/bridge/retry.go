@@ -67,7 +67,7 @@ func (c *call) retry(ctx context.Context) (*wire.Response, error) {
 	case err != nil:
 		h.Rest(r.flow, st.Asks)
 		return nil, err
-	case len(open) == len(st.Asks) && c.isMoot(ctx, h, st):
+	case len(open) > 0 && len(open) == len(st.Asks) && c.isMoot(ctx, h, st):
 	case len(open) > 0:
 		h.Rest(r.flow, open)
 		return c.askAgain(ctx, st, open)

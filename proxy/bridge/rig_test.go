@@ -141,6 +141,7 @@ type asking struct {
 	version  string // "": 2026-07-28
 	header   []string
 	by       *Bridge // "": the rig's
+	leaves   <-chan struct{}
 }
 
 func (a asking) request(target *url.URL) *exchange.Request {
@@ -169,7 +170,7 @@ func (a asking) request(target *url.URL) *exchange.Request {
 	for i := 0; i < len(a.header); i += 2 {
 		h.Set(a.header[i], a.header[i+1])
 	}
-	return &exchange.Request{Method: wire.MethodPost, URL: target, Header: h, Body: []byte(body), Caller: a.caller}
+	return &exchange.Request{Method: wire.MethodPost, URL: target, Header: h, Body: []byte(body), Caller: a.caller, Leaves: a.leaves, GoesOn: mcp.MayGoOn([]byte(body))}
 }
 
 // send sends a request whose answer is the caller's to close.

@@ -31,8 +31,9 @@ func (p *Peers) HandOver(ctx context.Context) {
 	tick := time.NewTicker(handOverEvery)
 	defer tick.Stop()
 	for untaken := 0; ; {
-		if some := p.runner.MayHandOver(); len(some)+untaken > 0 && p.hasOther(ctx) {
+		if some := p.runner.MayHandOver(); (len(some)+untaken > 0 || p.runner.Calls.Size() > 0) && p.hasOther(ctx) {
 			p.leaves.Store(true)
+			p.runner.Part()
 			p.runner.HandOver(ctx, some)
 			untaken = p.tellOfLeft(ctx) + len(some) // these may not have been let go of yet
 		}

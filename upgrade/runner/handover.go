@@ -25,6 +25,24 @@ func (r *Runner) SeekUpstreams(ctx context.Context) {
 	}
 }
 
+// Part has those answer that can have another berth go on with a call which runs: with a round that is due at once, which may be handed over before it
+// is sent.
+func (r *Runner) Part() { r.parts.Do(func() { close(r.leaves) }) }
+
+// partingOf is what tells who sends a round of the call to part from it, as Part does; nil: nobody is told, since no other process could send the next,
+// or it is sent here for want of one.
+func (r *Runner) partingOf(h *Held) <-chan struct{} {
+	select {
+	case <-r.leaves:
+		return nil
+	default:
+	}
+	if !h.isAuthorised(r.Pools.Get(h.record().Pool)) {
+		return nil
+	}
+	return r.leaves
+}
+
 // MayHandOver are the calls that another berth could go on with at once. It asks nobody.
 func (r *Runner) MayHandOver() (some []*Held) {
 	for _, h := range r.Calls.All() {

@@ -30,6 +30,9 @@ type Call struct {
 	// Renewal is what its caller bears by now; nil: the same. Not kept.
 	Renewal exchange.Renewal
 
+	// Leaves is as that of exchange.Request. Not kept.
+	Leaves <-chan struct{}
+
 	// Room is what of the answer may be in memory; nil: any of it.
 	Room *Room
 
