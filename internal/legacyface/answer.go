@@ -25,6 +25,9 @@ var (
 		Status: wire.StatusTooManyRequests, Code: mcp.CodeRateLimited, Message: "too many calls are under way in the session",
 		Reason: mcp.ReasonTooManyCalls, RetryAfter: 5 * time.Second, Outcome: mcp.NotExecuted,
 	}
+	errTooLong = &mcp.Error{
+		Code: mcp.CodeInternal, Message: "the server's answer is too large", Reason: mcp.ReasonAnswerTooLarge, Outcome: mcp.Executed,
+	}
 	errEnded = &mcp.Error{ // no 5xx, which would count against the server
 		Status: wire.StatusOK, Code: mcp.CodeInternal, Message: "the client has ended the session",
 		Reason: mcp.ReasonSessionLost, Outcome: mcp.Unknown,
