@@ -235,10 +235,10 @@ func TestAStreamThatEnds(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			s := newServer(t, httpsse.Options{})
 			session := s.open()
-			call, list := s.Do(wire.MethodPost, request("1", "tools/call"), session...), s.Later(request("2", "tools/list"), session...)
+			call, level := s.Do(wire.MethodPost, request("1", "tools/call"), session...), s.Later(request("2", "logging/setLevel"), session...)
 			s.posted()
 			s.last().say <- c.says
-			for _, response := range []*wire.Response{call, <-list} {
+			for _, response := range []*wire.Response{call, <-level} {
 				if got := exchangetest.ReadAll(t, response); !strings.Contains(got, `"code":-32603`) || !strings.Contains(got, c.reason) {
 					t.Errorf("%s: got %s", name, got)
 				}
@@ -249,6 +249,23 @@ func TestAStreamThatEnds(t *testing.T) {
 			s.open()
 		})
 	}
+}
+
+// What changes nothing fails with its session as with a connection that broke: who sends it may do so again.
+func TestAListFailsWithItsStreamAsUnanswered(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newServer(t, httpsse.Options{})
+		session := s.open()
+		s.takes = func(w http.ResponseWriter, _ *http.Request, _ string) bool {
+			w.WriteHeader(http.StatusAccepted)
+			s.last().say <- ""
+			return true
+		}
+		_, err := s.Send(t.Context(), wire.MethodPost, request("1", "tools/list"), 0, session...)
+		if failed, ok := errors.AsType[*exchange.SendError](err); !ok || !failed.Sent || failed.TimedOut {
+			t.Errorf("got %v", err)
+		}
+	})
 }
 
 // A call may meet the end of its session's stream. A server that refuses it has not executed it, whichever

@@ -1,6 +1,7 @@
 package legacyface
 
 import (
+	"errors"
 	"strings"
 	"time"
 
@@ -33,6 +34,9 @@ var (
 		Reason: mcp.ReasonSessionLost, Outcome: mcp.Unknown,
 	}
 )
+
+// errLost says that the session ended before a request had its answer that changes nothing.
+var errLost = errors.New("legacyface: the session has ended without an answer")
 
 // errVersion is how a legacy server refuses a modern request.
 func errVersion(version string) *mcp.Error {
