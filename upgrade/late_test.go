@@ -48,6 +48,7 @@ func TestLateRepliesOrphanNothing(t *testing.T) {
 						t.Errorf("%s ran %d times", call, n)
 					}
 				}
+				time.Sleep(defaultLease) // what the gauges have read anew ends
 			})
 		})
 	}

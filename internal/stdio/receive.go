@@ -39,6 +39,7 @@ func (p *peer) receive(from *process.Process, line []byte) {
 func (p *peer) misanswered(number int64, what, reason string) bool {
 	p.server.mu.Lock()
 	defer p.server.mu.Unlock()
+	p.left.answered(number)
 	c := p.calls[number]
 	if c == nil || c.session == nil {
 		return false
@@ -136,22 +137,15 @@ func (p *peer) hear(from *process.Process, message []byte) {
 		p.notification(message, a.Method)
 	case a.HasID():
 		p.response(from, message, &a)
-	case a.IsNobodys():
-		p.nobodys(from, message, &a)
+	case a.IsNobodys() && a.ErrorCode == mcp.CodeParse && p.calls.only() != nil: // of what it could not read it knows no id
+		c := p.calls.only()
+		p.finish(c, mcp.ErrorResponse(c.id, mcp.ErrorObject(message)))
+	case a.IsNobodys(): // it may be about a notification
+		if p.odd.isNew("nobodys") {
+			from.Log.Info("stdio process writes an error that names no request; it is dropped", "code", a.ErrorCode)
+		}
 	case p.odd.isNew("rubbish"):
 		from.Log.Warn("stdio process writes to stdout what is neither a request nor a response; it is dropped")
-	}
-}
-
-// nobodys takes an error that names no request. What the process could not read is the one call in flight, if there is one: of that it knows
-// no id. Whatever else it refuses may be a notification.
-func (p *peer) nobodys(from *process.Process, message []byte, a *mcp.Answer) {
-	if c := p.calls.only(); c != nil && a.ErrorCode == mcp.CodeParse {
-		p.finish(c, mcp.ErrorResponse(c.id, mcp.ErrorObject(message)))
-		return
-	}
-	if p.odd.isNew("nobodys") {
-		from.Log.Info("stdio process writes an error that names no request; it is dropped", "code", a.ErrorCode)
 	}
 }
 
@@ -159,6 +153,7 @@ func (p *peer) nobodys(from *process.Process, message []byte, a *mcp.Answer) {
 func (p *peer) response(from *process.Process, message []byte, a *mcp.Answer) {
 	n, isNumber := answered(a.ID)
 	c := p.calls[n]
+	p.left.answered(n)
 	switch {
 	case c == nil || !isNumber:
 		p.crossed(from)

@@ -11,6 +11,7 @@ import (
 	"berth/internal/mcp/inquiry"
 	"berth/internal/mcp/taskwire"
 	"berth/proxy/bridge/flow"
+	"berth/proxy/bridge/legacy"
 	"berth/proxy/bridge/rounds"
 )
 
@@ -79,7 +80,7 @@ func (l *Session) askingTask(ctx context.Context, out *exchange.Request) string 
 	case len(cores) > 1 && l.registry.settings().Isolation != ForAll:
 		ctx, cancel := context.WithTimeout(ctx, lookTime)
 		defer cancel()
-		cores = slices.DeleteFunc(cores, func(core string) bool { return hasEnded(ctx, l, out, core) })
+		cores = slices.DeleteFunc(cores, func(core string) bool { return hasEnded(ctx, &l.Session, out, core) })
 	}
 	if len(cores) != 1 {
 		return ""
@@ -94,8 +95,8 @@ const (
 )
 
 // hasEnded reports whether the server says that a task has ended.
-func hasEnded(ctx context.Context, l *Session, out *exchange.Request, core string) bool {
-	result, err := l.Ask(ctx, out, mcp.MethodGetTask, map[string]any{"taskId": core})
+func hasEnded(ctx context.Context, in *legacy.Session, out *exchange.Request, core string) bool {
+	result, err := in.Ask(ctx, out, mcp.MethodGetTask, map[string]any{"taskId": core})
 	if err != nil {
 		return false
 	}
