@@ -11,9 +11,9 @@ import (
 	"berth/internal/mcp/taskwire"
 	"berth/internal/wire"
 	"berth/proxy/bridge/flow"
-	"berth/proxy/bridge/legacy"
 	"berth/proxy/bridge/sessions"
 	"berth/proxy/bridge/tools"
+	"berth/proxy/outbound"
 )
 
 // sent is a call that was sent, and the beginning of its answer. What it is sent over outlives its
@@ -99,7 +99,7 @@ func (c *call) sendAnew(ctx context.Context, l *sessions.Session) (*wire.Respons
 
 // send sends the call in a session, which it gives back where it fails.
 func (c *call) send(ctx context.Context, l *sessions.Session) (*sent, error) {
-	s := &sent{id: legacy.NewID()}
+	s := &sent{id: outbound.NewID()}
 	body, err := c.legacyForm(l, s.id)
 	if err != nil {
 		l.GiveBack(false)

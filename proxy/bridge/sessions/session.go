@@ -81,6 +81,14 @@ func (l *Session) GiveBack(lost bool) {
 	}
 }
 
+// TakeAlone has no other call be lent the session from now on, and reports whether none uses it.
+func (l *Session) TakeAlone() bool {
+	l.registry.mu.Lock()
+	defer l.registry.mu.Unlock()
+	l.alone = l.alone || l.users == 1
+	return l.alone
+}
+
 // isSpent reports whether the session takes no new call. The caller holds Registry.mu.
 func (l *Session) isSpent() bool { return l.leaves || l.registry.settings().Isolation == PerCall }
 
