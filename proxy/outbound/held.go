@@ -80,7 +80,7 @@ func (s Sender) lostSession(ctx context.Context, u *routing.Upstream, c *upgrade
 
 // ExchangeHeld sends a request of a held call's to u once.
 func (s Sender) ExchangeHeld(ctx context.Context, u *routing.Upstream, c *upgrade.Call, method string, header *wire.Header) (*wire.Response, error) {
-	out := &exchange.Request{Method: method, URL: WithQuery(u.URL, c.Query), Host: s.HostFor(u, c.Host), Header: header, Caller: c.Principal, Leaves: c.Leaves}
+	out := &exchange.Request{Method: method, URL: WithQuery(u.URL, c.Query), Host: s.HostFor(u, c.Host), Header: header, Caller: c.Principal, Leaves: c.Leaves, Until: c.Until}
 	if method == wire.MethodPost {
 		out.Body, out.GoesOn = c.Body, mcp.MayGoOn(c.Body)
 	}
@@ -139,7 +139,7 @@ func (s Sender) resumeHeld(ctx context.Context, u *routing.Upstream, c *upgrade.
 // 400 may mean that or something else.
 func (s Sender) DeniesSession(ctx context.Context, u *routing.Upstream, c *upgrade.Call) bool {
 	ping := *c
-	ping.Body = []byte(OwnPing)
+	ping.Body = OwnPing()
 	ctx, cancel := context.WithTimeout(ctx, ConfirmTime)
 	defer cancel()
 	response, err := s.ExchangeHeld(ctx, u, &ping, wire.MethodPost, ping.Headers())
