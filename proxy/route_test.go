@@ -197,7 +197,7 @@ func TestPatienceGoesByTheMethod(t *testing.T) {
 					return say(jsonType, `{"jsonrpc":"2.0","id":1,"result":{}}`)(w, r, body)
 				})
 				var r reply
-				if took := elapsed(func() { r = f.modern(c.method, "", "") }); took != c.want {
+				if took := elapsed(func() { r = f.modern(c.method, "", `"name":"who"`) }); took != c.want {
 					t.Errorf("waited %v, want %v", took, c.want)
 				}
 				if (r.status == http.StatusGatewayTimeout) != (c.want < forEver) {

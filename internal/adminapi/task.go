@@ -14,7 +14,7 @@ import (
 )
 
 func (ts *tasks) serveTask(ctx context.Context, r *http.Request) (any, error) {
-	found, err := ts.findTask(ctx, r.URL.Query().Get("pool"), r.PathValue("id"))
+	found, err := ts.findTask(ctx, r.URL.Query().Get("pool"), api.TaskOfPath(r.PathValue("id")))
 	if err != nil {
 		return nil, err
 	}

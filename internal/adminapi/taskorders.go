@@ -46,7 +46,7 @@ func (ts *tasks) orderedTask(ctx context.Context, r *http.Request) (foundTask, e
 	if err := read(r, &order); err != nil {
 		return foundTask{}, err
 	}
-	return ts.findTask(ctx, order.Pool, r.PathValue("id"))
+	return ts.findTask(ctx, order.Pool, api.TaskOfPath(r.PathValue("id")))
 }
 
 func ended(id, state string) error {

@@ -97,6 +97,19 @@ func (c *Call) CheckTaskID(limit int) error {
 	return nil
 }
 
+// CheckTarget refuses a call of a tool that names none by a string, and in the legacy era a request about a task that names none: what
+// a server might take for a name, no rule about tools counts, and no owner is found by. In the modern era it is for who knows the
+// pool's tasks to say the latter.
+func (c *Call) CheckTarget() *Error {
+	switch {
+	case c.Method == MethodCallTool && !isText(c.raw.name):
+		return errNoTool
+	case c.Era == EraLegacy && !isText(c.raw.taskID) && c.Kind == KindRequest && isTaskMethod(c.Method) && (namesTask(c.Method) || c.Method == MethodDeleteTask):
+		return ErrNoTaskID
+	}
+	return nil
+}
+
 // CheckCursor refuses a cursor that is no string (2025-11-25, pagination, "Error Handling").
 func (c *Call) CheckCursor() error {
 	if c.badCursor {

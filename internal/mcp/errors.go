@@ -207,6 +207,9 @@ var (
 	// these must not show.
 	ErrUnknownTask = &Error{Status: 200, Code: CodeInvalidParams, Message: "Task not found"}
 
+	// errNoTool answers a call of a tool whose name is missing, or no string.
+	errNoTool = errMalformed("name is missing or no string")
+
 	// ErrNoTaskID answers a request about a task that names none.
 	ErrNoTaskID = ErrParams("taskId is missing")
 

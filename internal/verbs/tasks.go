@@ -89,7 +89,7 @@ func tellPage(w io.Writer, p api.Page, shown int) error {
 
 func taskPath(c *cli.Context, order string) (string, error) {
 	id, err := oneArgument(c, "task, by its id")
-	return tasksPath + "/" + url.PathEscape(id) + order, err
+	return tasksPath + "/" + url.PathEscape(api.PathOfTask(id)) + order, err
 }
 
 func aboutTask(method, order string) cli.ActionFunc {

@@ -60,6 +60,9 @@ func (x Arrival) Classify() error {
 		if c.Method == mcp.MethodListen && x.Message.Batch {
 			return fault.ListenInBatch
 		}
+		if refusal := c.CheckTarget(); refusal != nil {
+			return refusal
+		}
 		if err := x.checkTaskIDs(c); err != nil {
 			return err
 		}

@@ -3,6 +3,8 @@ package head
 import (
 	"bytes"
 	"io"
+	"strconv"
+	"strings"
 
 	"berth/internal/h1/buffer"
 	"berth/internal/wire"
@@ -82,8 +84,26 @@ func (p *Parser) hostFits() bool {
 	return fits
 }
 
-// IsHost reports whether text may stand in Host (RFC 9110, 7.2).
-func IsHost(text string) bool { return httpguts.ValidHostHeader(text) }
+// IsHost reports whether text may stand in Host (RFC 9110, 7.2). What follows the colon of a name, or the brackets of an address, is a
+// port, or nothing.
+func IsHost(text string) bool { return httpguts.ValidHostHeader(text) && hasPort(text) }
+
+// hasPort leaves what has several colons and no brackets to whom it is for.
+func hasPort(host string) bool {
+	at := strings.IndexByte(host, ':')
+	if strings.HasPrefix(host, "[") {
+		end := strings.IndexByte(host, ']')
+		if end < 0 || end+1 < len(host) && host[end+1] != ':' {
+			return false
+		}
+		at = end + 1
+	}
+	if at < 0 || at >= len(host)-1 || host[0] != '[' && strings.Count(host, ":") > 1 {
+		return true
+	}
+	_, err := strconv.ParseUint(host[at+1:], 10, 16)
+	return err == nil
+}
 
 // Response reads the head of an answer, of at most limit bytes, with errors as Request has them.
 func (p *Parser) Response(src *buffer.Reader, limit int) (*Response, error) {

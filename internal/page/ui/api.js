@@ -33,6 +33,9 @@ export function path(segments, parameters) {
   return segments.map(encodeURIComponent).join("/") + (text ? "?" + text : "");
 }
 
+// taskSegment is a task's id as a segment: "." and ".." would be taken out of the path, however they are escaped.
+export const taskSegment = (id) => (/^~*\.{1,2}$/.test(id) ? "~" + id : id);
+
 async function send(method, where, body, signal) {
   const headers = { Accept: "application/json" };
   if (token.get()) headers.Authorization = "Bearer " + token.get();

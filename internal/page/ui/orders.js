@@ -1,6 +1,6 @@
 // What an operator may order. Each order is told in full and asked about before it is given.
 import { byId, h } from "./dom.js";
-import { order, path } from "./api.js";
+import { order, path, taskSegment } from "./api.js";
 
 // orders by name: question(about) is what is asked, give(about, answers) what is sent, done(about, answer)
 // what is said afterwards.
@@ -24,14 +24,14 @@ const orders = {
     title: (a) => `Cancel task ${a.id}?`,
     text: ["Its call is withdrawn where it runs. Whoever polls the task is told that it was cancelled. This cannot be undone."],
     verb: "Cancel the task", other: "Leave it",
-    give: (a) => order("POST", path(["tasks", a.id, "cancel"]), a.pool ? { pool: a.pool } : {}),
+    give: (a) => order("POST", path(["tasks", taskSegment(a.id), "cancel"]), a.pool ? { pool: a.pool } : {}),
     done: (a, task) => task.state !== "cancelled" && task.message ? `Task ${a.id}: ${task.message}.` : `Task ${a.id} is ${task.state}.`,
   },
   rerun: {
     title: (a) => `Run task ${a.id} again?`,
     text: ["Its tool is called once more with the same arguments. What it did before may be done twice."],
     verb: "Run it again",
-    give: (a) => order("POST", path(["tasks", a.id, "rerun"]), a.pool ? { pool: a.pool } : {}),
+    give: (a) => order("POST", path(["tasks", taskSegment(a.id), "rerun"]), a.pool ? { pool: a.pool } : {}),
     done: (a, task) => `Task ${a.id} is made again: as ${task.id}, which is ${task.state}.`,
   },
   pause: {

@@ -1,6 +1,6 @@
 // Tasks: how many in each state, a list by filters, and one with its time line.
 import { h } from "../dom.js";
-import { ask, path } from "../api.js";
+import { ask, path, taskSegment } from "../api.js";
 import { link } from "../route.js";
 import { act, berthLink, facts, form, hostOf, pager, partial, poolNames, section, table, taskLink, upstreamLink } from "../parts.js";
 import { age, bytes, code, number, span, state, text, timeOfDay, when } from "../format.js";
@@ -12,7 +12,7 @@ const ends = ["completed", "failed", "cancelled"];
 export const title = (route) => route.rest.length ? "Task" : "Tasks";
 
 export const load = async (route, signal) => route.rest.length
-  ? { one: await ask(path(["tasks", route.rest[0]], { pool: route.query.pool }), signal) }
+  ? { one: await ask(path(["tasks", taskSegment(route.rest[0])], { pool: route.query.pool }), signal) }
   : { list: await ask(path(["tasks"], Object.fromEntries(filters.map((f) => [f, route.query[f]]))), signal) };
 
 export const show = (data, context) => data.one ? showOne(data.one) : showList(data.list, context);
