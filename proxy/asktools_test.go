@@ -26,8 +26,11 @@ func TestToolsAreAskedWhatTheySay(t *testing.T) {
 	if len(asked) != 2 {
 		t.Fatalf("asked %d times", len(asked))
 	}
+	if string(asked[0].msg.ID) == string(asked[1].msg.ID) {
+		t.Errorf("both bear the id %s", asked[0].msg.ID)
+	}
 	for _, r := range asked {
-		if r.header.Get("Mcp-Session-Id") != "s1" || r.header.Get("Authorization") != "Bearer x" || r.header.Get("Mcp-Protocol-Version") != "2025-11-25" || string(r.msg.ID) != `"berth"` {
+		if r.header.Get("Mcp-Session-Id") != "s1" || r.header.Get("Authorization") != "Bearer x" || r.header.Get("Mcp-Protocol-Version") != "2025-11-25" || !strings.HasPrefix(string(r.msg.ID), `"berth-`) {
 			t.Errorf("asked with %v %s", r.header, r.body)
 		}
 	}

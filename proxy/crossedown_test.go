@@ -11,6 +11,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"berth/internal/mcp"
 	"berth/proxy"
 	"berth/proxy/outbound"
 	"berth/routing"
@@ -38,6 +39,14 @@ func counting(o rigOptions) (rigOptions, *sdkmetric.ManualReader) {
 	return o, reader
 }
 
+// spelt answers as what says, under the id of the request, whose first letter it spells otherwise.
+func spelt(says string) faultFunc {
+	return func(w http.ResponseWriter, r *http.Request, body []byte) bool {
+		id := strings.Replace(string(mcp.ID(body)), `"b`, `"\u0062`, 1)
+		return say(jsonType, `{"jsonrpc":"2.0","id":`+id+`,`+says+`}`)(w, r, body)
+	}
+}
+
 // What answers another request says nothing of the question that berth has asked: the
 // fleet's word on an unknown id.
 func TestCrossedWordOnATaskIsNone(t *testing.T) {
@@ -54,14 +63,14 @@ func TestCrossedWordOnATaskIsNone(t *testing.T) {
 		"another's denial, then the knowledge": {anothers(denies, knows), 200, "the owner says"},
 		"no id":                                {say(jsonType, `{"jsonrpc":"2.0",`+knows+`}`), 503, "-31503"},
 		"an error of nobody's":                 {say(jsonType, `{"jsonrpc":"2.0","id":null,`+denies+`}`), 200, "-32602"},
-		"its id, spelt otherwise":              {say(jsonType, `{"jsonrpc":"2.0","id":"\u0062erth",`+denies+`}`), 200, "-32602"},
+		"its id, spelt otherwise":              {spelt(denies), 200, "-32602"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				o, reader := counting(rigOptions{})
 				f := newRig(t, o)
 				f.servers[1].inject(func(w http.ResponseWriter, r *http.Request, body []byte) bool {
-					if !strings.Contains(string(body), `"berth"`) {
+					if !strings.Contains(string(body), `"berth-`) {
 						return sayError(`{"code":-32000,"message":"the owner says"}`)(w, r, body)
 					}
 					return c.fault(w, r, body)

@@ -78,6 +78,7 @@ type fixture struct {
 	heard   []string   // notifications of the client's
 	cancel  []string   // ids that it cancelled
 	answers map[string]chan message
+	held    []chan message // calls that are to go on
 }
 
 func (f *fixture) run() {

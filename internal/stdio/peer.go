@@ -41,6 +41,7 @@ type peer struct {
 	begun    time.Time
 	touched  time.Time // when its last session ended; before that when it was ready
 	odd      oddities
+	left     leftCalls
 
 	heard  atomic.Int64 // when it last wrote to stdout, in nanoseconds since begun
 	sign   *call        // by which it is asked for a sign of life; nil: it is not

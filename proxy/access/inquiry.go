@@ -146,7 +146,7 @@ func (q *inquiry) put(ctx context.Context, u *routing.Upstream, as bearer, metho
 		return reaction{}
 	}
 	defer response.Body.Close()
-	return readReaction(response, task != "", q.Crossed(u))
+	return readReaction(response, mcp.ID(out.Body), task != "", q.Crossed(u))
 }
 
 // nobodysTask is the id of a task that no server has.

@@ -24,9 +24,9 @@ const (
 	evading                // any other answer
 )
 
-// readReaction reads an answer. About a task that nobody has, that there is none is what was
+// readReaction reads the answer to the request with this id. About a task that nobody has, that there is none is what was
 // asked for.
-func readReaction(response *wire.Response, ofNobodysTask bool, crossed func()) reaction {
+func readReaction(response *wire.Response, id []byte, ofNobodysTask bool, crossed func()) reaction {
 	if refusal := outbound.CredentialsRefused(response); refusal != nil {
 		return reaction{stance: refusing, refusal: refusal}
 	}
@@ -36,7 +36,7 @@ func readReaction(response *wire.Response, ofNobodysTask bool, crossed func()) r
 	case status/100 != 2:
 		return reaction{stance: evading}
 	}
-	a, err := outbound.OwnAnswer(response, crossed)
+	a, err := outbound.OwnAnswer(response, id, crossed)
 	if err == nil && (a.HasResult || ofNobodysTask && a.ErrorCode == mcp.CodeInvalidParams) {
 		return reaction{stance: taking}
 	}

@@ -107,5 +107,5 @@ func askPage(ctx context.Context, way outbound.Way, version string, u *routing.U
 	if response.Status != wire.StatusOK {
 		return nil, fmt.Errorf("proxy: a list of tools was answered with %d", response.Status)
 	}
-	return exchange.ReadWhole(response, []byte(outbound.OwnID), maxListed, way.Crossed(u))
+	return exchange.ReadWhole(response, mcp.ID(out.Body), maxListed, way.Crossed(u))
 }

@@ -21,10 +21,10 @@ import (
 // lister answers what it is asked with a list of tools, after a second.
 type lister struct{ exchange.Sender }
 
-func (lister) Send(ctx context.Context, _ *exchange.Request, _ time.Duration) (*wire.Response, error) {
+func (lister) Send(ctx context.Context, out *exchange.Request, _ time.Duration) (*wire.Response, error) {
 	select {
 	case <-time.After(time.Second):
-		return wire.Whole(wire.StatusOK, []byte(`{"jsonrpc":"2.0","id":`+outbound.OwnID+`,"result":{"tools":[{"name":"x","execution":{"taskSupport":"required"}}]}}`)), nil
+		return wire.Whole(wire.StatusOK, []byte(`{"jsonrpc":"2.0","id":`+string(mcp.ID(out.Body))+`,"result":{"tools":[{"name":"x","execution":{"taskSupport":"required"}}]}}`)), nil
 	case <-ctx.Done():
 		return nil, &exchange.SendError{Err: context.Cause(ctx), Sent: true}
 	}

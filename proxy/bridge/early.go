@@ -10,9 +10,9 @@ import (
 	"berth/internal/timed"
 	"berth/internal/wire"
 	"berth/proxy/bridge/flow"
-	"berth/proxy/bridge/legacy"
 	"berth/proxy/bridge/rounds"
 	"berth/proxy/bridge/sessions"
+	"berth/proxy/outbound"
 	"berth/proxy/resident"
 )
 
@@ -69,7 +69,7 @@ func (c *call) askEarly(ctx context.Context, l *sessions.Session) (*wire.Respons
 	if len(early) == 0 {
 		return nil, nil
 	}
-	id := legacy.NewID()
+	id := outbound.NewID()
 	r := &reading{c: c, l: l, id: id, flow: l.Answer(c.who.Out, id, asks(c.Method)), unsent: true}
 	response, err := r.askEarly(ctx, early)
 	if response == nil {

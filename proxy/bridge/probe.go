@@ -152,7 +152,7 @@ func (f *face) opensSession(ctx context.Context, out *exchange.Request) bool {
 
 // askModern asks the upstream what it is, as a modern client does.
 func (f *face) askModern(ctx context.Context, out *exchange.Request) (speaks, refuses bool) {
-	ask := legacy.OwnPost(out, outbound.OwnMessage(mcp.MethodDiscover, map[string]any{"_meta": mcp.OwnMeta(modernVersion)}))
+	ask := legacy.OwnPost(out, outbound.OwnOpening(mcp.MethodDiscover, map[string]any{"_meta": mcp.OwnMeta(modernVersion)}))
 	ask.Header.Set(mcp.HeaderVersion, modernVersion)
 	ask.Header.Set(mcp.HeaderMethod, mcp.MethodDiscover)
 	response, err := f.b.options().Endpoint.Client.Send(ctx, ask, 0)
@@ -166,6 +166,6 @@ func (f *face) askModern(ctx context.Context, out *exchange.Request) (speaks, re
 	if response.Status != wire.StatusOK {
 		return false, false
 	}
-	a, err := outbound.OwnAnswer(response, func() {})
+	a, err := outbound.OwnAnswer(response, []byte(outbound.OwnID), func() {})
 	return err == nil && a.HasResult, false
 }

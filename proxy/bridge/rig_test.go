@@ -42,7 +42,28 @@ func bridged(t *testing.T, u *upstream, change func(*Options), test func(r *rig)
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig(t, u, change)
 		test(r)
+		r.noIDTwice()
 	})
+}
+
+// noIDTwice fails if berth has used an id twice in a session (2025-11-25, "Requests"), but for a call that its server did not take up, which
+// is sent again as it is.
+func (r *rig) noIDTwice() {
+	r.t.Helper()
+	r.upstream.mu.Lock()
+	defer r.upstream.mu.Unlock()
+	used := map[string]bool{}
+	for _, q := range r.requests {
+		id := mcp.ID([]byte(q.body))
+		if id == nil || q.session == "" || q.method == "answer" || q.method == "tools/call" {
+			continue
+		}
+		if key := q.session + string(id); used[key] {
+			r.t.Errorf("%s bears an id that was used in its session: %s", q.method, q.body)
+		} else {
+			used[key] = true
+		}
+	}
 }
 
 var secret = bytes.Repeat([]byte("k"), 32)

@@ -56,7 +56,7 @@ func (m *Mover) Suspected(ctx context.Context, c Case, u *routing.Upstream) Verd
 func (m *Mover) denies(ctx context.Context, c Case, u *routing.Upstream) bool {
 	ctx, cancel := context.WithTimeout(ctx, outbound.ConfirmTime)
 	defer cancel()
-	out := c.Post(u, []byte(outbound.OwnPing))
+	out := c.Post(u, outbound.OwnPing())
 	out.Header.Set(mcp.HeaderSession, c.name())
 	// A version that the client makes up is refused with 400 as well.
 	out.Header.Set(mcp.HeaderVersion, c.Negotiated(c.At))

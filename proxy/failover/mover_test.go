@@ -41,7 +41,7 @@ func (f *fleet) Send(_ context.Context, r *exchange.Request, _ time.Duration) (*
 	if f.down {
 		return nil, &exchange.SendError{Err: io.ErrClosedPipe}
 	}
-	status, body := wire.StatusOK, `{"jsonrpc":"2.0","id":"berth","result":{"protocolVersion":"`+f.version+`"}}`
+	status, body := wire.StatusOK, `{"jsonrpc":"2.0","id":`+string(mcp.ID(r.Body))+`,"result":{"protocolVersion":"`+f.version+`"}}`
 	if f.denies && r.URL.Host == "a" {
 		status, body = wire.StatusNotFound, ""
 	}
@@ -196,6 +196,7 @@ func TestWhatWasGrantedIsSaidAgain(t *testing.T) {
 		`{"jsonrpc":"2.0","id":3,"method":"resources/subscribe","params":{"uri":"file:///2"}}`,
 		`{"jsonrpc":"2.0","id":4,"method":"resources/unsubscribe","params":{"uri":"file:///1"}}`,
 		`{"jsonrpc":"2.0","id":5,"method":"logging/setLevel","params":{"level":"debug"}}`,
+		`{"jsonrpc":"2.0","id":6,"method":"resources/subscribe","params":{"uri":"file:///3"}}`,
 		ping,
 	} {
 		failover.Granted(r.request(t, wire.MethodPost, said))
@@ -204,12 +205,18 @@ func TestWhatWasGrantedIsSaidAgain(t *testing.T) {
 		t.Fatalf("got %+v", v)
 	}
 	var methods []string
+	ids := make(map[string]bool)
 	for _, sent := range r.sent {
 		var m mcp.Message
 		m.Peek([]byte(sent[strings.Index(sent, "{"):]), 9)
 		methods = append(methods, m.Calls[0].Method)
+		id := string(mcp.ID([]byte(sent[strings.Index(sent, "{"):])))
+		if id != "" && ids[id] {
+			t.Errorf("the id %s is used again", id)
+		}
+		ids[id] = true
 	}
-	if got := strings.Join(methods, " "); got != "initialize notifications/initialized logging/setLevel resources/subscribe" || !strings.Contains(r.sent[3], "file:///2") {
+	if got := strings.Join(methods, " "); got != "initialize notifications/initialized logging/setLevel resources/subscribe resources/subscribe" || !strings.Contains(r.sent[3], "file:///2") {
 		t.Errorf("sent %q", r.sent)
 	}
 	if len(r.outcomes) != 1 || r.outcomes[0] != failover.Moved {

@@ -30,7 +30,7 @@ func (w Way) Ask(ctx context.Context, u *routing.Upstream, method, taskID string
 	if refusal := CredentialsRefused(response); refusal != nil {
 		return response.Status, mcp.Answer{}, refusal
 	}
-	a, err := OwnAnswer(response, w.Crossed(u))
+	a, err := OwnAnswer(response, mcp.ID(out.Body), w.Crossed(u))
 	if LacksMethod(response, method) {
 		a = mcp.Answer{IsError: true, ErrorCode: mcp.CodeMethodNotFound}
 	}

@@ -33,7 +33,7 @@ func (s Sender) CancelTask(ctx context.Context, u *routing.Upstream, id string) 
 	if wire.RefusesCredentials(response.Status) {
 		return fmt.Errorf("%w: it does not take berth's credentials (HTTP %d)", ErrNotCancelled, response.Status)
 	}
-	a, err := OwnAnswer(response, func() {})
+	a, err := OwnAnswer(response, mcp.ID(out.Body), func() {})
 	switch {
 	case err != nil:
 		return err

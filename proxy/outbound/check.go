@@ -141,7 +141,7 @@ func (s Sender) isWell(response *wire.Response) error {
 	case status >= wire.StatusInternalServerError, wire.RefusesCredentials(status):
 		return errStatus(response)
 	}
-	a, err := OwnAnswer(response, func() {})
+	a, err := OwnAnswer(response, []byte(OwnID), func() {})
 	switch {
 	case err != nil:
 		return err

@@ -139,7 +139,7 @@ func (s Sender) resumeHeld(ctx context.Context, u *routing.Upstream, c *upgrade.
 // 400 may mean that or something else.
 func (s Sender) DeniesSession(ctx context.Context, u *routing.Upstream, c *upgrade.Call) bool {
 	ping := *c
-	ping.Body = []byte(OwnPing)
+	ping.Body = OwnPing()
 	ctx, cancel := context.WithTimeout(ctx, ConfirmTime)
 	defer cancel()
 	response, err := s.ExchangeHeld(ctx, u, &ping, wire.MethodPost, ping.Headers())

@@ -79,15 +79,21 @@ const (
 
 // discover asks what u is, as a modern client does.
 func (s Sender) discover(ctx context.Context, u *routing.Upstream, host string) (*wire.Response, error) {
-	out := s.meeting(u, host, wire.MethodPost, OwnMessage(mcp.MethodDiscover, map[string]any{"_meta": mcp.OwnMeta(meetingModern)}))
-	out.Header.Set(mcp.HeaderVersion, meetingModern)
-	out.Header.Set(mcp.HeaderMethod, mcp.MethodDiscover)
+	out := s.meeting(u, host, wire.MethodPost, []byte{})
+	discovers(out, meetingModern)
 	return s.Client.Send(ctx, out, 0)
+}
+
+// discovers makes a request a server/discover of a modern version.
+func discovers(out *exchange.Request, version string) {
+	out.Header.Set(mcp.HeaderVersion, version)
+	out.Header.Set(mcp.HeaderMethod, mcp.MethodDiscover)
+	out.Body = OwnOpening(mcp.MethodDiscover, map[string]any{"_meta": mcp.OwnMeta(version)})
 }
 
 // initialize opens a session at u, as a legacy client does.
 func (s Sender) initialize(ctx context.Context, u *routing.Upstream, host string) (*wire.Response, error) {
-	return s.Client.Send(ctx, s.meeting(u, host, wire.MethodPost, OwnMessage(mcp.MethodInitialize, map[string]any{
+	return s.Client.Send(ctx, s.meeting(u, host, wire.MethodPost, OwnOpening(mcp.MethodInitialize, map[string]any{
 		"protocolVersion": meetingLegacy, "capabilities": map[string]any{}, "clientInfo": mcp.OwnInfo(),
 	})), 0)
 }
@@ -160,7 +166,7 @@ func serves(response *wire.Response) bool {
 // under the name in its URL.
 func (s Sender) refusesHost(ctx context.Context, u *routing.Upstream, host string) bool {
 	forbids := func(host string) bool {
-		out := s.meeting(u, "", wire.MethodPost, []byte(OwnPing))
+		out := s.meeting(u, "", wire.MethodPost, OwnOpening(mcp.MethodPing, nil))
 		out.Host = host
 		response, err := s.Client.Send(ctx, out, 0)
 		if err != nil {

@@ -1,10 +1,13 @@
 package outbound
 
 import (
+	"crypto/rand"
 	"encoding/json"
 	"errors"
 	"io"
 	"net/url"
+	"strconv"
+	"sync/atomic"
 
 	"berth/internal/exchange"
 	"berth/internal/mcp"
@@ -12,16 +15,37 @@ import (
 	"berth/proxy/fault"
 )
 
-// OwnID is the JSON-RPC id of the requests that berth makes itself. Each is the
-// only request of its exchange, so that one id does.
+// OwnID is the JSON-RPC id of those requests of berth's own that are the first of what they are in: those that open a session, a
+// subscription, or nothing.
 const OwnID = `"berth"`
 
-// OwnPing is a ping that no client has sent.
-const OwnPing = `{"jsonrpc":"2.0","id":` + OwnID + `,"method":"` + mcp.MethodPing + `"}`
+// ids are the other JSON-RPC ids of this process: no other's are like them, and no client's, so that a session may go from one berth to
+// another.
+var ids = struct {
+	prefix string
+	last   atomic.Int64
+}{prefix: rand.Text()}
 
-// OwnMessage is a request of berth's own. What params hold must marshal; none are left out.
+// NewID returns a raw JSON-RPC id that was not used before, in any session (2025-11-25, "Requests").
+func NewID() []byte {
+	return strconv.AppendQuote(nil, "berth-"+ids.prefix+"-"+strconv.FormatInt(ids.last.Add(1), 36))
+}
+
+// OwnPing is a ping that no client has sent, under a new id.
+func OwnPing() []byte { return OwnMessage(mcp.MethodPing, nil) }
+
+// OwnMessage is a request of berth's own, under a new id. What params hold must marshal; none are left out.
 func OwnMessage(method string, params map[string]any) []byte {
-	message := map[string]any{"jsonrpc": "2.0", "id": json.RawMessage(OwnID), "method": method}
+	return ownUnder(NewID(), method, params)
+}
+
+// OwnOpening is OwnMessage under OwnID.
+func OwnOpening(method string, params map[string]any) []byte {
+	return ownUnder([]byte(OwnID), method, params)
+}
+
+func ownUnder(id []byte, method string, params map[string]any) []byte {
+	message := map[string]any{"jsonrpc": "2.0", "id": json.RawMessage(id), "method": method}
 	if len(params) > 0 {
 		message["params"] = params
 	}
@@ -35,16 +59,16 @@ func PostJSON(h *wire.Header) {
 	h.Set("Accept", "application/json, text/event-stream")
 }
 
-// OwnAnswer reads the answer to a request of berth's own; the zero Answer is one
+// OwnAnswer reads the answer to the request of berth's own with this raw id; the zero Answer is one
 // without a message. The response to another request is none, and crossed hears of it: on
 // a stream the right one is waited for. Where it is all that was answered, only an HTTP
 // error's status still says what it says.
-func OwnAnswer(response *wire.Response, crossed func()) (mcp.Answer, error) {
-	return OwnAnswerAmid(response, crossed, func(*mcp.Answer) {})
+func OwnAnswer(response *wire.Response, id []byte, crossed func()) (mcp.Answer, error) {
+	return OwnAnswerAmid(response, id, crossed, func(*mcp.Answer) {})
 }
 
 // OwnAnswerAmid is OwnAnswer, and tells asked of each request that comes before on a stream.
-func OwnAnswerAmid(response *wire.Response, crossed func(), asked func(request *mcp.Answer)) (mcp.Answer, error) {
+func OwnAnswerAmid(response *wire.Response, id []byte, crossed func(), asked func(request *mcp.Answer)) (mcp.Answer, error) {
 	shape := exchange.ShapeOf(response)
 	if shape == exchange.Opaque {
 		return mcp.Answer{}, nil
@@ -62,12 +86,12 @@ func OwnAnswerAmid(response *wire.Response, crossed func(), asked func(request *
 		a, err := mcp.PeekAnswer(piece.Message, piece.Cut)
 		late := piece.Cut && a.ID == nil // the id may stand behind what is held
 		switch {
-		case err == nil && a.IsCrossed([]byte(OwnID)) && !late:
+		case err == nil && a.IsCrossed(id) && !late:
 			crossed()
 			if dropped = unlessRefused(response); shape == exchange.JSON {
 				return mcp.Answer{}, dropped
 			}
-		case shape == exchange.JSON, err == nil && a.Answers([]byte(OwnID)):
+		case shape == exchange.JSON, err == nil && a.Answers(id):
 			return a, nil
 		case err == nil && a.Method != "" && a.ID != nil:
 			asked(&a)

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"berth/internal/exchange"
+	"berth/internal/mcp"
 	"berth/internal/wire"
 	"berth/routing"
 )
@@ -25,7 +26,7 @@ var (
 // nil if the answer is JSON-RPC, be it an error; else one of ErrNotMCP, ErrUnclear and ErrCredentials,
 // or why there was no answer. ctx bounds it. The errors repeat nothing of what was sent.
 func (s Sender) Ping(ctx context.Context, u *routing.Upstream, host string) error {
-	response, err := s.Client.Send(ctx, s.meeting(u, host, wire.MethodPost, []byte(OwnPing)), 0)
+	response, err := s.Client.Send(ctx, s.meeting(u, host, wire.MethodPost, OwnOpening(mcp.MethodPing, nil)), 0)
 	if err != nil {
 		return err
 	}
@@ -48,16 +49,19 @@ func (s Sender) Ping(ctx context.Context, u *routing.Upstream, host string) erro
 // to any id: some servers make one up there.
 func speaksMCP(response *wire.Response) bool {
 	refused := false
-	a, err := OwnAnswer(response, func() { refused = response.Status >= 400 })
+	a, err := OwnAnswer(response, []byte(OwnID), func() { refused = response.Status >= 400 })
 	return err == nil && (a.IsError || a.HasResult || refused)
 }
 
-// Probe returns a function that asks an upstream for any sign of life, over client.
+// Probe returns a function that asks an upstream for any sign of life in the era that it speaks, over client.
 // Whatever the upstream answers, it is there; an error means that it did not.
 func Probe(client exchange.Sender) func(ctx context.Context, u *routing.Upstream) error {
 	return func(ctx context.Context, u *routing.Upstream) error {
-		out := &exchange.Request{Method: wire.MethodPost, URL: u.URL, Header: new(wire.Header), Body: []byte(OwnPing)}
+		out := &exchange.Request{Method: wire.MethodPost, URL: u.URL, Header: new(wire.Header), Body: OwnOpening(mcp.MethodPing, nil)}
 		PostJSON(out.Header)
+		if modern, known := u.SpeaksModern(); known && modern {
+			discovers(out, meetingModern)
+		}
 		response, err := client.Send(ctx, out, 0)
 		if err != nil {
 			return err

@@ -156,12 +156,11 @@ func (s Sender) Abandoned(ctx context.Context, u *routing.Upstream, out *exchang
 
 // signOfLife is a request that changes nothing, in the name, the session and the era of out.
 func signOfLife(out *exchange.Request) *exchange.Request {
-	sign := &exchange.Request{Method: wire.MethodPost, URL: out.URL, Host: out.Host, Header: out.Header.Clone(), Body: []byte(OwnPing), Caller: out.Caller, Unsent: out.Unsent}
+	sign := &exchange.Request{Method: wire.MethodPost, URL: out.URL, Host: out.Host, Header: out.Header.Clone(), Body: OwnPing(), Caller: out.Caller, Unsent: out.Unsent}
 	MakeOwn(sign.Header)
 	sign.Header.Del("Content-Length")
 	if version := sign.Header.Get(mcp.HeaderVersion); mcp.IsModern(version) {
-		sign.Header.Set(mcp.HeaderMethod, mcp.MethodDiscover)
-		sign.Body = OwnMessage(mcp.MethodDiscover, map[string]any{"_meta": mcp.OwnMeta(version)})
+		discovers(sign, version)
 	}
 	return sign
 }

@@ -77,7 +77,7 @@ func (o Opener) Open(ctx context.Context, u *routing.Upstream, as Opening) (*Ses
 }
 
 func (s *Session) initialize(ctx context.Context, request []byte) error {
-	a, err := s.say(ctx, withOwnID(request))
+	a, err := s.say(ctx, mcp.WithID(request, []byte(outbound.OwnID)))
 	if _, unsent := errors.AsType[*exchange.SendError](err); unsent {
 		return err
 	}
@@ -98,7 +98,7 @@ func (s *Session) sayRest(ctx context.Context, as Opening) error {
 		rest = append(rest, []byte(initialized))
 	}
 	for _, request := range as.Then {
-		rest = append(rest, withOwnID(request))
+		rest = append(rest, mcp.WithID(request, outbound.NewID()))
 	}
 	for _, message := range rest {
 		if _, err := s.say(ctx, message); err != nil {
@@ -121,6 +121,3 @@ func refused(err error) error {
 	}
 	return fmt.Errorf("%w: %v", ErrRefused, err)
 }
-
-// withOwnID gives a request an id of berth's.
-func withOwnID(request []byte) []byte { return mcp.WithID(request, []byte(outbound.OwnID)) }

@@ -63,7 +63,7 @@ func (s *Session) say(ctx context.Context, message []byte) (mcp.Answer, error) {
 		s.ID = response.Header.Get(mcp.HeaderSession)
 	}
 	amid := *s // as it is by now
-	a, err := outbound.OwnAnswerAmid(response, s.by.Crossed(s.Upstream), func(request *mcp.Answer) { go amid.reply(ctx, request.Method, bytes.Clone(request.ID)) })
+	a, err := outbound.OwnAnswerAmid(response, mcp.ID(message), s.by.Crossed(s.Upstream), func(request *mcp.Answer) { go amid.reply(ctx, request.Method, bytes.Clone(request.ID)) })
 	if err == nil && (response.Status/100 != 2 || a.IsError) {
 		err = &Refusal{Status: response.Status, Header: response.Header.Clone(), Code: a.ErrorCode, Object: bytes.Clone(a.Error), Unasked: response.Unasked}
 	}

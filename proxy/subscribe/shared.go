@@ -80,7 +80,7 @@ func (s *sharedStreams) forget(stream *sharedStream) {
 // open opens a stream in the name of g's caller, with a request of berth's own.
 func (s *Subscriptions) open(g *leg, key sharedKey, header *wire.Header) *sharedStream {
 	ctx, stop := context.WithCancel(context.Background())
-	body := outbound.OwnMessage(mcp.MethodListen, map[string]any{
+	body := outbound.OwnOpening(mcp.MethodListen, map[string]any{
 		"_meta": mcp.OwnMeta(g.l.Version()), "notifications": json.RawMessage(g.asked.Sorted().Encode()),
 	})
 	f := &sharedStream{

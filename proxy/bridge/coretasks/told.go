@@ -11,6 +11,7 @@ import (
 	"berth/proxy/bridge/flow"
 	"berth/proxy/bridge/legacy"
 	"berth/proxy/bridge/rounds"
+	"berth/proxy/outbound"
 )
 
 // untilAsked is how long a server that wants input is waited for to say which. It is asked again
@@ -21,7 +22,7 @@ const untilAsked = 250 * time.Millisecond
 // cancelled then (2025-11-25, tasks, "Input Required Status"). A server tells each question to one
 // such request alone, so that no other may go on listening. meanwhile, if there is one, is told before that is cancelled.
 func (t *Task) collect(ctx context.Context, known bool, meanwhile func(asked []rounds.Question)) ([]rounds.Question, error) {
-	id := legacy.NewID()
+	id := outbound.NewID()
 	body, err := legacy.RequestOf(id, mcp.MethodTaskResult, map[string]any{"taskId": t.core})
 	if err != nil {
 		return nil, err

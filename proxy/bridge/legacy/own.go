@@ -11,6 +11,7 @@ import (
 	"berth/internal/mcp"
 	"berth/internal/wire"
 	"berth/proxy/fault"
+	"berth/proxy/outbound"
 	"berth/proxy/session"
 )
 
@@ -41,7 +42,7 @@ func (s *Session) Ask(ctx context.Context, out *exchange.Request, method string,
 func (s *Session) Call(ctx context.Context, out *exchange.Request, method string, params map[string]any) (message []byte, err error) {
 	ctx, cancel := context.WithTimeout(ctx, askTime)
 	defer cancel()
-	id := NewID()
+	id := outbound.NewID()
 	body, err := RequestOf(id, method, params)
 	if err != nil {
 		return nil, err

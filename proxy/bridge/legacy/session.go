@@ -104,7 +104,7 @@ func (s *Session) IsDenied(ctx context.Context, out *exchange.Request) bool {
 
 // IsRefused reports whether the upstream takes nothing in the session, a ping neither: where it kept none, it may demand one by now.
 func (s *Session) IsRefused(ctx context.Context, out *exchange.Request) bool {
-	err := s.Tell(ctx, out, []byte(outbound.OwnPing))
+	err := s.Tell(ctx, out, outbound.OwnPing())
 	answer, ok := errors.AsType[*session.Refusal](err)
 	return ok && outbound.DeniesSession(answer.Status)
 }

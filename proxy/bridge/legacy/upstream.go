@@ -1,11 +1,8 @@
 package legacy
 
 import (
-	"crypto/rand"
 	"log/slog"
 	"net/url"
-	"strconv"
-	"sync/atomic"
 
 	"berth/internal/exchange"
 	"berth/internal/mcp"
@@ -71,16 +68,4 @@ func headerOf(out *exchange.Request) *wire.Header {
 		}
 	}
 	return out.Header.Clone()
-}
-
-// ids are JSON-RPC ids of this process: no other's are like them, so that a session may go from
-// one berth to another.
-var ids = struct {
-	prefix string
-	last   atomic.Int64
-}{prefix: rand.Text()}
-
-// NewID returns a raw JSON-RPC id.
-func NewID() []byte {
-	return strconv.AppendQuote(nil, "berth-"+ids.prefix+"-"+strconv.FormatInt(ids.last.Add(1), 36))
 }

@@ -81,6 +81,14 @@ func (l *Session) GiveBack(lost bool) {
 	}
 }
 
+// TakeAlone has no other call be lent the session from now on, and reports whether none uses it.
+func (l *Session) TakeAlone() bool {
+	l.registry.mu.Lock()
+	defer l.registry.mu.Unlock()
+	l.alone = l.alone || l.users == 1
+	return l.alone
+}
+
 // isSpent reports whether the session takes no new call. The caller holds Registry.mu.
 func (l *Session) isSpent() bool { return l.leaves || l.registry.settings().Isolation == PerCall }
 
@@ -94,12 +102,12 @@ func (l *Session) endAdopted() {
 	l.End(context.Background())
 }
 
-// GiveBackUnended is GiveBack of a session whose call has no answer, and may go on at the upstream: it may yet ask, and not the next caller. A
-// session that another caller may be lent takes no new call, and ends once nobody uses it and no tasks live in it.
+// GiveBackUnended is GiveBack of a session whose call has no answer, and may go on at the upstream: it may yet ask, and nobody else. A
+// session that was lent to it alone takes no new call, and ends once nobody uses it and no tasks live in it.
 func (l *Session) GiveBackUnended() {
 	reg := l.registry
 	reg.mu.Lock()
-	l.leaves = l.leaves || l.alone && reg.settings().Isolation == ForAll
+	l.leaves = l.leaves || l.alone && l.ID != "" // where there are no sessions, a server has but the call's own stream to ask on
 	reg.mu.Unlock()
 	l.GiveBack(false)
 }
