@@ -124,7 +124,7 @@ func (x *request) forwardUnbound() error {
 		if done {
 			return err
 		}
-		tried, last = append(tried, next.Upstream), err
+		tried, last = append(append(tried, next.Upstream), search.demanding...), err
 	}
 }
 

@@ -151,6 +151,7 @@ func (x *request) record(u *routing.Upstream, a *mcp.Answer, strict bool) (inste
 	case c == nil:
 		return nil, nil
 	case c.Method == mcp.MethodInitialize:
+		x.recorder.NoteSessions(u)
 		return nil, x.recorder.BindSession(x.Way(), u, a.Version, x.announced.Promised())
 	}
 	failover.Granted(x.Case())

@@ -1,11 +1,13 @@
 package proxy
 
 import (
+	"berth/internal/mcp"
 	"berth/proxy/admission"
 	"berth/proxy/announce"
 	"berth/proxy/audit"
 	"berth/proxy/course"
 	"berth/proxy/draft"
+	"berth/proxy/failover"
 	"berth/proxy/inbound"
 	"berth/proxy/lingering"
 	"berth/proxy/polls"
@@ -78,12 +80,26 @@ func (x *request) serve() error {
 	if err := x.seat.Place(x.Call, x.p.keeper); err != nil {
 		return err
 	}
+	if err := mayOpen(x.Call, x.p.gate); err != nil {
+		return err
+	}
 	if len(x.Charges) > 0 && !x.p.tasks.PutsOffCharge(x.Call) {
 		if err := x.p.gate.Charge(x.HTTP.Context(), x.Call); err != nil {
 			return err
 		}
 	}
 	return x.forward()
+}
+
+// mayOpen turns an initialize away whose caller keeps as much of sessions as one may.
+func mayOpen(c *inbound.Call, gate *admission.Gate) error {
+	if one := c.Single(); one == nil || one.Method != mcp.MethodInitialize {
+		return nil
+	}
+	if c.Endpoint.Router.Bindings.MakeRoom(c.HTTP.Context(), c.Caller, failover.RoomFor(c)) {
+		return nil
+	}
+	return gate.TurnAwaySession()
 }
 
 // accept judges what the header says, before the body is read.

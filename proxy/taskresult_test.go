@@ -461,7 +461,7 @@ func TestAskOfAnUpstreamThatTheSessionHasLeft(t *testing.T) {
 		f := newCoreRig(t, rigOptions{size: 2}, nil)
 		session := f.initialize()
 		id, call := f.made(session)
-		f.bindings.Amend(t.Context(), f.router.SessionKey("", session), sticky.Binding{Upstream: f.servers[1].Name}, "")
+		f.bindings.Amend(t.Context(), f.router.SessionKey("", session), sticky.Binding{Upstream: f.servers[1].Name}, "", "")
 		w := f.awaits(session, id, "")
 		call.ask(`7`)
 		time.Sleep(time.Minute)

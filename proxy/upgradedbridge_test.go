@@ -103,3 +103,25 @@ func TestAServerIsToldWhyATasksCallIsGivenUp(t *testing.T) {
 		}
 	}
 }
+
+// A call whose client is asked ends at its server when its task expires: nobody can answer any more.
+func TestACallThatAsksEndsWithItsTask(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newBridgedRig(t, http.StatusAccepted, func(r *upgrade.Rule) { r.TTL = time.Minute })
+		id := f.upgraded.made()
+		call := <-f.tool.calls
+		call.say(`{"jsonrpc":"2.0","id":7,"method":"elicitation/create","params":{"message":"?","requestedSchema":{"type":"object","properties":{"n":{"type":"string"}}}}}`)
+		f.upgraded.reaches(id, "input_required")
+		time.Sleep(50 * time.Second)
+		synctest.Wait()
+		if told := f.tool.answers(); len(told) != 0 {
+			t.Errorf("the task lives, and the server was told %q", told)
+		}
+		time.Sleep(15 * time.Second)
+		synctest.Wait()
+		told := strings.Join(f.tool.answers(), "\n")
+		if !strings.Contains(told, `"id":7,"result":{"action":"cancel"}`) || !strings.Contains(told, `"requestId":`+string(call.id)+`,"reason":"its task has expired"`) {
+			t.Errorf("the task has expired, and the server was told %q", told)
+		}
+	})
+}

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"berth/internal/mcp"
+	"berth/routing/profile"
 )
 
 // eraMemory is how long a pool goes by what an upstream has shown not to speak. An upstream
@@ -45,6 +46,21 @@ func (p *Pool) Refused(era mcp.Era, refused []*Upstream) (another bool) {
 		p.nobody[era].Store(int64(now + eraMemory))
 	}
 	return another
+}
+
+// Demand notes that u has refused unbound work of the legacy era for its want of a session. It returns who demands one as far as is known,
+// and whether another upstream is left that may take the work. refused have refused it besides.
+func (p *Pool) Demand(u *Upstream, refused []*Upstream) (demanding []*Upstream, another bool) {
+	u.NoteSessions(profile.SessionsDemanded)
+	for _, other := range p.Upstreams() {
+		switch {
+		case other.Profile().Sessions == profile.SessionsDemanded:
+			demanding = append(demanding, other)
+		case !other.IsDraining() && !slices.ContainsFunc(refused, other.Is):
+			another = true
+		}
+	}
+	return demanding, another
 }
 
 // SpokenElsewhere reports whether another upstream than u that gets new work has shown that

@@ -116,6 +116,9 @@ func (u *Upstream) SpeaksModern() (speaks, known bool) { return u.profile.Speaks
 // one, or has contradicted that since.
 func (u *Upstream) NoteLegacy(is bool) { u.profile.NoteLegacy(is) }
 
+// NoteSessions notes whether the upstream works in sessions of the legacy era.
+func (u *Upstream) NoteSessions(s profile.Sessions) { u.profile.NoteSessions(s) }
+
 // coldest is how much of its share an upstream has at the beginning of a slow start.
 const coldest = 0.1
 

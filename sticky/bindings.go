@@ -11,12 +11,16 @@ import (
 	"berth/sticky/binding"
 	"berth/sticky/near"
 	"berth/sticky/roll"
+	"berth/sticky/share"
 
 	"go.opentelemetry.io/otel/metric"
 )
 
 // ErrUnknown says that nothing is bound to the key: the store was asked and said so.
 var ErrUnknown = errors.New("sticky: not bound")
+
+// ErrNoRoom says that the caller keeps as much as one may.
+var ErrNoRoom = errors.New("sticky: the caller keeps as much as one may")
 
 // ErrOwned says that another upstream owns the id already.
 var ErrOwned = errors.New("sticky: owned by another upstream")
@@ -67,6 +71,7 @@ type Options struct {
 	Near        int                  // entries of the cache in front of the store; 0: none
 	MaxTTL      time.Duration        // cap of a task binding's life, counted from its owner's last answer; 0: 168 h
 	SessionIdle time.Duration        // a session binding unused for this long is forgotten; 0: 24 h
+	PerCaller   int64                // bytes of what one caller keeps bound in this process; 0: any number
 	Hide        func(string) string  // what of a task's id is kept for operators; nil: nothing. Who reads the store must not learn ids
 	Logger      *slog.Logger         // nil: discarded
 	Meter       metric.MeterProvider // nil: nothing is measured
@@ -87,6 +92,7 @@ type Bindings struct {
 	writeBack  writeBack
 	handshakes handshakes
 	census     *roll.Census
+	room       room
 
 	wake    chan struct{} // holds one recovery of the store that Run has not seen yet
 	metrics *metrics
@@ -114,6 +120,8 @@ func New(store *storage.Store, options Options) *Bindings {
 		metrics:   metrics,
 		log:       log,
 	}
+	b.room = room{shares: new(share.Shares), bindings: b}
+	b.SetPerCaller(options.PerCaller)
 	store.OnRecover(func() {
 		select {
 		case b.wake <- struct{}{}:
@@ -131,8 +139,9 @@ const writeBackEvery = 500 * time.Millisecond
 // Run writes updates and write-backs until ctx ends; then it offers what still waits
 // to the store once more and returns.
 func (b *Bindings) Run(ctx context.Context) error {
-	tick := time.NewTicker(writeBackEvery)
+	tick, sweep := time.NewTicker(writeBackEvery), time.NewTicker(sweepEvery)
 	defer tick.Stop()
+	defer sweep.Stop()
 	begun := context.WithoutCancel(ctx) // what was begun is not told again
 	for {
 		select {
@@ -141,6 +150,8 @@ func (b *Bindings) Run(ctx context.Context) error {
 		case <-tick.C:
 			b.writeBack.all(ctx)
 			b.refresher.payBack(ctx)
+		case <-sweep.C:
+			b.room.sweep()
 		case <-b.wake:
 			b.writeBack.all(ctx)
 		case <-ctx.Done():

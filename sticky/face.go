@@ -77,19 +77,43 @@ type Beside struct {
 	// Handshake is what it takes to open the session anew, its bytes the caller's to read and write; "": none. It is kept
 	// until Binding.Kept, at least.
 	Handshake string
+
+	// Caller is who keeps the session, or the value of an affinity, which counts for its share; "": it counts for nobody's.
+	Caller string
 }
 
 // BindBeside is Bind with what is written beside the binding. Without a store both are kept
-// locally as well; a handshake for which there is no room there is not, so that Binding.Kept is zero.
+// locally as well; a handshake for which there is no room there, or in its caller's share, is not, so that Binding.Kept is zero.
+// A value of an affinity for which there is no room in its caller's share is not bound: ErrNoRoom.
 func (b *Bindings) BindBeside(ctx context.Context, key Key, binding Binding, ttl time.Duration, beside Beside) error {
-	return b.binder.bind(ctx, &key, &binding, ttl, &beside)
+	if key.Kind == Affinity && !b.room.make(ctx, beside.Caller, key, sizeOf(key, "")) {
+		b.metrics.bound(key.Kind, outcomeNoRoom)
+		return ErrNoRoom
+	}
+	beside.Handshake = b.room.fit(beside.Caller, key, beside.Handshake)
+	err := b.binder.bind(ctx, &key, &binding, ttl, &beside)
+	if err == nil {
+		b.room.put(beside.Caller, key, beside.Handshake)
+	}
+	return err
 }
 
-// Amend replaces what is kept of a binding that this process has just made, with a handshake as BindBeside keeps one. It
+// Amend replaces what is kept of a binding that this process has just made, with a handshake as BindBeside keeps one, for its caller. It
 // must not change the owner.
-func (b *Bindings) Amend(ctx context.Context, key Key, binding Binding, handshake string) {
+func (b *Bindings) Amend(ctx context.Context, key Key, binding Binding, handshake, caller string) {
+	handshake = b.room.fit(caller, key, handshake)
 	b.binder.amend(ctx, key, binding, handshake)
+	b.room.put(caller, key, handshake)
 }
+
+// MakeRoom reports whether caller may begin a session of which so many bytes are kept beside the binding. Where its share is full, those of
+// its sessions and values give way that nobody has used for a while, and those are struck off that have ended elsewhere.
+func (b *Bindings) MakeRoom(ctx context.Context, caller string, handshake int) bool {
+	return b.room.make(ctx, caller, Key{}, sessionSize+int64(handshake))
+}
+
+// SetPerCaller bounds what one caller may keep bound in this process, in bytes; 0: any number.
+func (b *Bindings) SetPerCaller(bytes int64) { b.room.shares.SetMost(bytes) }
 
 // Prefer remembers that upstream issued the cursor or requestState that key
 // names. It is a preference: the last one counts, and a store that is away does
@@ -104,6 +128,7 @@ func (b *Bindings) Prefer(ctx context.Context, key Key, upstream string) {
 func (b *Bindings) Unbind(ctx context.Context, key Key) {
 	b.refresher.forgotten.add(key)
 	var owner Binding
+	b.room.drop(key)
 	_, _ = b.finder.lookup(ctx, &key, false, &owner) // none is as good: who reads the list finds out
 	b.binder.unbind(ctx, entry{key: key, binding: owner, counts: countsGone})
 }

@@ -18,7 +18,11 @@ func (b *Bindings) Observe(key Key, current *Binding, seen Seen) (next *Binding)
 // the call was routed by. The store hears of it once a minute at most. It returns the binding as it is kept now, and
 // whether that is another than before.
 func (b *Bindings) Touch(key Key, current Binding) (Binding, bool) {
-	return b.refresher.touch(key, current)
+	next, changed := b.refresher.touch(key, current)
+	if changed {
+		b.room.shares.Use(key)
+	}
+	return next, changed
 }
 
 // Keep has binding written as it is, by Run, over what stands of the same owner.
@@ -32,10 +36,21 @@ func (b *Bindings) Handshake(ctx context.Context, session Key) ([]byte, error) {
 	return b.handshakes.get(ctx, session)
 }
 
-// ReviseHandshake replaces what is kept of a session by what change makes of it; nil
+// ReviseHandshake replaces what is kept of a session by what change makes of it; nil, or more than there is room for in caller's share,
 // drops it. Errors are Handshake's and change's.
-func (b *Bindings) ReviseHandshake(ctx context.Context, session Key, change func(handshake []byte) ([]byte, error)) error {
-	return b.handshakes.revise(ctx, session, change)
+func (b *Bindings) ReviseHandshake(ctx context.Context, session Key, caller string, change func(handshake []byte) ([]byte, error)) error {
+	next := ""
+	err := b.handshakes.revise(ctx, session, func(handshake []byte) ([]byte, error) {
+		revised, err := change(handshake)
+		if next = b.room.fit(caller, session, string(revised)); next == "" {
+			revised = nil
+		}
+		return revised, err
+	})
+	if err == nil {
+		b.room.put(caller, session, next)
+	}
+	return err
 }
 
 // DropHandshake forgets what is kept of a session that has ended.

@@ -15,6 +15,7 @@ const (
 	outcomeLocal       = "local" // the store is away
 	outcomeWrittenBack = "written_back"
 	outcomeCollision   = "collision" // another upstream owns the id
+	outcomeNoRoom      = "no_room"   // its caller keeps as much as one may
 )
 
 // What look-ups count by that found nothing, beside each Source.
@@ -52,7 +53,7 @@ func newMetrics(provider metric.MeterProvider) *metrics {
 	lost, _ := meter.Int64Counter("berth.bindings.refreshes_dropped", metric.WithDescription("Refreshes of bindings dropped because too many waited; the next answer tells anew."))
 	kinds := series.Of("kind", string(Task), string(Session), string(Claim), string(Affinity), string(Hint))
 	series.Begin(lookups, kinds, series.Of("source", string(SourceBound), string(SourceLRU), string(SourceStore), lookupUnknown, lookupUnavailable))
-	series.Begin(bindings, kinds, series.Of("outcome", outcomeStored, outcomeLocal, outcomeWrittenBack, outcomeCollision))
+	series.Begin(bindings, kinds, series.Of("outcome", outcomeStored, outcomeLocal, outcomeWrittenBack, outcomeCollision, outcomeNoRoom))
 	series.Begin(lost)
 	return &metrics{countsBy("source", lookups), countsBy("outcome", bindings), series.CountOf(lost)}
 }

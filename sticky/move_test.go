@@ -139,7 +139,7 @@ func TestRevisionsOfAHandshakeLoseNothing(t *testing.T) {
 	for _, b := range []*berth{one, two} {
 		revising.Go(func() {
 			for range each {
-				err := b.ReviseHandshake(t.Context(), session("1"), func(h []byte) ([]byte, error) { return append([]byte("x"), h...), nil })
+				err := b.ReviseHandshake(t.Context(), session("1"), "", func(h []byte) ([]byte, error) { return append([]byte("x"), h...), nil })
 				if err != nil {
 					t.Errorf("Revise: %v", err)
 				}
@@ -150,7 +150,7 @@ func TestRevisionsOfAHandshakeLoseNothing(t *testing.T) {
 	if got, err := two.Handshake(t.Context(), session("1")); err != nil || len(got) != 1+2*each {
 		t.Errorf("got %d revisions, %v; want %d", len(got)-1, err, 2*each)
 	}
-	if err := one.ReviseHandshake(t.Context(), session("1"), func([]byte) ([]byte, error) { return nil, nil }); err != nil {
+	if err := one.ReviseHandshake(t.Context(), session("1"), "", func([]byte) ([]byte, error) { return nil, nil }); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := two.Handshake(t.Context(), session("1")); !errors.Is(err, ErrUnknown) {

@@ -227,7 +227,7 @@ func TestAmendedWithoutRedisIsWrittenBackAmended(t *testing.T) {
 	one, two := onRedis(t, server), onRedis(t, server)
 	server.Kill()
 	one.mustBind(t, session("s"), "a", 0)
-	one.Amend(t.Context(), session("s"), Binding{Upstream: "a", Version: "2025-03-26"}, "")
+	one.Amend(t.Context(), session("s"), Binding{Upstream: "a", Version: "2025-03-26"}, "", "")
 	server.Restart()
 	realtest.Eventually(t, "it is written back", func() bool { return one.local.pending.len() == 0 && two.finds(t, "a", session("s")) })
 	if got, _, err := two.Lookup(t.Context(), session("s")); err != nil || got.Version != "2025-03-26" {
@@ -288,9 +288,9 @@ func TestHandshakesKeptWithoutRedisAreWrittenBack(t *testing.T) {
 	begin("revised")
 	begin("ended")
 	one.mustBind(t, session("amended"), "a", 0)
-	one.Amend(t.Context(), session("amended"), Binding{Upstream: "a", Version: "v"}, "of amended")
+	one.Amend(t.Context(), session("amended"), Binding{Upstream: "a", Version: "v"}, "of amended", "")
 	revise := func(have []byte) ([]byte, error) { return append(have, " anew"...), nil }
-	if err := one.ReviseHandshake(t.Context(), session("revised"), revise); err != nil {
+	if err := one.ReviseHandshake(t.Context(), session("revised"), "", revise); err != nil {
 		t.Errorf("ReviseHandshake: %v", err)
 	}
 	one.Unbind(t.Context(), session("ended"))

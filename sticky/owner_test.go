@@ -154,7 +154,7 @@ func TestAmendedVersionIsReadByOthers(t *testing.T) {
 	server := redistest.Start(t)
 	one, two := onRedis(t, server), onRedis(t, server)
 	one.mustBind(t, session("s"), "a", 0)
-	one.Amend(t.Context(), session("s"), Binding{Upstream: "a", Version: "2025-03-26"}, "")
+	one.Amend(t.Context(), session("s"), Binding{Upstream: "a", Version: "2025-03-26"}, "", "")
 	for _, b := range []*berth{one, two} {
 		if got, _, err := b.Lookup(t.Context(), session("s")); err != nil || got.Version != "2025-03-26" || got.Upstream != "a" {
 			t.Errorf("got %+v, %v, want version 2025-03-26", got, err)

@@ -63,7 +63,7 @@ func TestRoundTripsOfARequest(t *testing.T) {
 		{"a creation of somebody's", func() { bind(task("claimed"), Beside{Claim: Binding{Upstream: "a", Principal: "p"}}) }, []string{"evalsha"}},
 		{"a session", func() { bind(session("s"), Beside{}) }, []string{"evalsha"}},
 		{"a session that may move", func() { bind(session("moves"), Beside{Handshake: "h", Claim: Binding{Upstream: "a", Principal: "p"}}) }, []string{"evalsha"}},
-		{"the version of a session, told later", func() { b.Amend(t.Context(), session("moves"), Binding{Upstream: "a", Version: "v"}, "h") }, []string{"evalsha"}},
+		{"the version of a session, told later", func() { b.Amend(t.Context(), session("moves"), Binding{Upstream: "a", Version: "v"}, "h", "") }, []string{"evalsha"}},
 		{"a poll that tells of another state", func() {
 			binding := b.owns(t, "a", task("first"), SourceLRU)
 			b.Observe(task("first"), &binding, Seen{At: time.Now(), Status: "completed", Ended: true})

@@ -309,3 +309,34 @@ func TestACallThatIsCutCountsUntilItIsMadeAgain(t *testing.T) {
 		berths[1].mustState(t, id, Completed)
 	})
 }
+
+// A call that was parted from waits for its turn to be handed over, for a moment: of many it is not the first. Where nobody takes it, it goes on here.
+func TestACallThatWasPartedFromWaitsToBeHandedOver(t *testing.T) {
+	for _, handed := range []bool{true, false} {
+		t.Run(fmt.Sprint(handed), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				up := newTool()
+				berths := startBerths(t, 2, settings{}, up)
+				time.Sleep(2 * testLease)
+				id := berths[0].hand(t, rule(nil), "x leave/20s result/1s")
+				synctest.Wait()
+				berths[0].runner.Part()
+				time.Sleep(1500 * time.Millisecond)
+				if runs := up.times("x", 1); runs != 0 {
+					t.Errorf("the next round was sent %d times", runs)
+				}
+				if handed {
+					berths[0].leaveToOthers(t, id)
+					if held := berths[0].Held(); held != 0 {
+						t.Errorf("it holds %d calls", held)
+					}
+				}
+				time.Sleep(5 * time.Second)
+				berths[0].mustState(t, id, Completed)
+				if up.times("x", 0) != 1 || up.times("x", 1) != 1 {
+					t.Errorf("rounds: %v", up.all())
+				}
+			})
+		})
+	}
+}

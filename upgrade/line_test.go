@@ -432,6 +432,15 @@ func (l *line) Listing(ctx context.Context, list string, most int) (listing stor
 	return listing, err
 }
 
+// Page implements storage.Engine.
+func (l *line) Page(ctx context.Context, list, from string, most int) (page storage.Page, err error) {
+	err = l.do(ctx, "page", list, false, func() (err error) {
+		page, err = l.at.Load().Page(ctx, list, from, most)
+		return err
+	})
+	return page, err
+}
+
 // RemoveMember implements storage.Engine.
 func (l *line) RemoveMember(ctx context.Context, list, member string) error {
 	return l.do(ctx, "delist", list, true, func() error { return l.at.Load().RemoveMember(ctx, list, member) })

@@ -67,7 +67,7 @@ func TestHeldCallOfASessionIsAPlainOne(t *testing.T) {
 		if v = berths[1].mustState(t, id, Completed); !v.ToolFailed || string(v.Outcome) != `{"content":[],"isError":true}` {
 			t.Errorf("got %v %s", v.ToolFailed, v.Outcome)
 		}
-		mine, err := berths[1].Reader.Mine(t.Context(), poolName, somebody.Principal)
+		mine, _, err := berths[1].Reader.Mine(t.Context(), poolName, somebody.Principal, "", 10)
 		if err != nil || !slices.Equal(mine, []string{id}) {
 			t.Errorf("listed %v, %v", mine, err)
 		}

@@ -58,10 +58,15 @@ func (r *Reader) Peek(ctx context.Context, id string, who task.Asker) (task.Task
 	return *e.Task, err
 }
 
-// Mine returns the ids of a principal's tasks in a pool that have not expired, in the order
-// in which they will. The error wraps storage.ErrUnavailable.
-func (r *Reader) Mine(ctx context.Context, pool, principal string) ([]string, error) {
-	return r.ledger.Sessions.Mine(ctx, pool, principal)
+// Mine returns the ids of at most so many of a principal's tasks in a pool that have not expired, from a place
+// on that an earlier call told as next, "" being the beginning; next is "" at the end. It costs as much as it returns.
+// The error wraps storage.ErrUnavailable.
+func (r *Reader) Mine(ctx context.Context, pool, principal, from string, most int) (ids []string, next string, err error) {
+	page, err := r.ledger.Sessions.Mine(ctx, pool, principal, from, most)
+	for _, member := range page.Members {
+		ids = append(ids, member.Name)
+	}
+	return ids, page.Next, err
 }
 
 // WatchAll watches tasks. Stop the watcher when nobody waits any more.

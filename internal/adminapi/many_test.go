@@ -91,7 +91,7 @@ func reads(t *testing.T, reader *sdkmetric.ManualReader) (n int64) {
 			if h, ok := one.Data.(metricdata.Histogram[float64]); ok && one.Name == "berth.store.operation.duration" {
 				for _, point := range h.DataPoints {
 					switch op, _ := point.Attributes.Value("operation"); op.AsString() {
-					case "get", "get_some", "listing", "members":
+					case "get", "get_some", "listing", "page", "members":
 						n += int64(point.Count)
 					}
 				}

@@ -140,7 +140,7 @@ var layers = [][]string{
 	{"internal/mcp/eras", "routing/profile"},
 	{"internal/storage/breaker", "internal/storage/file", "internal/storage/redis"},
 	{"internal/auditlog", "internal/certs", "internal/exchange", "internal/h1/head", "internal/identity", "internal/storage", "internal/webhook"},
-	{"internal/client", "internal/discover", "internal/h1/client", "internal/h1/server", "internal/legacyface", "internal/renewal", "internal/seal", "internal/stdio", "sticky/roll"},
+	{"internal/client", "internal/discover", "internal/h1/client", "internal/h1/server", "internal/legacyface", "internal/renewal", "internal/seal", "internal/stdio", "sticky/roll", "sticky/share"},
 	{"sticky"},
 	{"internal/demo", "internal/doors", "internal/h1", "internal/httpsse", "internal/probe", "internal/relay", "routing/trail"},
 	{"routing/claim"},

@@ -26,6 +26,7 @@ type Limits struct {
 	KeptTasksPerCaller    int      `toml:"kept_tasks_per_caller" default:"50000" within:"1 10000000"`
 	Kept                  Size     `toml:"kept" default:"1GiB" within:"1MiB 1024GiB"`
 	KeptPerCaller         Size     `toml:"kept_per_caller" default:"512MiB" within:"1MiB 1024GiB"`
+	KeptSessionsPerCaller Size     `toml:"kept_sessions_per_caller" default:"32MiB" within:"1MiB 64GiB"`
 	LastSeenEntry         Size     `toml:"last_seen_entry" default:"64KiB" within:"1KiB 1GiB"`
 	LastSeenTotal         Size     `toml:"last_seen_total" default:"64MiB" within:"1KiB 64GiB"`
 

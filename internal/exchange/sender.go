@@ -24,6 +24,9 @@ type Request struct {
 	Unsent Unsent       // what else tells that where Caller is ""
 	Begun  time.Time    // of this exchange, by who has read the clock: its wait counts from then; zero: from Send
 
+	// Until is when nobody wants its answer any more, of a call that may ask its client meanwhile; zero: as long as its client waits.
+	Until time.Time
+
 	// Renewal is what its caller bears by now, of a request that goes on for long; nil: the same.
 	Renewal Renewal
 

@@ -74,6 +74,7 @@ const (
 	ReasonRateLimited      = "rate_limited"
 	ReasonTooManyCalls     = "too_many_calls"
 	ReasonTooManyStreams   = "too_many_streams"
+	ReasonTooManySessions  = "too_many_sessions"
 	ReasonAnswerTooLarge   = "answer_too_large"
 	ReasonKeysUnavailable  = "keys_unavailable"
 	ReasonHolderLost       = "holder_lost"

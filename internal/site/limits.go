@@ -95,6 +95,16 @@ func (l *limits) ofTasks(cfg config.Limits) {
 	l.add("limits.kept_tasks_per_caller", "caller", cfg.KeptTasksPerCaller, uncounted, refused("caller_kept_tasks"), "tasks")
 	l.add("limits.kept", "berth", cfg.Kept, kept.bytes, refused("kept", "outcome", "question", "answers"), "bytes")
 	l.add("limits.kept_per_caller", "caller", cfg.KeptPerCaller, uncounted, refused("caller_kept"), "bytes")
+	l.add("limits.kept_sessions_per_caller", "caller", cfg.KeptSessionsPerCaller, uncounted, l.proxy.Refused("caller_sessions"), "bytes")
 	l.add("limits.last_seen_entry", "task", cfg.LastSeenEntry, uncounted, uncounted, "bytes")
 	l.add("limits.last_seen_total", "berth", cfg.LastSeenTotal, l.use.LastSeen, uncounted, "bytes")
+}
+
+// keptSessions is what one caller's sessions may keep in a process with this memory limit; 0: it has none.
+func keptSessions(l config.Limits, memory int64, inMemory bool) int64 {
+	most := int64(l.KeptSessionsPerCaller)
+	if memory > 0 && inMemory {
+		most = min(most, memory/(2*ofMemory))
+	}
+	return most
 }

@@ -17,6 +17,7 @@ import (
 	"berth/internal/doors"
 	"berth/internal/drain"
 	"berth/internal/journal"
+	"berth/internal/limit"
 	"berth/internal/parts"
 	"berth/internal/relay"
 	"berth/internal/seal"
@@ -153,6 +154,7 @@ func (s *Site) adapt(cfg config.Config) {
 	if s.Level != nil {
 		s.Level.Configure(cfg.Log.EffectiveLevel())
 	}
+	s.bindings.SetPerCaller(keptSessions(cfg.Limits, limit.NewMemory().Limit(), inMemory(s.store)))
 	if s.connections != nil {
 		s.connections.SetBounds(cfg.Limits.ConnectionsPerAddress, trustedProxies(cfg))
 	}

@@ -114,8 +114,11 @@ func (s *Site) addTasks(ctx context.Context, g *generation) error {
 
 // boundsOf are what tasks may keep in this process.
 func boundsOf(cfg config.Config, store *storage.Store) upgrade.Bounds {
-	return keptBounds(cfg.Limits, limit.NewMemory().Limit(), !store.Shared() && !store.Durable())
+	return keptBounds(cfg.Limits, limit.NewMemory().Limit(), inMemory(store))
 }
+
+// inMemory reports whether what store keeps is in this process's memory.
+func inMemory(store *storage.Store) bool { return !store.Shared() && !store.Durable() }
 
 // taskPools are where the calls of tasks are sent.
 func (g *generation) taskPools() (pools []upgrade.Destination) {

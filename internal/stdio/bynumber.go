@@ -11,30 +11,42 @@ import (
 // byNumber are calls by the number that a process knows them by: those in flight, or those that have made a task.
 type byNumber map[int64]*call
 
-// asker returns the call for which the process asks something or says it; nil if none is in
-// flight that may have it ask. ambiguous says that several sessions have one. What is about a task
+// asker returns the call for which a process, which has these sessions, asks something or says it; nil if none is in
+// flight that may have it ask. ambiguous says that several sessions have one, one that was left among them; or that a call of another
+// session than the process has was left. What is about a task
 // says so (2025-11-25, tasks, "Associating Task-Related Messages"), and belongs to the call that
 // waits for its result; nothing else does.
-func (calls byNumber) asker(taskID string) (asker *call, ambiguous bool) {
+func (calls byNumber) asker(taskID string, left *leftCalls, sessions map[*session]struct{}) (asker *call, ambiguous bool) {
 	for _, number := range slices.Sorted(maps.Keys(calls)) {
 		c := calls[number]
 		switch {
 		case !c.mayAsk():
 			continue
-		case c.method == mcp.MethodTaskResult && taskID != "" && c.taskID == taskID:
+		case isOfTask(c) && taskID != "" && c.taskID == taskID:
 			return c, false
-		case c.method == mcp.MethodTaskResult:
+		case isOfTask(c):
 			continue
 		case asker != nil && asker.session != c.session:
 			ambiguous = true
 		}
 		asker = c
 	}
-	if ambiguous {
+	switch {
+	case ambiguous, asker != nil && left.ofOthers(asker.session):
 		return nil, true
+	case asker != nil:
+		return asker, false
 	}
-	return asker, false
+	for session := range sessions {
+		if left.ofOthers(session) {
+			return nil, true
+		}
+	}
+	return nil, false
 }
+
+// isOfTask reports whether a call waits for a task: what is asked for that says so.
+func isOfTask(c *call) bool { return c.method == mcp.MethodTaskResult }
 
 // only is the one call of a client's; nil: there is none, or there are several.
 func (calls byNumber) only() (only *call) {

@@ -32,6 +32,7 @@ type call struct {
 
 	stream *stream     // where its answer goes,
 	answer chan []byte // or, with room for it, that
+	lost   bool        // it changes nothing, and its process has ended: it may be sent again
 }
 
 // newCall returns a call that is not begun. Nothing in it aliases the body.
@@ -40,7 +41,7 @@ func newCall(session *session, c *mcp.Call, raw []byte) *call {
 		method: c.Method, taskID: c.TaskID, wish: wishOf(c.Method, raw), asksTask: c.AsksTask(), begun: time.Now()}
 }
 
-// mayAsk reports whether the process may need its client for it.
+// mayAsk reports whether the process may need its client for it, and may have that.
 func (c *call) mayAsk() bool { return c.stream != nil && !c.cancelled }
 
 // deliver gives a call its answer, the only one.
@@ -123,6 +124,7 @@ func (s *Server) cancel(session *session, raw []byte) {
 	}
 	p := c.peer
 	c.cancelled = true
+	p.left.add(c, time.Now().Add(s.timing.left))
 	p.push(session, mcp.WithCancelledID(raw, number(c.number)))
 	time.AfterFunc(s.timing.cancel, func() {
 		s.mu.Lock()

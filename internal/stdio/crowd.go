@@ -29,8 +29,8 @@ func (s *Server) makeRoom(now time.Time) bool {
 	return len(s.sessions) < maxSessions
 }
 
-// makePlace ends a process that nobody uses, where as many run as may, for one of this caller's: of another one's who has more than half
-// of them, and several. It is closed when that has ended; nil: none is.
+// makePlace ends a process that nobody uses, where as many run as may, for one of this caller's: one without sessions that a call which was
+// left keeps them out of, or one of another caller who has more than half of them, and several. It is closed when that has ended; nil: none is.
 func (s *Server) makePlace(caller string, now time.Time) <-chan struct{} {
 	if s.closing || len(s.peers) < s.options.MaxProcesses || !s.breaker.allows(now) {
 		return nil
@@ -46,7 +46,7 @@ func (s *Server) makePlace(caller string, now time.Time) <-chan struct{} {
 	for p := range s.peers {
 		greedy := whose(p.caller)
 		isTheirs := greedy != "" && greedy != whose(caller) && has[greedy] > max(s.options.MaxProcesses/2, 1)
-		if isTheirs && p.isUnused(awaited) && (unused == nil || usedLast(p).Before(usedLast(unused))) {
+		if (isTheirs || load(p) == 0 && p.left.keepsOut()) && p.isUnused(awaited) && (unused == nil || usedLast(p).Before(usedLast(unused))) {
 			unused = p
 		}
 	}

@@ -14,7 +14,8 @@
 //
 // stdio says of nothing to which call it belongs. A question of the server's goes to the one call
 // that is in flight; to the last begun of several that are of one session; and is refused where
-// they are of several sessions, as is a log line dropped. A question about a task goes to the
+// they are of several sessions, as is a log line dropped. A call that its client has left counts among them until the process
+// has answered it, or for ten minutes. A question about a task goes to the
 // call that waits for that task's result. Notifications that name something of a client's are
 // dropped where a process has several sessions, but for progress, updates of resources and the
 // status of tasks. The

@@ -67,12 +67,14 @@ func (s *Server) processFor(caller string, body []byte) (*peer, *mcp.Error) {
 	return p, refused
 }
 
-// choose returns the process that stands for such a session, unless it does not answer, or the session is to have one to itself; then
-// another one, where that may be started.
+// choose returns the process that stands for such a session, unless it does not answer, a call was left in it that keeps the session out, or
+// the session is to have one to itself; then another one, where that may be started.
 func (s *Server) choose(caller string, body []byte) (*peer, *mcp.Error) {
 	share := s.options.shareOf(caller, body)
 	standing := s.peers.standing(share.key, time.Now())
-	if standing != nil && !standing.silent && (!share.asked || load(standing) == 0 || 2*s.peers.of(caller) >= s.options.MaxProcesses) {
+	keptOut := standing != nil && standing.left.keepsOut()
+	isFull := 2*s.peers.of(caller, share.key) >= s.options.MaxProcesses
+	if standing != nil && !standing.silent && (isFull || !keptOut && (!share.alone || load(standing) == 0)) {
 		return standing, nil
 	}
 	opening := mcp.WithID(body, []byte("0"))
@@ -82,7 +84,7 @@ func (s *Server) choose(caller string, body []byte) (*peer, *mcp.Error) {
 		return p, nil
 	}
 	var place <-chan struct{}
-	if standing == nil {
+	if standing == nil || keptOut {
 		place = s.makePlace(caller, time.Now())
 	}
 	p, refused := s.newPeer(opening, place)
@@ -92,7 +94,7 @@ func (s *Server) choose(caller string, body []byte) (*peer, *mcp.Error) {
 	case refused != nil:
 		return nil, refused
 	}
-	p.wished, p.key, p.caller = wished, share.key, caller
+	p.wished, p.key, p.caller, p.left.mayAsk = wished, share.key, caller, share.asked
 	return p, nil
 }
 
@@ -102,16 +104,17 @@ func load(p *peer) int { return len(p.sessions) + p.opens }
 // share says with whom a session shares its process.
 type share struct {
 	key   string // of all that may: whose they are, unless they are everybody's, and what they say; "": it shares none
-	asked bool   // its client may be asked something, by a process that does not say for which call: it shares one only where it must
+	asked bool   // its client may be asked something, by a process that does not say for which call
+	alone bool   // it shares one only where it must, for that
 }
 
 func (o *Options) shareOf(caller string, initialize []byte) share {
 	said, asked := saidBy(initialize)
 	switch {
 	case o.Isolation == IsolateAll:
-		return share{key: "all, " + said}
+		return share{key: "all, " + said, asked: asked}
 	case o.Isolation == IsolatePrincipal && caller != "":
-		return share{key: "of " + caller + ", " + said, asked: asked}
+		return share{key: "of " + caller + ", " + said, asked: asked, alone: asked}
 	}
 	return share{}
 }

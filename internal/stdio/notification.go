@@ -32,13 +32,17 @@ func (p *peer) notification(message []byte, method string) {
 
 // other is what only one session can be meant by: it goes where its client listens.
 func (p *peer) other(message []byte) {
+	asker, ambiguous := p.calls.asker("", &p.left, p.sessions)
+	if ambiguous {
+		return
+	}
 	for session := range p.sessions {
 		if _, read, _, _, _ := session.standing.state(); read {
 			session.standing.add(message, false)
 			return
 		}
 	}
-	if asker, _ := p.calls.asker(""); asker != nil {
+	if asker != nil {
 		asker.stream.add(message, false)
 		return
 	}
@@ -59,9 +63,9 @@ func (p *peer) progress(message []byte) {
 	}
 }
 
-// log goes to the call that can have caused it. What one session's call logs is not for others.
+// log goes to the call that can have caused it. What one session's call logs is not for others, also once its client has left it.
 func (p *peer) log(message []byte) {
-	switch asker, ambiguous := p.calls.asker(""); {
+	switch asker, ambiguous := p.calls.asker("", &p.left, p.sessions); {
 	case asker != nil:
 		asker.stream.add(message, false)
 	case !ambiguous:

@@ -98,6 +98,7 @@ type timing struct {
 	kept     time.Duration // a stream after its end
 	standing time.Duration // a question waits that long for a session's standing stream
 	cancel   time.Duration // a cancelled call waits that long for its answer
+	left     time.Duration // a call that was left, and has no answer, counts as one that may ask that long
 	unread   time.Duration // a call that nobody reads, or a session that says nothing, keeps a process alive that long
 	awaited  time.Duration // a task counts as waited for that long after its client last asked for it
 	sweep    time.Duration // between two looks at what has become idle
@@ -109,7 +110,7 @@ func defaultTiming(idle time.Duration) timing {
 	return timing{
 		ask: 2 * time.Second, drain: time.Second, stuck: 30 * time.Second,
 		quick: 10 * time.Second, backoff: 100 * time.Millisecond,
-		kept: 5 * time.Minute, standing: 5 * time.Second, cancel: 10 * time.Second,
+		kept: 5 * time.Minute, standing: 5 * time.Second, cancel: 10 * time.Second, left: 10 * time.Minute,
 		unread: time.Hour, awaited: 2 * time.Minute, sweep: min(30*time.Second, max(idle/4, 10*time.Millisecond)),
 		quiet: 10 * time.Second, sign: 5 * time.Second,
 	}

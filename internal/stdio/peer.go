@@ -41,6 +41,7 @@ type peer struct {
 	begun    time.Time
 	touched  time.Time // when its last session ended; before that when it was ready
 	odd      oddities
+	left     leftCalls
 
 	heard  atomic.Int64 // when it last wrote to stdout, in nanoseconds since begun
 	sign   *call        // by which it is asked for a sign of life; nil: it is not
@@ -178,6 +179,7 @@ func (p *peer) failCalls(failure *mcp.Error) {
 	for _, c := range p.calls {
 		if c.session != nil {
 			p.forget(c)
+			c.lost = c.answer != nil && onlyReads(c.method) && failure.Outcome == mcp.Unknown
 			c.deliver(failure.Body(c.id))
 		}
 	}

@@ -25,11 +25,11 @@ func (p *peer) question(message, id []byte, method string) {
 		return
 	}
 	id = bytes.Clone(id)
-	asker, ambiguous := p.calls.asker(mcp.RelatedTask(message))
+	asker, ambiguous := p.calls.asker(mcp.RelatedTask(message), &p.left, p.sessions)
 	switch {
 	case ambiguous:
 		if p.odd.isNew("ambiguous") {
-			p.server.options.Logger.Warn("stdio process asks while calls of several sessions are in flight: it is refused", "method", method)
+			p.server.options.Logger.Warn("stdio process asks while calls of several sessions are in flight, or were left and not answered: it is refused", "method", method)
 		}
 		p.refuse(id, "cannot tell which of several clients' calls asks: set isolation = \"session\", or a greater max_processes")
 	case asker != nil:

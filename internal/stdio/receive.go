@@ -39,6 +39,7 @@ func (p *peer) receive(from *process.Process, line []byte) {
 func (p *peer) misanswered(number int64, what, reason string) bool {
 	p.server.mu.Lock()
 	defer p.server.mu.Unlock()
+	p.left.answered(number)
 	c := p.calls[number]
 	if c == nil || c.session == nil {
 		return false
@@ -152,6 +153,7 @@ func (p *peer) hear(from *process.Process, message []byte) {
 func (p *peer) response(from *process.Process, message []byte, a *mcp.Answer) {
 	n, isNumber := answered(a.ID)
 	c := p.calls[n]
+	p.left.answered(n)
 	switch {
 	case c == nil || !isNumber:
 		p.crossed(from)

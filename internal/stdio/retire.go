@@ -3,12 +3,12 @@ package stdio
 import "time"
 
 // Retires reports whether what is new is to begin in another session than this one, as a caller of 2026-07-28 has it begin: its process
-// does not answer, or has lived long enough, and another may be started.
+// does not answer, has lived long enough, or may ask for a call that was left, and another may be started.
 func (s *Server) Retires(session string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	at, now := s.sessions[session], time.Now()
-	return at != nil && (at.peer.silent || at.peer.isOld(now)) && s.mayStart(now)
+	return at != nil && (at.peer.silent || at.peer.isOld(now) || at.peer.left.keepsOut()) && s.mayStart(now)
 }
 
 // Retires is Server.Retires of who has the session. One of before the options changed retires, too.

@@ -110,7 +110,10 @@ func (s *session) forgetStreams(before time.Time) {
 // endSession ends a session as its client wishes.
 func (s *Server) endSession(session *session) {
 	for c := range session.calls {
-		c.peer.push(nil, mcp.Cancelled(number(c.number), "the client has ended its session"))
+		if !c.cancelled {
+			c.peer.left.add(c, time.Now().Add(s.timing.left))
+			c.peer.push(nil, mcp.Cancelled(number(c.number), "the client has ended its session"))
+		}
 		c.peer.finish(c, failed("the client has ended its session", ReasonSessionEnded, mcp.Unknown).Body(c.id))
 	}
 	for _, a := range session.asks {

@@ -27,6 +27,8 @@ func (s *Server) sweep() {
 			p.stop("it has lived long enough")
 		case len(p.sessions) == 0 && p.silent:
 			p.stop("it does not answer")
+		case load(p) == 0 && p.left.keepsOut():
+			p.stop("a call that was left may ask in it")
 		case !p.inUse(now):
 			p.stop("nobody uses it")
 		}

@@ -72,6 +72,33 @@ func (f *fixture) call(m message) {
 		f.say(`{"jsonrpc":"2.0","method":"notifications/resources/updated","params":{"uri":"` + text + `"}}`)
 		f.say(`{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}`)
 		f.text(m, "touched")
+	case "ask later", "log later": // whether it is cancelled or not
+		held := make(chan message)
+		f.mu.Lock()
+		f.held = append(f.held, held)
+		f.mu.Unlock()
+		<-held
+		if m.Params.Name == "log later" {
+			f.say(`{"jsonrpc":"2.0","method":"notifications/message","params":{"level":"info","data":"` + text + `"}}`)
+			held <- m
+		} else {
+			held <- m
+			f.ask("elicitation/create", `{"message":"`+text+`","requestedSchema":{"type":"object","properties":{}}}`)
+		}
+		f.text(m, "late")
+	case "held":
+		f.mu.Lock()
+		defer f.mu.Unlock()
+		f.text(m, fmt.Sprint(len(f.held)))
+	case "go on": // with what is held
+		f.mu.Lock()
+		held := f.held
+		f.mu.Unlock()
+		for _, one := range held {
+			one <- m
+			<-one
+		}
+		f.text(m, "went on")
 	case "hang":
 		f.say(`{"jsonrpc":"2.0","method":"notifications/message","params":{"level":"info","data":"hanging"}}`)
 	case "die":

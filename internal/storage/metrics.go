@@ -14,7 +14,7 @@ import (
 )
 
 var counted = []string{
-	engine.OpGet, engine.OpGetSome, engine.OpPutIfAbsent, engine.OpSwap, engine.OpPut, engine.OpEach, engine.OpDelete, engine.OpAddMember, engine.OpKeepMembers, engine.OpRemoveMember, engine.OpMembers, engine.OpListing, engine.OpNotify, engine.OpNow, engine.OpPing, engine.OpRate,
+	engine.OpGet, engine.OpGetSome, engine.OpPutIfAbsent, engine.OpSwap, engine.OpPut, engine.OpEach, engine.OpDelete, engine.OpAddMember, engine.OpKeepMembers, engine.OpRemoveMember, engine.OpMembers, engine.OpListing, engine.OpPage, engine.OpNotify, engine.OpNow, engine.OpPing, engine.OpRate,
 }
 
 var reasons = []string{

@@ -151,6 +151,15 @@ func (s *Store) Listing(ctx context.Context, list string, most int) (listing Lis
 	return listing, err
 }
 
+// Page implements Engine.
+func (s *Store) Page(ctx context.Context, list, from string, most int) (page Page, err error) {
+	err = s.do(ctx, engine.OpPage, s.part(list), func(ctx context.Context) (err error) {
+		page, err = s.engine.Page(ctx, list, from, most)
+		return err
+	})
+	return page, err
+}
+
 // Notify implements Engine.
 func (s *Store) Notify(ctx context.Context, topic, message string) error {
 	return s.do(ctx, engine.OpNotify, s.part(topic), func(ctx context.Context) error { return s.engine.Notify(ctx, topic, message) })

@@ -87,6 +87,14 @@ func (r *reopened) Listing(ctx context.Context, list string, most int) (listing 
 	return listing, err
 }
 
+func (r *reopened) Page(ctx context.Context, list, from string, most int) (page storage.Page, err error) {
+	err = r.with(func(s *storage.Store) (err error) {
+		page, err = s.Page(ctx, list, from, most)
+		return err
+	})
+	return page, err
+}
+
 func (r *reopened) RemoveMember(ctx context.Context, list, member string) error {
 	return r.with(func(s *storage.Store) error { return s.RemoveMember(ctx, list, member) })
 }

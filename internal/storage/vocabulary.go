@@ -27,6 +27,7 @@ type (
 	Record  = engine.Record
 	Member  = engine.Member
 	Listing = engine.Listing
+	Page    = engine.Page
 	Write   = engine.Write
 	Step    = engine.Step
 	Rate    = engine.Rate

@@ -8,6 +8,7 @@ import (
 
 	"berth/internal/limit"
 	"berth/internal/series"
+	"berth/proxy/fault"
 	"berth/proxy/inbound"
 
 	"go.opentelemetry.io/otel/attribute"
@@ -132,6 +133,11 @@ func (g *Gate) SpareReserve(call *inbound.Call) error {
 func (g *Gate) isReserved(call *inbound.Call, held int64) bool {
 	most := g.inFlight.Load()
 	return !call.ConcernsBegun && held > most-most/reserve
+}
+
+// TurnAwaySession turns an initialize away whose caller has no room for one more session.
+func (g *Gate) TurnAwaySession() error {
+	return g.tooMuch(shedSessions, fault.TooManySessions, fault.RetryKept)
 }
 
 // Streams is how many streams stand.

@@ -11,22 +11,23 @@ import (
 
 // Why a request was turned away: the label of berth.shed.
 const (
-	shedInFlight      = "in_flight"      // too many calls under way
-	shedReserve       = "reserve"        // what is left is for work that has begun
-	shedMemory        = "memory"         // near the process's memory limit
-	shedBuffered      = "buffered"       // too many bytes of bodies
-	shedStreams       = "streams"        // too many standing streams
-	shedCallerStreams = "caller_streams" // too many of this caller
-	shedCallerCalls   = "caller_calls"   // too many calls of this caller under way
-	shedConnections   = "connections"    // no file descriptor or port for one to an upstream
-	shedLists         = "lists"          // too many lists of tasks being made
-	shedPolls         = "polls"          // this caller polls too often
-	shedKept          = "kept"           // near the process's memory limit, and this caller's tasks fill it
-	shedUnknownIDs    = "unknown_ids"    // this caller names too many ids that nobody knows
+	shedInFlight      = "in_flight"       // too many calls under way
+	shedReserve       = "reserve"         // what is left is for work that has begun
+	shedMemory        = "memory"          // near the process's memory limit
+	shedBuffered      = "buffered"        // too many bytes of bodies
+	shedStreams       = "streams"         // too many standing streams
+	shedCallerStreams = "caller_streams"  // too many of this caller
+	shedCallerCalls   = "caller_calls"    // too many calls of this caller under way
+	shedSessions      = "caller_sessions" // sessions of this caller keep as much as they may
+	shedConnections   = "connections"     // no file descriptor or port for one to an upstream
+	shedLists         = "lists"           // too many lists of tasks being made
+	shedPolls         = "polls"           // this caller polls too often
+	shedKept          = "kept"            // near the process's memory limit, and this caller's tasks fill it
+	shedUnknownIDs    = "unknown_ids"     // this caller names too many ids that nobody knows
 )
 
 var reasons = []string{
-	shedInFlight, shedReserve, shedMemory, shedBuffered, shedStreams, shedCallerStreams, shedCallerCalls,
+	shedInFlight, shedReserve, shedMemory, shedBuffered, shedStreams, shedCallerStreams, shedCallerCalls, shedSessions,
 	shedConnections, shedLists, shedPolls, shedKept, shedUnknownIDs,
 }
 

@@ -12,7 +12,6 @@ import (
 	"berth/internal/mcp/eras"
 	"berth/internal/mcp/inquiry"
 	"berth/internal/wire"
-	"berth/proxy/bridge/legacy"
 	"berth/proxy/bridge/sessions"
 	"berth/proxy/outbound"
 )
@@ -28,12 +27,14 @@ func (c *call) follow(ctx context.Context, l *sessions.Session, s *sent) (*wire.
 		return c.show(ctx, r, nil)
 	}
 	response, isOfTheWrongForm, err := c.followWhole(ctx, l, s)
+	if err != nil {
+		c.letGo(ctx, l, s, err)
+		return response, err
+	}
 	s.close(l, c.became)
 	switch {
 	case isOfTheWrongForm:
 		return c.sendAnew(ctx, l)
-	case err != nil:
-		c.letGo(ctx, l, s.id, err)
 	default:
 		l.GiveBack(false)
 	}
@@ -42,10 +43,7 @@ func (c *call) follow(ctx context.Context, l *sessions.Session, s *sent) (*wire.
 
 // followWhole is follow of an answer that is no stream.
 func (c *call) followWhole(ctx context.Context, l *sessions.Session, s *sent) (_ *wire.Response, isOfTheWrongForm bool, err error) {
-	s.Response = s.Kept() // it may be closed while it is read
-	hungUp := context.AfterFunc(ctx, func() { s.Body.Close() })
-	defer hungUp()
-	message, err := legacy.ReadWhole(s.Response)
+	message, err := c.readWhole(ctx, s)
 	if err != nil {
 		return nil, false, &exchange.SendError{Err: err, Sent: true}
 	}

@@ -1,6 +1,7 @@
 package bridge
 
 import (
+	"fmt"
 	"net/http"
 	"strings"
 	"testing"
@@ -133,6 +134,54 @@ func TestWhatIsAskedWhileItIsFoundOutWhetherAStreamIsReplayedIsAsked(t *testing.
 		}
 		if last := r.do(asking{name: "asks", params: first.answers(accepted)}); len(last.Result.Got) != 2 {
 			t.Errorf("got %s", last.text)
+		}
+	})
+}
+
+// Who goes on with a call ends its session in the end: one in which another call runs stays with both.
+func TestACallThatSharesItsSessionStays(t *testing.T) {
+	u := tool(kind{}, func(k *running) {
+		for n := range 6 {
+			k.progress(n)
+			time.Sleep(time.Minute)
+		}
+		k.ends()
+	})
+	bridged(t, u, nil, func(r *rig) {
+		r.keeps = true
+		_, a, b, _ := r.join(10 * time.Minute)
+		another := make(chan got, 1)
+		go func() {
+			time.Sleep(4 * time.Minute)
+			another <- r.do(asking{name: "asks", meta: counted, declares: declaresNone, by: a})
+		}()
+		first := r.do(asking{name: "asks", meta: counted, declares: declaresNone, by: a, leaves: after(250 * time.Second)})
+		if first.isBare() {
+			first = r.do(asking{name: "asks", meta: counted, declares: declaresNone, by: b, params: first.with("")})
+		}
+		second, calls := <-another, r.sent("tools/call")
+		if calls[0].session != calls[1].session || first.Result.Got == nil || second.Result.Got == nil || len(calls) != 2 {
+			t.Errorf("got %s and %s in %s and %s", first.text, second.text, calls[0].session, calls[1].session)
+		}
+	})
+}
+
+// What an upstream says in one event (2025-03-26) is told by whoever has taken the first of it: another one reads behind the event.
+func TestACallIsNotLeftAmidABatch(t *testing.T) {
+	const steps = 10
+	u := tool(kind{}, func(k *running) {
+		time.Sleep(time.Minute)
+		var batch strings.Builder
+		for n := range steps {
+			fmt.Fprintf(&batch, `{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":%s,"progress":%d}},`, k.token, n)
+		}
+		k.ends()
+		k.say(`[` + batch.String() + `{"jsonrpc":"2.0","id":` + k.id + `,` + k.result + `}]`)
+		k.result = ""
+	})
+	bridged(t, u, nil, func(r *rig) {
+		if g := r.do(asking{name: "asks", meta: counted, leaves: after(time.Second)}); g.Result.Got == nil || len(g.all) != steps+1 {
+			t.Errorf("got %s", g.all)
 		}
 	})
 }

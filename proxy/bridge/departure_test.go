@@ -85,8 +85,8 @@ func TestAHangUpInTheFirstRoundCancelsTheCall(t *testing.T) {
 				if told := r.told(); len(told) != 2 {
 					t.Errorf("told %v", told)
 				}
-				if n := r.b.has().sessions; n != 1 {
-					t.Errorf("%d sessions for two calls, one after the other", n)
+				if n, open := r.b.has().sessions, r.open(); n != 0 || len(open) != 0 {
+					t.Errorf("%d sessions, %v at the server: the calls may go on there", n, open)
 				}
 			})
 		})

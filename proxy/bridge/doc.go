@@ -36,6 +36,7 @@
 //	call.go, send.go                   a call: sent
 //	answer.go, reading.go, stream.go   its answer, shown
 //	ask.go, retry.go, pass.go, bring.go, tell.go, giveup.go, moot.go   questions: asked, answered, passed on to who holds the call, brought to the server, given up, waited for no more
+//	left.go                            a call that its client has left
 //	depart.go                          a call that runs, left to another berth
 //	early.go                           what is asked before any call
 //	first.go                           what a call is refused for until it is answered

@@ -204,7 +204,7 @@ func (r *reading) finish() {
 }
 
 // abandon ends a reading whose client is gone, or wants no answer any more, as why says; nil: it is gone. In the first round the upstream is
-// told that nobody wants the answer; what it says to that means nothing.
+// told that nobody wants the answer.
 func (r *reading) abandon(why error) {
 	r.over.Do(func() {
 		if r.asks {
@@ -214,11 +214,7 @@ func (r *reading) abandon(why error) {
 			r.h.Leave(r.flow)
 			return
 		}
-		go func() {
-			_ = r.l.Tell(context.Background(), r.c.who.Out, mcp.Cancelled(r.id, mcp.WhyCancelled(why)))
-			r.l.Over(r.flow, "")
-			r.l.GiveBackUnended()
-		}()
+		go r.c.cancel(r.l, r.flow, r.id, why)
 	})
 }
 

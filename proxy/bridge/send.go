@@ -107,33 +107,31 @@ func (c *call) send(ctx context.Context, l *sessions.Session) (*sent, error) {
 	}
 	s.flow = l.Answer(c.who.Out, s.id, asks(c.Method))
 	if err := c.post(ctx, l, s, body); err != nil {
-		l.Over(s.flow, "")
-		c.letGo(ctx, l, s.id, err)
+		c.letGo(ctx, l, s, err)
 		return nil, err
 	}
 	return s, nil
 }
 
-// letGo gives a session back in which a call, which id names there, has failed without an answer. The upstream is told if its client has left.
-func (c *call) letGo(ctx context.Context, l *sessions.Session, id []byte, err error) {
-	if failed, ok := errors.AsType[*exchange.SendError](err); ok && !failed.Sent {
+// letGo gives a session back in which a call has failed without an answer. The upstream is told if its client has left.
+func (c *call) letGo(ctx context.Context, l *sessions.Session, s *sent, err error) {
+	failed, ok := errors.AsType[*exchange.SendError](err)
+	switch unsent := ok && !failed.Sent; {
+	case !unsent && ctx.Err() != nil:
+		go c.cancel(l, s.flow, s.id, context.Cause(ctx))
+	case unsent:
+		l.Over(s.flow, "")
 		l.GiveBack(false)
-		return
-	}
-	if ctx.Err() == nil {
+	default:
+		l.Over(s.flow, "")
 		l.GiveBackUnended()
-		return
 	}
-	go func() {
-		_ = l.Tell(context.Background(), c.who.Out, mcp.Cancelled(id, mcp.WhyCancelled(context.Cause(ctx))))
-		l.GiveBackUnended()
-	}()
 }
 
 // post sends the body, and waits for the answer's headers, or for what the upstream asks on the
 // session's own stream before it has them.
 func (c *call) post(ctx context.Context, l *sessions.Session, s *sent, body []byte) error {
-	if !l.IsHeard() {
+	if !l.IsHeard() && !c.tasked {
 		hungUp := context.AfterFunc(ctx, s.flow.Stop)
 		defer hungUp()
 		var err error
@@ -150,11 +148,7 @@ func (c *call) post(ctx context.Context, l *sessions.Session, s *sent, body []by
 		go s.flow.RunWhen(heads)
 		return nil
 	case <-ctx.Done():
-		go func() {
-			if head := <-heads; head.Err == nil {
-				head.Body.Close()
-			}
-		}()
+		go s.flow.RunWhen(heads) // until it is stopped
 		return &exchange.SendError{Err: context.Cause(ctx), Sent: true}
 	}
 }

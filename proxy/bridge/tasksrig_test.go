@@ -58,6 +58,10 @@ type coreServer struct {
 	hangs   bool              // they are not
 	tried   int               // calls that came
 	fails   map[string]int    // with which status methods are answered
+	makes   time.Duration     // for which it makes a task
+	heads   bool              // meanwhile its answer has begun
+	refuses bool              // it makes none
+	given   []string          // ids of requests that were given up
 }
 
 const coreTask = `"taskId":"core-1","status":%q,"statusMessage":"so far","createdAt":"2026-01-01T00:00:00Z","lastUpdatedAt":"2026-01-01T00:00:01Z","ttl":600000,"pollInterval":500`
@@ -111,6 +115,7 @@ func (s *coreServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case s.fails[m.Method] != 0:
 		w.WriteHeader(s.fails[m.Method])
 	case m.Method == "notifications/cancelled":
+		s.given = append(s.given, string(m.Params.RequestID))
 		if over := s.listening[string(m.Params.RequestID)]; over != nil {
 			close(over)
 			delete(s.listening, string(m.Params.RequestID))
@@ -151,7 +156,11 @@ func (s *coreServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			reply(`"result":{"content":[],"task":{` + s.task("working") + `}}`)
 			return
 		}
-		reply(`"result":{"task":{` + s.task("working") + `}}`)
+		answer := `"result":{"task":{` + s.task("working") + `}}`
+		if s.refuses {
+			answer = `"error":{"code":-32603,"message":"no"}`
+		}
+		s.make(w, fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,%s}`, m.ID, answer))
 	case m.Params.TaskID != "core-1", s.forgets:
 		reply(`"error":{"code":-32602,"message":"Failed to retrieve task: Task not found"}`)
 	case m.Method == "tasks/get":
@@ -164,6 +173,24 @@ func (s *coreServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case m.Method == "tasks/result":
 		s.stream(w, r, string(m.ID))
 	}
+}
+
+// make answers with a task, once that is made.
+func (s *coreServer) make(w http.ResponseWriter, response string) {
+	w.Header().Set("Content-Type", "application/json")
+	if s.streams {
+		w.Header().Set("Content-Type", "text/event-stream")
+		response = "data: " + response + "\n\n"
+	}
+	if s.heads {
+		w.(http.Flusher).Flush()
+	}
+	if s.makes > 0 {
+		s.mu.Unlock()
+		time.Sleep(s.makes)
+		s.mu.Lock()
+	}
+	_, _ = io.WriteString(w, response)
 }
 
 // list is what tools/list answers with.

@@ -92,6 +92,7 @@ func TestAnAnswerToALostCallEndsIt(t *testing.T) {
 				time.Sleep(time.Minute)
 				k0.breakOff()
 				gone.Store(isGone)
+				r.keeps = isGone // it does not hear that the session is ended
 				began := time.Now()
 				got := r.do(asking{name: "asks", params: first.answers(accepted), meta: `,"progressToken":"p"`})
 				if !strings.Contains(got.text, `"reason":"upstream_reset","retryable":false,"mayHaveExecuted":true`) || time.Since(began) >= tellAgain || r.ran() != 1 {

@@ -131,6 +131,37 @@ func TestWhatIsNotKeptOfAnEndIsGoneWithItsSession(t *testing.T) {
 	})
 }
 
+// A caller that has too many ends has no more of them kept: those that are stay, and others' do.
+func TestEndsOfOneCallerDoNotFillTheStore(t *testing.T) {
+	withTasks(t, nil, func(r *taskRig) {
+		r.berths = r.berths[:1]
+		first := r.make()
+		r.becomes("completed", fmt.Sprintf(`"result":{"content":[],"x":%q}`, strings.Repeat("x", 16000)))
+		r.wantStatus(first, "completed")
+		last := first
+		for range 800 {
+			last = r.make()
+			r.wantStatus(last, "completed")
+		}
+		r.becomes("completed", `"result":{"content":[]}`)
+		if got := r.wantStatus(first, "completed"); !strings.Contains(got.text, "xxx") {
+			t.Errorf("got %s, which was told otherwise", got.text)
+		}
+		other := r.ask("bob", knowsTasks, "tools/call", `"name":"must",`).Result.TaskID
+		r.ask("bob", knowsTasks, "tasks/get", fmt.Sprintf(`"taskId":%q,`, other))
+		r.mu.Lock()
+		r.forgets = true
+		r.mu.Unlock()
+		r.wantStatus(first, "completed")
+		if got := r.about("tasks/get", last); got.Error.Code != mcp.CodeInvalidParams {
+			t.Errorf("the last is kept: %d %s", got.status, got.text)
+		}
+		if got := r.ask("bob", knowsTasks, "tasks/get", fmt.Sprintf(`"taskId":%q,`, other)); got.Result.Status != "completed" {
+			t.Errorf("another caller got %d %s", got.status, got.text)
+		}
+	})
+}
+
 // While nobody can say whether an end was told, the task is not denied.
 func TestATaskIsNotDeniedWhileItsEndCannotBeLookedFor(t *testing.T) {
 	withTasks(t, nil, func(r *taskRig) {

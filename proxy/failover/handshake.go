@@ -1,6 +1,7 @@
 package failover
 
 import (
+	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -15,6 +16,9 @@ import (
 // maxHandshake bounds what is kept of one session, in bytes. A session with more is
 // not moved.
 const maxHandshake = 64 << 10
+
+// keptBeside is more than a handshake takes beside the client's message.
+const keptBeside = 128
 
 // sealHandshake is what a handshake is sealed for.
 const sealHandshake = "handshake"
@@ -43,6 +47,15 @@ func (h *handshake) seal(session string) ([]byte, error) {
 		return nil, errHandshakeTooLarge
 	}
 	return seal.Session(session, sealHandshake, data), nil
+}
+
+// RoomFor is how many bytes may be kept of the session that an initialize of such a pool opens, beside its binding.
+func RoomFor(call *inbound.Call) int {
+	size := base64.StdEncoding.EncodedLen(len(call.Body)) + keptBeside
+	if !call.Endpoint.Reinit || size > maxHandshake {
+		return 0
+	}
+	return size
 }
 
 func openHandshake(session string, sealed []byte) (*handshake, error) {

@@ -38,7 +38,7 @@ func Granted(c Case) {
 func revise(c Case) {
 	ctx, cancel := c.Recording()
 	defer cancel()
-	err := c.Endpoint.Router.Bindings.ReviseHandshake(ctx, c.At.Key, func(sealed []byte) ([]byte, error) {
+	err := c.Endpoint.Router.Bindings.ReviseHandshake(ctx, c.At.Key, c.Caller, func(sealed []byte) ([]byte, error) {
 		h, err := openHandshake(c.Session, sealed)
 		if err != nil {
 			return nil, err

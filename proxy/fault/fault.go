@@ -59,6 +59,8 @@ var (
 	TooManyCalls   = Limited(mcp.ReasonTooManyCalls, "too many calls are under way")
 	TooManyStreams = Limited(mcp.ReasonTooManyStreams, "too many streams are open")
 
+	TooManySessions = Limited(mcp.ReasonTooManySessions, "sessions of this caller that are in use keep as much as they may")
+
 	TooManyToolCalls = Limited(mcp.ReasonRateLimited, "this tool is called too often")
 )
 

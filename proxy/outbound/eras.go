@@ -48,6 +48,20 @@ func RefusesEra(era mcp.Era, method string, id []byte, response *wire.Response) 
 	return isEraCode(era, opens, a.ErrorCode, a.Answers(id)) && !supportsEra(message, era)
 }
 
+// DemandsSession reports whether an answer says that its server takes a request of the legacy era with this method and id in a session
+// alone, so that nothing of it was executed: it says so before it looks at the request, without the id. The answer can be read afterwards as it was.
+func DemandsSession(method string, id []byte, response *wire.Response) bool {
+	if method == mcp.MethodInitialize || !DeniesSession(response.Status) {
+		return false
+	}
+	body, message := peekRefusal(response, id)
+	if message == nil {
+		return speaksOf(body, "session")
+	}
+	a, err := mcp.PeekAnswer(message, false)
+	return err == nil && a.IsError && !a.Answers(id) && speaksOf(mcp.ErrorObject(message), "session")
+}
+
 // RefusesDiscover reports whether an answer to a server/discover of berth's own is one by which a client falls back to initialize:
 // any refusal but those of the modern era itself (2026-07-28, "Backward Compatibility with Initialization-Based Versions"), and a
 // result that lists versions of the legacy era alone.
@@ -118,8 +132,11 @@ func supportsEra(message []byte, era mcp.Era) bool {
 // speaksOfSession: SDKs for Go refuse in plain words what lacks a session, or is of a version
 // that they do not know.
 func speaksOfSession(body []byte) bool {
-	text := strings.ToLower(string(body))
-	return strings.Contains(text, "session") || strings.Contains(text, "protocol version")
+	return speaksOf(body, "session") || speaksOf(body, "protocol version")
+}
+
+func speaksOf(body []byte, what string) bool {
+	return strings.Contains(strings.ToLower(string(body)), what)
 }
 
 // peekRefusal reads an answer as far as its JSON-RPC message, or MaxRefusal, and puts back

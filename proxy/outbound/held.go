@@ -80,7 +80,7 @@ func (s Sender) lostSession(ctx context.Context, u *routing.Upstream, c *upgrade
 
 // ExchangeHeld sends a request of a held call's to u once.
 func (s Sender) ExchangeHeld(ctx context.Context, u *routing.Upstream, c *upgrade.Call, method string, header *wire.Header) (*wire.Response, error) {
-	out := &exchange.Request{Method: method, URL: WithQuery(u.URL, c.Query), Host: s.HostFor(u, c.Host), Header: header, Caller: c.Principal, Leaves: c.Leaves}
+	out := &exchange.Request{Method: method, URL: WithQuery(u.URL, c.Query), Host: s.HostFor(u, c.Host), Header: header, Caller: c.Principal, Leaves: c.Leaves, Until: c.Until}
 	if method == wire.MethodPost {
 		out.Body, out.GoesOn = c.Body, mcp.MayGoOn(c.Body)
 	}

@@ -28,7 +28,7 @@ func (r *Recorder) Affinities(u *routing.Upstream, c *mcp.Call, a *mcp.Answer, l
 	}
 	for _, key := range r.handedOut(c, a) {
 		if standing, _, err := r.Endpoint.Router.Bindings.Lookup(ctx, key); errors.Is(err, sticky.ErrUnknown) || err == nil && !standing.Fixed {
-			_ = r.Endpoint.Router.Bindings.Bind(ctx, key, sticky.Binding{Upstream: u.Name, Fixed: true}, 0) // the first that was handed out stands
+			r.hold(ctx, key, sticky.Binding{Upstream: u.Name, Fixed: true}) // the first that was handed out stands
 		}
 	}
 }
@@ -38,12 +38,17 @@ func (r *Recorder) holdTogether(ctx context.Context, u *routing.Upstream, carrie
 	bindings, next := r.Endpoint.Router.Bindings, sticky.Binding{Upstream: u.Name, Fixed: !mayBeHandedOut(carried.Key)}
 	switch owner := carried.Binding.Upstream; {
 	case owner == "":
-		_ = bindings.Bind(ctx, carried.Key, next, 0) // whoever was first meanwhile stands
+		r.hold(ctx, carried.Key, next) // whoever was first meanwhile stands
 	case owner == u.Name:
 		bindings.Touch(carried.Key, carried.Binding)
 	case owner == left, r.Pool().Find(owner) == nil:
 		_ = bindings.RebindAffinity(ctx, carried.Key, owner, next)
 	}
+}
+
+// hold binds a value. One for which its caller has no room goes without: each call that carries it is led anew.
+func (r *Recorder) hold(ctx context.Context, key sticky.Key, binding sticky.Binding) {
+	_ = r.Endpoint.Router.Bindings.BindBeside(ctx, key, binding, 0, sticky.Beside{Caller: r.Caller})
 }
 
 // handedOut are the keys of the values in a tool's structured content that later calls

@@ -10,6 +10,7 @@ import (
 	"berth/proxy/fault"
 	"berth/proxy/outbound"
 	"berth/routing"
+	"berth/routing/profile"
 	"berth/sticky"
 )
 
@@ -29,6 +30,15 @@ func (r *Recorder) Head(response *wire.Response) (ended bool) {
 		return true
 	}
 	return false
+}
+
+// NoteSessions notes whether an upstream, which has answered initialize, has handed out a session.
+func (r *Recorder) NoteSessions(u *routing.Upstream) {
+	if r.NewSession == "" {
+		u.NoteSessions(profile.SessionsNone)
+	} else {
+		u.NoteSessions(profile.SessionsDemanded)
+	}
 }
 
 // SessionEnd forgets the call's session, which has ended.
@@ -52,12 +62,12 @@ func (r *Recorder) BindSession(w outbound.Way, u *routing.Upstream, version, pro
 	binding := sticky.Binding{Upstream: u.Name, Session: seal.Digest(r.NewSession), Version: version, Tasks: promised, Declares: r.Sessions.Declared(r.Call)}
 	handshake := failover.Beginning(w, key, version)
 	if r.bound {
-		router.Bindings.Amend(ctx, key, binding, handshake)
+		router.Bindings.Amend(ctx, key, binding, handshake, r.Caller)
 		return nil
 	}
 	r.bound = true
 	r.Sessions.Revive(ctx, r.Call, r.NewSession)
-	if errors.Is(router.BindBeside(ctx, key, binding, 0, sticky.Beside{Handshake: handshake}), sticky.ErrOwned) {
+	if errors.Is(router.BindBeside(ctx, key, binding, 0, sticky.Beside{Handshake: handshake, Caller: r.Caller}), sticky.ErrOwned) {
 		return fault.Collision
 	}
 	return nil

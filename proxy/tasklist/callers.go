@@ -28,25 +28,17 @@ func (m *making) callers(ctx context.Context, p place, tasks []taskwire.Listed) 
 	})
 }
 
-// ownPage returns the caller's tasks of berth's own making that come after the one which
-// cursor names, in the order in which they expire. Where that one is gone, so is all that
-// stood before it: what is left is what follows.
-func (m *making) ownPage(ctx context.Context, cursor string) (taskwire.List, error) {
-	ids, err := m.tasks.Mine(ctx, m.PoolName(), m.Principal)
+// ownPage returns the caller's tasks of berth's own making from a place on, which is a store's.
+func (m *making) ownPage(ctx context.Context, from string) (taskwire.List, error) {
+	ids, next, err := m.tasks.Mine(ctx, m.PoolName(), m.Principal, from, ownPerPage)
 	if err != nil {
 		return taskwire.List{}, err
 	}
-	from := slices.Index(ids, cursor) + 1
-	here := ids[from:min(from+ownPerPage, len(ids))]
-	tasks, err := lookUp(ctx, here, m.view)
+	tasks, err := lookUp(ctx, ids, m.view)
 	if err != nil {
 		return taskwire.List{}, err
 	}
-	page := taskwire.List{Tasks: tasks}
-	if from+len(here) < len(ids) {
-		page.NextCursor = here[len(here)-1]
-	}
-	return page, nil
+	return taskwire.List{Tasks: tasks, NextCursor: next}, nil
 }
 
 // view is a task of berth's own making; zero if it expires at this moment, or nobody knows of

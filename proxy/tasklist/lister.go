@@ -12,13 +12,15 @@ import (
 	"berth/proxy/inbound"
 	"berth/proxy/outbound"
 	"berth/routing"
+	"berth/routing/turns"
 	"berth/sticky"
 	"berth/upgrade"
 )
 
 // Bounds of a list.
 const (
-	listsAtOnce   = 8                // in this process; others wait
+	listsAtOnce   = 8                // in this process; others wait, and callers take turns
+	listsByCaller = 4                // of these
 	turnPatience  = 2 * time.Second  // for how long they do
 	asksAtOnce    = 16               // upstreams that one list asks at a time
 	lookupsAtOnce = 16               // of one page
@@ -33,12 +35,12 @@ type Lister struct {
 	tasks *upgrade.Reader // of those of berth's own making; nil: there are none
 	rules upgrade.Rules   // which tools' calls become such
 	keys  *seal.Keyring   // seals cursors
-	turns chan struct{}   // one for each list that is being made
+	turns *turns.Turns    // for the lists that are being made
 }
 
 // New returns what makes lists, of berth's own tasks as well where tasks and rules say of some.
 func New(tasks *upgrade.Reader, rules upgrade.Rules, keys *seal.Keyring) *Lister {
-	return &Lister{tasks, rules, keys, make(chan struct{}, listsAtOnce)}
+	return &Lister{tasks, rules, keys, turns.New(listsAtOnce, listsByCaller)}
 }
 
 // MayNot reports whether c asks for a list that there is none of: the modern era has none,
@@ -80,7 +82,7 @@ func IsMissing(c *inbound.Call, at *routing.Decision) bool {
 // is a list that none of them says so of: that of berth's own tasks alone, or of servers that berth shows. Where a session's owner gives none, the error is that
 // of the request to it, an *exchange.SendError.
 func (l *Lister) List(ctx context.Context, w outbound.Way, upstreams []*routing.Upstream, rec *audit.Record) (result []byte, rule *wire.Header, err error) {
-	done, err := l.turn(ctx)
+	done, err := l.turn(ctx, w.Caller)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -103,16 +105,15 @@ func (l *Lister) List(ctx context.Context, w outbound.Way, upstreams []*routing.
 	return m.page.Result(), m.rule, nil
 }
 
-// turn waits for a turn to make a list, for a short while.
-func (l *Lister) turn(ctx context.Context) (done func(), err error) {
-	timer := time.NewTimer(turnPatience)
-	defer timer.Stop()
-	select {
-	case l.turns <- struct{}{}:
-		return func() { <-l.turns }, nil
-	case <-timer.C:
-		return nil, fault.ListsBusy
-	case <-ctx.Done():
+// turn waits for caller's turn to make a list, for a short while.
+func (l *Lister) turn(ctx context.Context, caller string) (done func(), err error) {
+	short, cancel := context.WithTimeout(ctx, turnPatience)
+	defer cancel()
+	switch {
+	case l.turns.Begin(short, caller) == nil:
+		return func() { l.turns.End(caller) }, nil
+	case ctx.Err() != nil:
 		return nil, fault.ErrClientGone
 	}
+	return nil, fault.ListsBusy
 }

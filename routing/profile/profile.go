@@ -28,6 +28,8 @@ type Profile struct {
 	// Legacy says that it has refused the modern era, and opened a session of the legacy one.
 	Legacy bool
 
+	Sessions Sessions // in the legacy era
+
 	foreign [2]time.Time // by mcp.Era: until when it is taken for one that does not speak it
 }
 

@@ -20,23 +20,34 @@ type Left struct {
 const readAtOnce = 128 // bindings
 
 // Each tells of what a list has, at most so many, those first that are forgotten first, some at a time; and how many there
-// are. What the list holds for no reason is left out, and struck off: what was bound, or unbound, meanwhile may be told or not. It ends with the
+// are. Of more than storage.PageMembers it is the store that orders them. What the list holds for no reason is left out, and struck off: what was bound, or unbound, meanwhile may be told or not. It ends with the
 // first error of take; others wrap storage.ErrUnavailable or are ctx's.
 func (c *Census) Each(ctx context.Context, list Key, most int, take func(some []Left) error) (all int, err error) {
-	listing, err := c.store.Listing(ctx, list.List(), most)
+	listing, err := c.store.Listing(ctx, list.List(), min(most, storage.PageMembers))
 	if err != nil {
 		return 0, err
 	}
 	all = listing.Size
-	for members := range slices.Chunk(listing.Members, readAtOnce) {
-		some, err := c.leftOf(ctx, list, members)
-		if err != nil {
-			return 0, err
+	each := func(page []storage.Member) error {
+		for members := range slices.Chunk(page, readAtOnce) {
+			some, err := c.leftOf(ctx, list, members)
+			if err != nil {
+				return err
+			}
+			all -= len(members) - len(some)
+			if err := take(some); err != nil {
+				return err
+			}
 		}
-		all -= len(members) - len(some)
-		if err := take(some); err != nil {
-			return 0, err
-		}
+		return nil
+	}
+	if most <= storage.PageMembers || all <= storage.PageMembers {
+		err = each(listing.Members)
+	} else {
+		err = storage.EachPage(ctx, c.store, list.List(), most, each)
+	}
+	if err != nil {
+		return 0, err
 	}
 	return all, nil
 }

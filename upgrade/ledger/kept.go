@@ -48,18 +48,27 @@ func (l *Ledger) Found(ctx context.Context, most int) (ids []string, all int, er
 	}
 	seen := map[string]bool{}
 	for _, list := range lists {
-		listing, err := l.Store.Listing(ctx, list, max(most-len(ids), 0))
+		listing, err := l.Store.Listing(ctx, list, 0)
 		if err != nil {
 			return nil, 0, err
 		}
 		all += listing.Size
-		for _, member := range listing.Members {
-			if seen[member.Name] {
-				all--
-				continue
+		if listing.Size == 0 {
+			continue
+		}
+		err = storage.EachPage(ctx, l.Store, list, most-len(ids), func(some []storage.Member) error {
+			for _, member := range some {
+				if seen[member.Name] {
+					all--
+					continue
+				}
+				seen[member.Name] = true
+				ids = append(ids, member.Name)
 			}
-			seen[member.Name] = true
-			ids = append(ids, member.Name)
+			return nil
+		})
+		if err != nil {
+			return nil, 0, err
 		}
 	}
 	return ids, all, nil

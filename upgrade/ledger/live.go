@@ -33,12 +33,12 @@ func (l *Ledger) LiveRoom(ctx context.Context, t *task.Task, most int) error {
 	if most <= 0 || t.Principal == "" {
 		return nil
 	}
-	listed, err := l.Store.Members(ctx, l.Lists.LiveOf(t.Pool, t.Principal))
-	if err != nil || len(listed) < most {
+	listed, err := l.Store.Listing(ctx, l.Lists.LiveOf(t.Pool, t.Principal), pruneAtOnce)
+	if err != nil || listed.Size < most {
 		return err
 	}
-	for _, id := range listed[:min(len(listed), pruneAtOnce)] {
-		if e, err := l.Records.Get(ctx, id); err == nil && e.State.Terminal() {
+	for _, member := range listed.Members {
+		if e, err := l.Records.Get(ctx, member.Name); err == nil && e.State.Terminal() {
 			return nil
 		}
 	}
@@ -51,8 +51,9 @@ const pruneAtOnce = 8
 // pruneLive takes out of a principal's live tasks what is none, of the oldest ones: who
 // died while it made a task, or took the end of one down, has left it there.
 func (l *Ledger) pruneLive(ctx context.Context, list string) (found bool) {
-	listed, _ := l.Store.Members(ctx, list) // none, and nothing is found
-	for _, id := range listed[:min(len(listed), pruneAtOnce)] {
+	listed, _ := l.Store.Listing(ctx, list, pruneAtOnce) // none, and nothing is found
+	for _, member := range listed.Members {
+		id := member.Name
 		e, err := l.Records.Get(ctx, id)
 		if err == nil {
 			l.Overlooked.Meet(e.Task)

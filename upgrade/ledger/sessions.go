@@ -3,6 +3,7 @@ package ledger
 import (
 	"context"
 	"errors"
+	"math"
 	"time"
 
 	"berth/internal/storage"
@@ -28,13 +29,20 @@ func (s Sessions) SessionOver(ctx context.Context, session string) (bool, error)
 // InSession returns the ids of the tasks whose calls are held in a session. The error
 // wraps storage.ErrUnavailable.
 func (s Sessions) InSession(ctx context.Context, session string) ([]string, error) {
-	return s.lists.store.Members(ctx, s.lists.HeldIn(session))
+	var ids []string
+	err := storage.EachPage(ctx, s.lists.store, s.lists.HeldIn(session), math.MaxInt, func(some []storage.Member) error {
+		for _, member := range some {
+			ids = append(ids, member.Name)
+		}
+		return nil
+	})
+	return ids, err
 }
 
-// Mine returns the ids of a principal's tasks in a pool that have not expired, in the order
-// in which they will. The error wraps storage.ErrUnavailable.
-func (s Sessions) Mine(ctx context.Context, pool, principal string) ([]string, error) {
-	return s.lists.store.Members(ctx, s.lists.MadeBy(pool, principal))
+// Mine returns a page of a principal's tasks in a pool that have not expired, as storage.Page has pages.
+// The error wraps storage.ErrUnavailable.
+func (s Sessions) Mine(ctx context.Context, pool, principal, from string, most int) (storage.Page, error) {
+	return s.lists.store.Page(ctx, s.lists.MadeBy(pool, principal), from, most)
 }
 
 // HoldsCalls reports whether a call is held in a session. What is listed and is none was left

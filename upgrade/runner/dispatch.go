@@ -67,7 +67,7 @@ func (rd *round) giveBack(u *routing.Upstream) error {
 // roomyCall is the call with what of its answer may be in memory.
 func (h *Held) roomyCall() *task.Call {
 	c := h.call.Unpack()
-	c.Room, c.Principal, c.Renewal, c.Leaves = &h.room, h.whose, &h.renewal, h.r.partingOf(h)
+	c.Room, c.Principal, c.Renewal, c.Leaves, c.Until = &h.room, h.whose, &h.renewal, h.r.partingOf(h), h.Expires
 	return c
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"time"
 
 	"berth/upgrade/ledger"
 	"berth/upgrade/task"
@@ -29,15 +30,22 @@ func (r *Runner) SeekUpstreams(ctx context.Context) {
 // is sent.
 func (r *Runner) Part() { r.parts.Do(func() { close(r.leaves) }) }
 
+// partTime is how long a round that is due after its berth has parted from the one before may wait to be handed over: of many calls, each takes its turn.
+const partTime = 2 * time.Second
+
+func (r *Runner) isParting() bool {
+	select {
+	case <-r.leaves:
+		return true
+	default:
+		return false
+	}
+}
+
 // partingOf is what tells who sends a round of the call to part from it, as Part does; nil: nobody is told, since no other process could send the next,
 // or it is sent here for want of one.
 func (r *Runner) partingOf(h *Held) <-chan struct{} {
-	select {
-	case <-r.leaves:
-		return nil
-	default:
-	}
-	if !h.isAuthorised(r.Pools.Get(h.record().Pool)) {
+	if r.isParting() || !h.isAuthorised(r.Pools.Get(h.record().Pool)) {
 		return nil
 	}
 	return r.leaves

@@ -26,7 +26,12 @@ func (r *Runner) IsMoot(ctx context.Context, t *task.Task, with task.Envelope) b
 		return false
 	}
 	u := r.Pools.Owner(ctx, t)
-	return u != nil && pool.Transport.IsMoot(ctx, u, aboutHeld(t, mcp.MethodIsMoot, mcp.IsMoot(state), with))
+	if u == nil {
+		return false
+	}
+	c := aboutHeld(t, mcp.MethodIsMoot, mcp.IsMoot(state), with)
+	c.Until = r.ledger.Expires(t)
+	return pool.Transport.IsMoot(ctx, u, c)
 }
 
 // News asks the upstream how its task is, which a task whose client is asked follows. It returns the step that is to be taken for that,

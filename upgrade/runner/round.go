@@ -103,6 +103,8 @@ func (rd *round) backOff(bare int) error {
 		return nil
 	case bare > MaxBare:
 		return task.BadUpstream("the tool asks to be called again without an end")
+	case bare == 1 && rd.r.isParting():
+		return timed.Sleep(rd.ctx, partTime)
 	}
 	return timed.Sleep(rd.ctx, min(BareFirst<<(bare-1), bareMost))
 }

@@ -1,6 +1,8 @@
 package task
 
 import (
+	"time"
+
 	"berth/internal/exchange"
 	"berth/internal/mcp"
 	"berth/internal/wire"
@@ -29,6 +31,9 @@ type Call struct {
 
 	// Renewal is what its caller bears by now; nil: the same. Not kept.
 	Renewal exchange.Renewal
+
+	// Until is when its task expires; zero: nobody says. Not kept: the record has it.
+	Until time.Time
 
 	// Leaves is as that of exchange.Request. Not kept.
 	Leaves <-chan struct{}

@@ -27,7 +27,7 @@ const (
 // lineOf is where an operation waits. A notice follows a write.
 func lineOf(op string) waiting {
 	switch op {
-	case engine.OpGet, engine.OpMembers, engine.OpListing, engine.OpNow:
+	case engine.OpGet, engine.OpMembers, engine.OpListing, engine.OpPage, engine.OpNow:
 		return toRead
 	}
 	return toWrite

@@ -113,6 +113,17 @@ type Lists interface {
 
 	// Listing counts those that stand, and tells of the first most of them, in the order of Members.
 	Listing(ctx context.Context, list string, most int) (Listing, error)
+
+	// Page tells of the next most of those that stand, from a place that an earlier page told of; "" is the
+	// beginning, and so is what is no place. It costs as much as it tells, however long the list is. The order is the
+	// engine's own. Who stands at one place until the last page is told once.
+	Page(ctx context.Context, list, from string, most int) (Page, error)
+}
+
+// Page is a part of a list.
+type Page struct {
+	Members []Member
+	Next    string // the place where it goes on; "": this was the end
 }
 
 // Listing is a list at one time, by the engine's clock.

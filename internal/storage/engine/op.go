@@ -14,6 +14,7 @@ const (
 	OpMembers      = "members"
 	OpKeepMembers  = "keep"
 	OpListing      = "listing"
+	OpPage         = "page"
 	OpNotify       = "notify"
 	OpNow          = "now"
 	OpRate         = "rate"

@@ -6,6 +6,7 @@ import (
 	"context"
 	"encoding/binary"
 	"slices"
+	"strings"
 	"time"
 
 	"berth/internal/storage/engine"
@@ -102,6 +103,45 @@ func (e *Engine) Listing(_ context.Context, list string, most int) (listing engi
 	})
 	return listing, err
 }
+
+// Page implements Engine. Members come by their names: so they stand in the file.
+func (e *Engine) Page(_ context.Context, list, from string, most int) (page engine.Page, err error) {
+	err = e.read(engine.OpPage, func(tx *bbolt.Tx) error {
+		page = engine.Page{}
+		bucket := tx.Bucket(bucketMembers)
+		if bucket == nil {
+			return nil
+		}
+		now, prefix, cursor := time.Now(), listKey(list), bucket.Cursor()
+		last, behind := strings.CutPrefix(from, behindName)
+		if !behind {
+			last = ""
+		}
+		for key, b := cursor.Seek(append(slices.Clone(prefix), last...)); bytes.HasPrefix(key, prefix); key, b = cursor.Next() {
+			name := string(key[len(prefix):])
+			if behind && name == last {
+				continue
+			}
+			member, err := decode(key, b)
+			if err != nil {
+				return err
+			}
+			if !member.live(now) {
+				continue
+			}
+			if len(page.Members) == most {
+				page.Next = behindName + page.Members[most-1].Name
+				return nil
+			}
+			page.Members = append(page.Members, engine.Member{Name: name, Left: lifeLeft(member.until(), now)})
+		}
+		return nil
+	})
+	return page, err
+}
+
+// behindName begins a place: that behind a member, whose name may be empty.
+const behindName = "behind "
 
 // listKey begins the keys of a list's members. It tells the name's length: no name begins another.
 func listKey(list string) []byte {

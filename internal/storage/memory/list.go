@@ -3,6 +3,8 @@ package memory
 import (
 	"cmp"
 	"context"
+	"strconv"
+	"strings"
 	"time"
 
 	"berth/internal/ordered"
@@ -151,6 +153,48 @@ func (m *Engine) Listing(_ context.Context, list string, most int) (engine.Listi
 		listing.Members = append(listing.Members, engine.Member{Name: e.key, Left: e.left(now)})
 	}
 	return listing, nil
+}
+
+// Page implements Engine. A place is the last one that was told, as order compares it.
+func (m *Engine) Page(_ context.Context, list, from string, most int) (page engine.Page, err error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	now := m.moment()
+	m.collect(now)
+	standing := m.lists[list]
+	if standing == nil {
+		return engine.Page{}, nil
+	}
+	first := standing.firstLive(now)
+	if last := placeOf(from); last != nil {
+		first = max(first, standing.ordered.Search(func(e *entry) bool { return order(e, last) > 0 }))
+	}
+	var last *entry
+	for place, e := range standing.ordered.From(first) {
+		if place-first == most {
+			page.Next = last.placed()
+			break
+		}
+		page.Members = append(page.Members, engine.Member{Name: e.key, Left: e.left(now)})
+		last = e
+	}
+	return page, nil
+}
+
+// placed is the place of a member, for placeOf to read.
+func (e *entry) placed() string {
+	return strconv.FormatInt(int64(e.expires), 10) + " " + strconv.FormatUint(e.arrived, 10)
+}
+
+// placeOf is what order compares of whoever stood at a place; nil: that is none.
+func placeOf(text string) *entry {
+	first, second, _ := strings.Cut(text, " ")
+	expires, malformed := strconv.ParseInt(first, 10, 64)
+	arrived, err := strconv.ParseUint(second, 10, 64)
+	if malformed != nil || err != nil {
+		return nil
+	}
+	return &entry{expires: moment(expires), arrived: arrived}
 }
 
 // left is how long a member is alive that is, at least the shortest life; 0: for good.

@@ -2,7 +2,9 @@ package redis
 
 import (
 	"context"
+	"fmt"
 	"strconv"
+	"strings"
 	"time"
 
 	"berth/internal/storage/engine"
@@ -56,9 +58,18 @@ end
 return answer
 `
 
+// pageScript answers {now, {member, score, ...}} of members from a score on. It writes nothing.
+const pageScript = `
+local time = redis.call('TIME')
+local now = time[1] * 1000000 + time[2]
+local from = tonumber(ARGV[1]) > now and ARGV[1] or string.format('(%.0f', now)
+return {string.format('%.0f', now), redis.call('ZRANGEBYSCORE', KEYS[1], from, '+inf', 'WITHSCORES', 'LIMIT', 0, ARGV[2])}
+`
+
 var (
 	keepMembersProgram = newProgram(keepMembersScript)
 	listingProgram     = newProgram(listingScript)
+	pageProgram        = newProgram(pageScript)
 )
 
 func (r *single) KeepMembers(ctx context.Context, list string, members ...engine.Member) error {
@@ -126,4 +137,84 @@ func microseconds(answer any) (time.Duration, error) {
 		return 0, errMalformed
 	}
 	return time.Duration(n) * time.Microsecond, nil
+}
+
+// Page implements Engine.
+func (r *single) Page(ctx context.Context, list, from string, most int) (page engine.Page, err error) {
+	last := placeOf(from)
+	err = r.ask(ctx, engine.OpPage, func(ctx context.Context) error {
+		var answer *redis.SliceCmd
+		err := pageProgram.run(func(by, program any) error {
+			answer = redis.NewSliceCmd(ctx, by, program, 1, r.prefix+list, last.score, last.equals+most+1)
+			return r.client.Process(ctx, once{answer})
+		})
+		if err == nil {
+			page, err = last.pageOf(answer.Val(), most)
+		}
+		return err
+	})
+	return page, err
+}
+
+// listPlace is that of a member which stood in a list: Redis has those of one score in the order of their names.
+type listPlace struct {
+	score  int64
+	equals int // how many of that score were told, this one among them
+	name   string
+}
+
+func (p listPlace) String() string { return fmt.Sprintf("%d %d %s", p.score, p.equals, p.name) }
+
+// placeOf reads a place; what is none is the beginning.
+func placeOf(text string) listPlace {
+	parts := strings.SplitN(text, " ", 3)
+	if len(parts) < 3 {
+		return listPlace{}
+	}
+	score, malformed := strconv.ParseInt(parts[0], 10, 64)
+	equals, err := strconv.Atoi(parts[1])
+	if malformed != nil || err != nil || equals < 0 {
+		return listPlace{}
+	}
+	return listPlace{score, equals, parts[2]}
+}
+
+// pageOf reads what pageScript answers: the page behind p.
+func (p listPlace) pageOf(answer []any, most int) (page engine.Page, err error) {
+	if len(answer) != 2 {
+		return engine.Page{}, errMalformed
+	}
+	text, _ := answer[0].(string)
+	now, malformed := strconv.ParseInt(text, 10, 64)
+	members, _ := answer[1].([]any)
+	if malformed != nil || len(members)%2 != 0 {
+		return engine.Page{}, errMalformed
+	}
+	for i := 0; i < len(members); i += 2 {
+		name, _ := members[i].(string)
+		text, _ := members[i+1].(string)
+		score, err := strconv.ParseInt(text, 10, 64)
+		switch {
+		case err != nil:
+			return engine.Page{}, errMalformed
+		case score == p.score && p.equals > 0 && name <= p.name:
+			continue
+		case len(page.Members) == most:
+			page.Next = p.String()
+			return page, nil
+		case score != p.score:
+			p = listPlace{score: score}
+		}
+		p.equals, p.name = p.equals+1, name
+		page.Members = append(page.Members, engine.Member{Name: name, Left: leftAt(score, now)})
+	}
+	return page, nil
+}
+
+// leftAt is the life of a member of that score; 0: for good.
+func leftAt(score, now int64) time.Duration {
+	if score >= 1<<52 {
+		return 0
+	}
+	return time.Duration(score-now) * time.Microsecond
 }

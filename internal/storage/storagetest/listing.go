@@ -2,6 +2,7 @@ package storagetest
 
 import (
 	"fmt"
+	"strings"
 	"sync"
 	"time"
 
@@ -75,6 +76,94 @@ func (c *contract) keptRace() {
 	if got := c.listed("l", seekers); got.Size != places || len(got.Members) != places {
 		c.Errorf("got %+v, want %d", got, places)
 	}
+}
+
+// pages: expired ones are told on none, those with one expiry each once.
+func (c *contract) pages() {
+	if got := c.page("l", "", 3); len(got.Members) != 0 || got.Next != "" {
+		c.Errorf("of an empty list: got %+v", got)
+	}
+	want := map[string]bool{}
+	for i := range 10 {
+		for name, ttl := range map[string]time.Duration{"good": 0, "hour": long, "later": long + time.Duration(i)*time.Minute} {
+			name = fmt.Sprint(name, " ", (i*7)%10)
+			c.enlisted("l", name, ttl, 0)
+			want[name] = true
+		}
+	}
+	c.enlisted("l", "", long, 0)
+	want[""] = true
+	c.enlisted("la", "another's", long, 0)
+	standing := c.list("l")
+	c.enlisted("l", "gone", short, 0)
+	c.awaitMembers("l", standing...)
+	for most := range 35 {
+		c.pagesTell("l", most+1, want)
+	}
+	if got := c.page("l", "no place", 40); len(got.Members) != len(want) {
+		c.Errorf("from what is no place: got %d, want %d", len(got.Members), len(want))
+	}
+}
+
+func (c *contract) pagesTell(list string, most int, want map[string]bool) {
+	c.Helper()
+	told := map[string]bool{}
+	for from := ""; ; {
+		page := c.page(list, from, most)
+		if len(page.Members) > most || page.Next != "" && len(page.Members) < most {
+			c.Fatalf("a page of %d has %d, next %q", most, len(page.Members), page.Next)
+		}
+		for _, m := range page.Members {
+			if told[m.Name] || !want[m.Name] {
+				c.Errorf("pages of %d: %q is told twice, or is none", most, m.Name)
+			}
+			if told[m.Name] = true; (m.Left == 0) != strings.HasPrefix(m.Name, "good") || m.Left > 2*long {
+				c.Errorf("%q lives for %v", m.Name, m.Left)
+			}
+		}
+		if from = page.Next; from == "" {
+			break
+		}
+	}
+	if len(told) != len(want) {
+		c.Errorf("pages of %d tell %d, want %d", most, len(told), len(want))
+	}
+}
+
+// pagesAmidChanges: whoever stands at one place is told once, whatever becomes of those where pages end.
+func (c *contract) pagesAmidChanges() {
+	for i := range 40 {
+		c.enlisted("l", fmt.Sprintf("%02d", i), long+time.Duration(i)*time.Minute, 0)
+	}
+	told := map[string]int{}
+	for from := ""; ; {
+		page := c.page("l", from, 4)
+		for _, m := range page.Members {
+			told[m.Name]++
+		}
+		if from = page.Next; from == "" {
+			break
+		}
+		c.delisted("l", page.Members[3].Name)
+		c.keeps("l", page.Members[0].Name, long/2)
+	}
+	if len(told) != 40 {
+		c.Errorf("told are %d, want 40", len(told))
+	}
+	for name, times := range told {
+		if times != 1 {
+			c.Errorf("%q is told %d times", name, times)
+		}
+	}
+}
+
+func (c *contract) page(list, from string, most int) storage.Page {
+	c.Helper()
+	page, err := c.engine.Page(c.Context(), list, from, most)
+	if err != nil {
+		c.Fatalf("Page of %q: %v", list, err)
+	}
+	return page
 }
 
 // lives judges a life that was given at most as long ago as a case takes.

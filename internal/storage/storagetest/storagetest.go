@@ -52,6 +52,8 @@ func TestEngine(t *testing.T, open func(t *testing.T) storage.Engine) {
 		{"MembersAreKeptTogether", (*contract).keptTogether},
 		{"AListingTellsSizeAndLives", (*contract).listing},
 		{"AListingCountsNoneThatExpired", (*contract).listingExpires},
+		{"PagesTellEachMemberOnce", (*contract).pages},
+		{"PagesGoOnWhereMembersCameAndWent", (*contract).pagesAmidChanges},
 		{"NoRaceKeepsAMemberTwice", (*contract).keptRace},
 		{"MembersAreBytes", (*contract).binaryMembers},
 		{"ListsDoNotMix", (*contract).lists},

@@ -11,7 +11,7 @@
 //	server.go, support.go    an upstream, and what it says of tasks
 //	id.go                    a task: handed out, found again
 //	task.go                  what it has come to
-//	ends.go                  and came to, for other berths, and for a server that forgets
+//	ends.go, endshares.go    and came to, for other berths, and for a server that forgets; how much of that there may be
 //	asked.go, told.go        what it asks: shown, heard
 //	anew.go                  of each tasks/result, by servers that do
 //	notes.go, near.go        what it asks, for other berths, and for a store that forgets

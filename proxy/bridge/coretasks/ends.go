@@ -48,7 +48,7 @@ func (t *Task) aboutEnd(key string) [][]string {
 }
 
 // keep has an end that is being told stand in the store for as long as the task lives, a day at most, and returns the one that stands there: what was
-// told first. What is not kept the server has for as long as the session stays.
+// told first. What is not kept, as where its caller has too many of them there, the server has for as long as the session stays.
 func (t *Task) keep(ctx context.Context, v *taskwire.View) taskwire.View {
 	life := min(time.Until(t.until), unlimited)
 	if life <= 0 || len(v.Result)+len(v.Error)+len(v.Message) > maxEnd {
@@ -62,8 +62,19 @@ func (t *Task) keep(ctx context.Context, v *taskwire.View) taskwire.View {
 	if err != nil {
 		return *v
 	}
+	ends := &t.of.Notes.ends
+	if !ends.fits(t.who.Caller, len(sealed)) {
+		if told, err := t.recall(ctx); err == nil {
+			return told
+		}
+		return *v
+	}
 	standing, created, err := t.of.Notes.records.PutIfAbsent(ctx, key, []byte(sealed), life)
-	if err != nil || created {
+	if err != nil {
+		return *v
+	}
+	if created {
+		ends.put(t.who.Caller, len(sealed), life)
 		return *v
 	}
 	if told, err := t.opened(ctx, key, standing); err == nil {

@@ -33,6 +33,7 @@ type Notes struct {
 	keys      func() *seal.Keyring
 	questions rounds.Counter
 	near      nearNotes
+	ends      endShares
 }
 
 // NewNotes returns notes that stand in a store, sealed under the keys of the moment.

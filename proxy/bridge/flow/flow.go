@@ -25,6 +25,7 @@ type Item struct {
 	Event   string     // id of the last event so far; "": it cannot be resumed from
 	Err     error
 	Aside   bool // it came on no call's stream
+	Batched bool // others may come in the same event (2025-03-26)
 }
 
 // itemOf is a message that came.
@@ -181,7 +182,7 @@ func (fl *Flow) readAll(ctx context.Context, stream io.ReadCloser, event string)
 			return event, err
 		case e.Cut:
 			return "", fault.AnswerTooLarge
-		case !e.Ends:
+		case !e.Ends && !exchange.EndsWhole(&e):
 			continue
 		}
 		speaks := mcp.MayBeMessage(e.Data)
@@ -215,6 +216,7 @@ func (fl *Flow) putAll(ctx context.Context, said []byte, event string) (over, ta
 		if err == nil {
 			it = itemOf(message, event)
 		}
+		it.Batched = mcp.IsBatch(said)
 		if !fl.put(ctx, it) {
 			return over, over // who has the answer reads no more
 		}

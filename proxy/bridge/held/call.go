@@ -37,7 +37,8 @@ type Call struct {
 	asks  []rounds.Question // that wait for the client
 	waits bool              // for its client
 	here  bool              // its answer stays: it goes on at this berth, or may do so nowhere
-	until time.Time         // when the call is given up
+	until time.Time         // when the time of its client is over
+	last  time.Time         // when nobody wants the call any more, whatever its client has left; zero: that says it alone
 	timer *time.Timer
 }
 
@@ -65,7 +66,7 @@ func (h *Call) wait(d time.Duration, asks []rounds.Question) {
 		h.Flow.Rest()
 	}
 	h.stop()
-	h.begin(d)
+	h.begin()
 }
 
 // maxAhead bounds what is read of an answer that nobody acts on, in items.
@@ -119,15 +120,31 @@ func (h *Call) LeaveWaiting() {
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.begin(time.Until(h.until))
+	h.begin()
 }
 
 // begin has the call wait for its client. The caller holds h.mu.
-func (h *Call) begin(d time.Duration) {
+func (h *Call) begin() {
 	if !h.waits {
 		h.Session.At.Wait()
 	}
-	h.waits, h.timer = true, time.AfterFunc(d, h.expire)
+	end := h.until
+	if h.isBounded() {
+		end = h.last
+	}
+	h.waits, h.timer = true, time.AfterFunc(time.Until(end), h.expire)
+}
+
+// isBounded reports whether the call ends before its client's time does. The caller holds h.mu.
+func (h *Call) isBounded() bool { return !h.last.IsZero() && h.last.Before(h.until) }
+
+// endBy notes when nobody wants the call any more, as the request tells that is made in its name.
+func (h *Call) endBy(out *exchange.Request) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if !out.Until.IsZero() {
+		h.last = out.Until
+	}
 }
 
 // stop undoes begin. The caller holds h.mu.

@@ -55,6 +55,7 @@ func (hs *Calls) Ask(h *Call, st *rounds.State, out *exchange.Request, l *sessio
 	} else {
 		defer h.release()
 	}
+	h.endBy(out)
 	if h.Flow = fl; st.Event != "" {
 		l.Leave(fl)
 		h.Flow = nil
@@ -75,6 +76,7 @@ func (hs *Calls) Take(ctx context.Context, st *rounds.State, registry *sessions.
 		return nil, err
 	}
 	h.out = legacy.OwnPost(out, nil)
+	h.endBy(out)
 	h.Session.UsedBy(out)
 	h.mu.Lock()
 	h.stop()

@@ -66,9 +66,12 @@ func (h *Call) expire() {
 		defer h.Session.Leave(h.Flow)
 	}
 	h.mu.Lock()
-	asks := h.asks
+	asks, why := h.asks, "the client did not come back"
+	if h.isBounded() && !time.Now().Before(h.last) {
+		why = "its task has expired"
+	}
 	h.mu.Unlock()
-	h.abandon(ctx, asks, "the client did not come back")
+	h.abandon(ctx, asks, why)
 }
 
 // yield leaves the call to another berth, if that has it and nobody here does.

@@ -43,7 +43,7 @@ func TestACallIsGivenUpWhoseTimeIsOverInATurn(t *testing.T) {
 		}
 		h.mu.Lock()
 		h.until = time.Now()
-		h.begin(0)
+		h.begin()
 		h.mu.Unlock()
 		time.Sleep(time.Millisecond / 2) // it is over, and the turn is not
 		h.release()

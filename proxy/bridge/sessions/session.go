@@ -77,29 +77,37 @@ func (l *Session) GiveBack(lost bool) {
 		go l.End(context.Background())
 	case l.adopted > 0:
 		// Whoever answers the same round once more may still read there.
-		time.AfterFunc(l.adopted, l.endAdopted)
+		time.AfterFunc(l.adopted, func() { endAdopted(l) })
 	}
+}
+
+// TakeAlone has no other call be lent the session from now on, and reports whether none uses it.
+func (l *Session) TakeAlone() bool {
+	l.registry.mu.Lock()
+	defer l.registry.mu.Unlock()
+	l.alone = l.alone || l.users == 1
+	return l.alone
 }
 
 // isSpent reports whether the session takes no new call. The caller holds Registry.mu.
 func (l *Session) isSpent() bool { return l.leaves || l.registry.settings().Isolation == PerCall }
 
 // endAdopted ends a session that another berth has opened, once no tasks live in it.
-func (l *Session) endAdopted() {
+func endAdopted(l *Session) {
 	if d := l.TasksLive(); d > 0 {
-		time.AfterFunc(d, l.endAdopted)
+		time.AfterFunc(d, func() { endAdopted(l) })
 		return
 	}
 	l.StopListening()
 	l.End(context.Background())
 }
 
-// GiveBackUnended is GiveBack of a session whose call has no answer, and may go on at the upstream: it may yet ask, and not the next caller. A
-// session that another caller may be lent takes no new call, and ends once nobody uses it and no tasks live in it.
+// GiveBackUnended is GiveBack of a session whose call has no answer, and may go on at the upstream: it may yet ask, and nobody else. A
+// session that was lent to it alone takes no new call, and ends once nobody uses it and no tasks live in it.
 func (l *Session) GiveBackUnended() {
 	reg := l.registry
 	reg.mu.Lock()
-	l.leaves = l.leaves || l.alone && reg.settings().Isolation == ForAll
+	l.leaves = l.leaves || l.alone && l.ID != "" // where there are no sessions, a server has but the call's own stream to ask on
 	reg.mu.Unlock()
 	l.GiveBack(false)
 }
