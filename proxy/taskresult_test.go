@@ -168,7 +168,7 @@ func TestAsksAreGivenInTheSessionOfTheCallAlone(t *testing.T) {
 	})
 }
 
-// Progress bears the token of the call for the task's life, on the next stream too.
+// Progress bears the token of the call for the task's life, on the next stream too, and increases under each token.
 func TestProgressOfATaskIsUnderTheTokenOfItsCall(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newCoreRig(t, rigOptions{}, nil)
@@ -191,7 +191,12 @@ func TestProgressOfATaskIsUnderTheTokenOfItsCall(t *testing.T) {
 		synctest.Wait()
 		again := f.awaits(session, id, `,"_meta":{"progressToken":5}`)
 		time.Sleep(time.Minute)
-		again.wants(t, told(`"mine"`, `"progress":2,"total":3`), told(`5`, `"progress":2,"total":3`))
+		again.wants(t, told(`5`, `"progress":2,"total":3`))
+		for _, n := range []string{"2", "1.5", "3"} {
+			call.progress(`"progress":` + n)
+			time.Sleep(2 * time.Second)
+		}
+		again.wants(t, told(`5`, `"progress":2,"total":3`), told(`"mine"`, `"progress":3`), told(`5`, `"progress":3`))
 	})
 }
 

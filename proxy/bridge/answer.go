@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"strconv"
 	"unicode/utf8"
 
 	"berth/internal/exchange"
@@ -116,21 +117,30 @@ func (c *call) conclude(ctx context.Context, l *sessions.Session, a *mcp.Answer,
 	return status, eras.ModernForm(c.markPage(ctx, l, a, message), c.id, isCacheable(c.Method))
 }
 
-// forClient is what the client of a call, which id names in its session, hears of a notification; nil is nothing. token is
-// what names the call's progress to it, level the least severe messages that it wants.
-func forClient(id, token []byte, level string, a *mcp.Answer, message []byte) []byte {
+// forClient is what the client of a call, which id names in its session, hears of a notification; nil is nothing.
+func (c *call) forClient(id []byte, a *mcp.Answer, message []byte) []byte {
 	if !utf8.Valid(message) {
 		return nil
 	}
 	switch a.Method {
 	case mcp.MethodProgress:
-		if p, ok := mcp.PeekProgress(message); ok && token != nil && bytes.Equal(p.Token, id) {
-			return mcp.WithProgressToken(message, token)
+		if p, ok := mcp.PeekProgress(message); ok && c.ProgressToken != nil && bytes.Equal(p.Token, id) && c.rises(p.Progress) {
+			return mcp.WithProgressToken(message, c.ProgressToken)
 		}
 	case mcp.MethodLog:
-		if wanted := mcp.Severity(level); wanted >= 0 && mcp.Severity(mcp.LogLevelOf(message)) >= wanted {
+		if wanted := mcp.Severity(c.who.Client.LogLevel); wanted >= 0 && mcp.Severity(mcp.LogLevelOf(message)) >= wanted {
 			return message
 		}
 	}
 	return nil
+}
+
+// rises reports whether a number is above what the client has been told of the call's progress (2026-07-28, "Progress"), and notes it.
+func (c *call) rises(number string) bool {
+	n, err := strconv.ParseFloat(number, 64)
+	if err != nil || c.hasProgress && n <= c.progress {
+		return false
+	}
+	c.progress, c.hasProgress = n, true
+	return true
 }

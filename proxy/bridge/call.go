@@ -27,6 +27,9 @@ type call struct {
 	tasked  bool           // the call was sent, in this round or one before, as one that becomes a task
 	became  string         // the task that it has become, as the server knows it; "": none
 
+	progress    float64 // that its client was told last
+	hasProgress bool    // it was told some
+
 	support  string // what its tool says of tasks; "": nothing
 	reformed bool   // whether the server refuses it for its form was looked at
 }

@@ -124,7 +124,7 @@ func (r *reading) take(ctx context.Context, it flow.Item) (step, error) {
 func (r *reading) notice(told [][]byte, it *flow.Item) [][]byte {
 	switch a := &it.Answer; a.Method {
 	case mcp.MethodProgress, mcp.MethodLog:
-		if message := forClient(r.id, r.c.ProgressToken, r.c.who.Client.LogLevel, a, it.Message); message != nil {
+		if message := r.c.forClient(r.id, a, it.Message); message != nil {
 			told = append(told, message)
 		}
 	case mcp.MethodToolsChanged:

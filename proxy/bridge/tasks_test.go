@@ -213,6 +213,20 @@ func TestEndOfTaskIsToldInOneAnswer(t *testing.T) {
 	}
 }
 
+// A failed task has a statusMessage: its server's, or else what its error says.
+func TestAFailedTaskSaysWhy(t *testing.T) {
+	for wordless, want := range map[bool]string{false: `"statusMessage":"so far"`, true: `"statusMessage":"no way"`} {
+		withTasks(t, nil, func(r *taskRig) {
+			r.wordless = wordless
+			id := r.make()
+			r.becomes("failed", `"error":{"code":-32603,"message":"no\nway"}`)
+			if got := r.wantStatus(id, "failed"); !strings.Contains(got.text, want) {
+				t.Errorf("got %s, want it to hold %s", got.text, want)
+			}
+		})
+	}
+}
+
 // The error of a task has the code that the same error of a call has.
 func TestErrorOfTaskHasTheModernCode(t *testing.T) {
 	for said, want := range map[int]int{-32002: -32602, -32042: -32603, -32020: -32603, -32021: -32603, -32022: -32603, -32099: -32603, -32019: -32019, -32100: -32100, -32000: -32000, 7: 7} {

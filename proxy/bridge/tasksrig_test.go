@@ -44,6 +44,7 @@ type coreServer struct {
 	forgets   bool            // no task is known any more
 	calls     []string
 	keeps     bool            // it has no tasks/cancel
+	wordless  bool            // it says nothing for people of the task
 	timeless  bool            // it does not say when the task was created, or changed
 	asksAnew  bool            // each tasks/result the same, until it has an answer to what one that stands was told
 	asked     int             // so often
@@ -67,6 +68,9 @@ const coreTask = `"taskId":"core-1","status":%q,"statusMessage":"so far","create
 
 func (s *coreServer) task(status string) string {
 	text := fmt.Sprintf(coreTask, status)
+	if s.wordless {
+		text = strings.Replace(text, `"statusMessage":"so far",`, "", 1)
+	}
 	if s.timeless {
 		text = strings.NewReplacer("createdAt", "c", "lastUpdatedAt", "u").Replace(text)
 	}

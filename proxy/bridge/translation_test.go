@@ -127,6 +127,28 @@ func (w inVersion) Write(p []byte) (int, error) {
 	return len(p), err
 }
 
+// Progress that does not increase is not told (2026-07-28, "Progress").
+func TestProgressIncreases(t *testing.T) {
+	u := tool(kind{}, func(k *running) {
+		for _, n := range []int{5, 3, 5, 6} {
+			k.progress(n)
+			time.Sleep(time.Second)
+		}
+		k.ends()
+	})
+	bridged(t, u, nil, func(r *rig) {
+		var told []string
+		for _, message := range r.do(asking{name: "asks", meta: `,"progressToken":7`}).all {
+			if _, n, ok := strings.Cut(message, `"progress":`); ok {
+				told = append(told, n[:1])
+			}
+		}
+		if got := strings.Join(told, " "); got != "5 6" {
+			t.Errorf("told %s", got)
+		}
+	})
+}
+
 // A client that takes no event stream, which it may where headers are not insisted on, is given the one message that a call comes to.
 func TestAClientThatTakesNoStream(t *testing.T) {
 	for name, tc := range map[string]struct {

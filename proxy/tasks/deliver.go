@@ -25,7 +25,7 @@ type delivery struct {
 	streams  []*resultWait // the first is the one that is told
 	said     int           // the number of the last message
 	over     bool          // the task has ended, and all of it was told
-	progress []byte        // params of the last progress
+	progress []byte        // params of the last progress: what there was before the first stream was opened may have been told
 }
 
 // join gives w its place among the streams of its task and session.
@@ -35,7 +35,7 @@ func (d *deliveries) join(w *resultWait) {
 	defer d.mu.Unlock()
 	own := d.of[key]
 	if own == nil {
-		own = &delivery{key: key, right: w.Face.Tasks.Sessions.Deliveries.TaskDelivery(&w.task, key.session)}
+		own = &delivery{key: key, right: w.Face.Tasks.Sessions.Deliveries.TaskDelivery(&w.task, key.session), progress: w.task.Progress}
 		if d.of == nil {
 			d.of = map[deliveryKey]*delivery{}
 		}

@@ -91,7 +91,6 @@ func (w *resultWait) ownProgress() []byte {
 	w.own = now
 	token := w.Single().ProgressToken
 	if token == nil || bytes.Equal(token, w.task.ProgressToken) {
-		w.progress.Rest()
 		return nil
 	}
 	told, _ := w.progress.Observe(taskwire.Progress(now, token, w.task.ID))

@@ -1,6 +1,7 @@
 package tasks
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"time"
@@ -91,7 +92,9 @@ func (w *resultWait) open() error {
 	w.Out.OwnStreamHeaders()
 	w.Out.WriteHeader(wire.StatusOK)
 	w.silence = w.Out.NewKeepAlive()
-	w.progress.Begin(w.Single().ProgressToken)
+	if own := w.Single().ProgressToken; !bytes.Equal(own, w.task.ProgressToken) {
+		w.progress.Begin(own)
+	}
 	w.Face.deliveries.join(w)
 	return w.Out.WriteThrough(reply.Comment)
 }

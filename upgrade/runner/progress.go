@@ -56,7 +56,7 @@ func (n *notes) add(said saying) {
 	defer n.h.mu.Unlock()
 	s := &n.unsaid
 	s.text, s.event = cmp.Or(said.text, s.text), cmp.Or(said.event, s.event)
-	if said.progress != nil {
+	if task.Rises(s.progress, said.progress) {
 		s.progress = said.progress
 	}
 	s.others = append(s.others, said.others...)

@@ -6,6 +6,9 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strconv"
+
+	"berth/internal/jsonobject"
 )
 
 // What follows are the steps of a call whose upstream is of the legacy era: its stream may
@@ -45,13 +48,24 @@ func (t transition) note() (bool, error) {
 	before := *t.Task
 	t.Event = cmp.Or(t.op.Event, t.Event)
 	t.Message = cmp.Or(t.op.Message, t.Message)
-	if t.op.Progress != nil {
+	if Rises(t.Progress, t.op.Progress) {
 		t.Progress = t.op.Progress
 	}
 	for _, message := range t.op.Says {
 		t.say(message)
 	}
 	return t.Event != before.Event || t.Message != before.Message || len(t.op.Says) > 0 || !bytes.Equal(t.Progress, before.Progress), nil
+}
+
+// Rises reports whether progress now, params of a notifications/progress, is above before, which is nil if there was none: what is told
+// under one token must increase (2025-11-25, "Progress").
+func Rises(before, now json.RawMessage) bool {
+	return now != nil && (before == nil || number(now) > number(before))
+}
+
+func number(progress json.RawMessage) float64 {
+	n, _ := strconv.ParseFloat(string(jsonobject.At(progress, "progress")), 64)
+	return n
 }
 
 // say keeps a notification, and drops the oldest ones for it.
@@ -122,10 +136,10 @@ func (t transition) redo() (bool, error) {
 }
 
 // again has the round that was in flight be sent once more. What a legacy one has asked
-// and said is lost with it.
+// and said is lost with it, but for its progress: the next one tells what is above that.
 func (t transition) again() {
 	if t.Call != "" {
-		t.Asks, t.Event, t.Progress, t.Message = nil, "", nil, ""
+		t.Asks, t.Event, t.Message = nil, "", ""
 	}
 	t.await()
 }

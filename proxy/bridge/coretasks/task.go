@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"berth/internal/exchange"
+	"berth/internal/jsonobject"
 	"berth/internal/mcp"
 	"berth/internal/mcp/eras"
 	"berth/internal/mcp/inquiry"
@@ -111,6 +112,10 @@ func (t *Task) fetch(ctx context.Context, v *taskwire.View) error {
 		return fault.BadUpstream
 	}
 	v.Status = "failed"
+	if v.Message == "" { // the client is to have a diagnosis (Tasks extension, "Task Execution Errors")
+		text, _ := jsonobject.Text(jsonobject.At(v.Error, "message"))
+		v.Message = mcp.StatusLine(text)
+	}
 	return nil
 }
 
