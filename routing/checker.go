@@ -142,10 +142,3 @@ func (p *Pool) flunked(u *Upstream, begun time.Time, fall int, cause error) {
 		p.log.Warn("upstream fails its checks", "pool", p.name, "upstream", u.Name, "error", cause)
 	}
 }
-
-// trustAll has nobody fail checks any more.
-func (p *Pool) trustAll() {
-	for _, l := range p.known {
-		l.health.Trust()
-	}
-}

@@ -183,12 +183,18 @@ func TestValuesOfAnAffinityCountForTheirCallersShare(t *testing.T) {
 	})
 }
 
-// What the store has forgotten counts no more, though its caller never comes again.
+// What the store has forgotten counts no more, though its caller never comes again; what is in use does.
 func TestWhatIsForgottenCountsNoMore(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := inMemory(t, Options{PerCaller: 64 << 10, SessionIdle: time.Hour})
 		b.most(t, "eve", "h")
-		pass(time.Hour + 2*sweepEvery)
+		pass(30 * time.Minute)
+		b.Touch(session("eve3"), b.owns(t, "a", session("eve3"), SourceBound))
+		pass(30*time.Minute + 2*sweepEvery)
+		if key, _, ok := b.room.shares.Oldest("eve"); !ok || key != session("eve3") {
+			t.Errorf("one in use: got %v, %v", key, ok)
+		}
+		pass(time.Hour)
 		if _, _, ok := b.room.shares.Oldest("eve"); ok {
 			t.Error("it counts")
 		}

@@ -1,8 +1,10 @@
 package exchange
 
 import (
+	"bytes"
 	"errors"
 	"io"
+	"slices"
 
 	"berth/internal/mcp"
 	"berth/internal/sse"
@@ -59,7 +61,7 @@ func readResponse(events *sse.Reader, id []byte, crossed func()) ([]byte, error)
 			return nil, err
 		case event.Cut:
 			return nil, ErrTooLong
-		case !event.Ends || !mcp.MayBeMessage(event.Data):
+		case !event.Ends && !EndsWhole(&event), !mcp.MayBeMessage(event.Data):
 			continue
 		}
 		a, err := mcp.PeekAnswer(event.Data, false)
@@ -70,4 +72,18 @@ func readResponse(events *sse.Reader, id []byte, crossed func()) ([]byte, error)
 			crossed()
 		}
 	}
+}
+
+// EndsWhole reports whether an event is a whole response, though its stream ended, or broke off, before the empty line that ends an event. It is given
+// one then, since readers drop an event without.
+func EndsWhole(event *sse.Event) bool {
+	if event.Ends || event.Cut || event.Tail || !mcp.MayBeMessage(event.Data) {
+		return false
+	}
+	a, err := mcp.PeekAnswer(event.Data, false)
+	if err != nil || a.Method != "" || !a.HasResult && !a.IsError {
+		return false
+	}
+	event.Raw, event.Ends = append(bytes.TrimRight(slices.Clone(event.Raw), "\r\n"), "\n\n"...), true
+	return true
 }

@@ -64,6 +64,7 @@ func (l *conn) listen(stream *wire.Response) {
 	defer close(l.ended)
 	defer stream.Body.Close()
 	events := sse.NewReader(stream.Body, maxMessage)
+	var told long
 	for {
 		event, err := events.Next()
 		switch {
@@ -72,9 +73,12 @@ func (l *conn) listen(stream *wire.Response) {
 			l.hears.Lost(legacyface.LostBecause(mcp.ReasonSessionLost, "the server has ended the session's stream"))
 			return
 		case event.Cut:
+			told.begin(event.Data)
+		case event.Tail && !(told.add(event.Raw) && (!event.Ends || l.hears.HearLong(told.head, sse.EndOfData(told.end)))):
 			l.hears.Lost(tooLarge)
 			return
-		case !event.Ends:
+		}
+		if !event.Ends || event.Tail {
 			continue
 		}
 		if endpoint := event.DataOf("endpoint"); endpoint != nil {
@@ -164,18 +168,29 @@ func (l *conn) hear(response *wire.Response) error {
 		defer timer.Stop()
 	}
 	reader := exchange.NewLongReader(shape, said, maxMessage)
+	var told long
 	for {
 		piece, err := reader.Next()
 		switch {
 		case err == io.EOF:
+			if told.size > 0 && shape == exchange.JSON && !l.hears.HearLong(told.head, told.end) {
+				l.hears.Lost(tooLarge)
+			}
 			return nil
 		case err != nil && answers:
 			return &exchange.SendError{Err: err, Sent: true}
 		case err != nil:
 			return nil
 		case piece.Cut:
-			l.hears.Lost(tooLarge)
-			return nil
+			told.begin(piece.Message)
+		case told.size > 0:
+			if !told.add(piece.Raw) || piece.Between && !l.hears.HearLong(told.head, sse.EndOfData(told.end)) {
+				l.hears.Lost(tooLarge)
+				return nil
+			}
+			if piece.Between {
+				told = long{}
+			}
 		case mcp.MayBeMessage(piece.Message):
 			l.hears.Hear(piece.Message)
 		}

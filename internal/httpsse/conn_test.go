@@ -235,10 +235,10 @@ func TestAStreamThatEnds(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			s := newServer(t, httpsse.Options{})
 			session := s.open()
-			call, list := s.Do(wire.MethodPost, request("1", "tools/call"), session...), s.Later(request("2", "tools/list"), session...)
+			call, level := s.Do(wire.MethodPost, request("1", "tools/call"), session...), s.Later(request("2", "logging/setLevel"), session...)
 			s.posted()
 			s.last().say <- c.says
-			for _, response := range []*wire.Response{call, <-list} {
+			for _, response := range []*wire.Response{call, <-level} {
 				if got := exchangetest.ReadAll(t, response); !strings.Contains(got, `"code":-32603`) || !strings.Contains(got, c.reason) {
 					t.Errorf("%s: got %s", name, got)
 				}
@@ -249,6 +249,23 @@ func TestAStreamThatEnds(t *testing.T) {
 			s.open()
 		})
 	}
+}
+
+// What changes nothing fails with its session as with a connection that broke: who sends it may do so again.
+func TestAListFailsWithItsStreamAsUnanswered(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newServer(t, httpsse.Options{})
+		session := s.open()
+		s.takes = func(w http.ResponseWriter, _ *http.Request, _ string) bool {
+			w.WriteHeader(http.StatusAccepted)
+			s.last().say <- ""
+			return true
+		}
+		_, err := s.Send(t.Context(), wire.MethodPost, request("1", "tools/list"), 0, session...)
+		if failed, ok := errors.AsType[*exchange.SendError](err); !ok || !failed.Sent || failed.TimedOut {
+			t.Errorf("got %v", err)
+		}
+	})
 }
 
 // A call may meet the end of its session's stream. A server that refuses it has not executed it, whichever
@@ -271,6 +288,45 @@ func TestACallThatMeetsTheEndOfTheStream(t *testing.T) {
 			}
 			time.Sleep(takes) // the server is done
 		})
+	}
+}
+
+// An answer that is too large fails its call alone, wherever its id stands and however it comes; the session goes on.
+func TestAnAnswerThatIsTooLargeFailsAlone(t *testing.T) {
+	text := strings.Repeat("x", 5<<20)
+	for name, answer := range map[string]func(id string) string{
+		"id first": func(id string) string { return result(id, text) },
+		"id last":  func(id string) string { return `{"jsonrpc":"2.0","result":{"text":"` + text + `"},"id":` + id + `}` },
+	} {
+		for _, inBody := range []bool{false, true} {
+			synctest.Test(t, func(t *testing.T) {
+				s := newServer(t, httpsse.Options{})
+				session := s.open()
+				other := s.Later(request("1", "tools/list"), session...)
+				otherID := string(mcp.ID([]byte(s.posted().body)))
+				if inBody {
+					s.takes = func(w http.ResponseWriter, _ *http.Request, body string) bool {
+						w.Header().Set("Content-Type", "application/json")
+						_, _ = io.WriteString(w, answer(string(mcp.ID([]byte(body)))))
+						return true
+					}
+				}
+				large := s.Later(request("2", "tools/list"), session...)
+				if posted := s.posted(); !inBody {
+					s.last().say <- message(answer(string(mcp.ID([]byte(posted.body)))))
+				}
+				if got := exchangetest.ReadAll(t, <-large); !strings.Contains(got, `"answer_too_large"`) || !strings.Contains(got, `"id":2`) {
+					t.Errorf("%s: got %s", name, got)
+				}
+				s.last().say <- message(result(otherID, "well"))
+				if got := exchangetest.ReadAll(t, <-other); got != result("1", "well") {
+					t.Errorf("%s: the other call got %s", name, got)
+				}
+				if s.ended() {
+					t.Errorf("%s: the session has ended", name)
+				}
+			})
+		}
 	}
 }
 

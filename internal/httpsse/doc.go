@@ -9,8 +9,8 @@
 // server answers in place of its stream, or to a message, passes as it is; where it answers a
 // message in the body of the POST itself, that counts as if it came on the stream.
 //
-// A stream that ends, or that bears a message of more than 4 MiB, ends its session. It cannot
-// be resumed: this transport has nothing for that.
+// An answer of more than 4 MiB fails its call, and no other. A stream that ends, or that bears another message
+// of that length, or one of more than 68 MiB, ends its session. It cannot be resumed: this transport has nothing for that.
 //
 // It costs, beside what a face costs, a connection and a goroutine a session.
 package httpsse

@@ -63,8 +63,9 @@ func (s server) Ping(ctx context.Context, request *exchange.Request, wait time.D
 // deaf hears nothing.
 type deaf struct{}
 
-func (deaf) Hear([]byte)     {}
-func (deaf) Lost(*mcp.Error) {}
+func (deaf) Hear([]byte)                   {}
+func (deaf) HearLong(_, _ []byte) (_ bool) { return false }
+func (deaf) Lost(*mcp.Error)               {}
 
 // Dial implements legacyface.Server.
 func (s server) Dial(ctx context.Context, request *exchange.Request, wait time.Duration, hears legacyface.Listener) (legacyface.Conn, *wire.Response, error) {

@@ -1,6 +1,7 @@
 package legacyface
 
 import (
+	"errors"
 	"strings"
 	"time"
 
@@ -25,11 +26,17 @@ var (
 		Status: wire.StatusTooManyRequests, Code: mcp.CodeRateLimited, Message: "too many calls are under way in the session",
 		Reason: mcp.ReasonTooManyCalls, RetryAfter: 5 * time.Second, Outcome: mcp.NotExecuted,
 	}
+	errTooLong = &mcp.Error{
+		Code: mcp.CodeInternal, Message: "the server's answer is too large", Reason: mcp.ReasonAnswerTooLarge, Outcome: mcp.Executed,
+	}
 	errEnded = &mcp.Error{ // no 5xx, which would count against the server
 		Status: wire.StatusOK, Code: mcp.CodeInternal, Message: "the client has ended the session",
 		Reason: mcp.ReasonSessionLost, Outcome: mcp.Unknown,
 	}
 )
+
+// errLost says that the session ended before a request had its answer that changes nothing.
+var errLost = errors.New("legacyface: the session has ended without an answer")
 
 // errVersion is how a legacy server refuses a modern request.
 func errVersion(version string) *mcp.Error {

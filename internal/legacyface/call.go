@@ -5,6 +5,7 @@ import (
 	"context"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"berth/internal/exchange"
@@ -139,6 +140,8 @@ func (s *session) request(ctx context.Context, request *exchange.Request, m *mcp
 		return s.read(ctx, c.stream, fresh)
 	case c.failed != nil && m.Method == mcp.MethodPing && s.isOver(): // who asks whether there is a session is told that there is none
 		return exchange.Refusal(mcp.ErrUnknownSession, c.id), nil
+	case c.failed != nil && c.failed != errEnded && c.failed.Reason == mcp.ReasonSessionLost && strings.HasSuffix(m.Method, "/list"): // it changes nothing, and may be sent again
+		return nil, &exchange.SendError{Err: errLost, Sent: true}
 	case c.failed != nil:
 		return exchange.Refusal(c.failed, c.id), nil
 	}

@@ -20,6 +20,24 @@ func (s *session) Hear(message []byte) {
 	}
 }
 
+// HearLong implements Listener.
+func (s *session) HearLong(head, end []byte) (isResponse bool) {
+	a, err := mcp.PeekAnswer(head, true)
+	if err != nil || a.Method != "" || !a.HasResult && !a.IsError {
+		return false
+	}
+	id := a.ID
+	if id == nil {
+		id = mcp.LastID(end)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if c := s.answered(id); c != nil {
+		s.finish(c, errTooLong.Body(c.id), nil)
+	}
+	return id != nil
+}
+
 func (s *session) hear(message []byte) {
 	a, err := mcp.PeekAnswer(message, false)
 	if err != nil && a.ID == nil { // it stands behind what cannot be read

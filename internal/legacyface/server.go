@@ -38,6 +38,9 @@ type Conn interface {
 type Listener interface {
 	// Hear takes a message or a batch, of which it keeps no part.
 	Hear(message []byte)
+	// HearLong takes the beginning and the end of a message that is too long to be heard, of which it keeps no part. It reports whether that is a
+	// response: its call fails alone then, if it has not ended before.
+	HearLong(head, end []byte) (isResponse bool)
 	// Lost ends the session: all calls fail with why.
 	Lost(why *mcp.Error)
 }

@@ -110,7 +110,7 @@ func TestALineThatIsLost(t *testing.T) {
 		c := newRig(t, Options{}).open()
 		call := eventsOf(t, c.post(request("1", "tools/call", "")))
 		standing := eventsOf(t, c.get())
-		list := c.Later(request("2", "tools/list", ""))
+		level := c.Later(request("2", "logging/setLevel", ""))
 		c.conn.heard()
 		c.conn.hears.Lost(LostBecause(mcp.ReasonSessionLost, "gone"))
 		call.wants("")
@@ -120,7 +120,7 @@ func TestALineThatIsLost(t *testing.T) {
 		}
 		call.wants("EOF")
 		standing.wants("EOF")
-		response := <-list
+		response := <-level
 		if _, reason := failure(t, exchangetest.ReadAll(t, response)); response.Status != wire.StatusBadGateway || reason != mcp.ReasonSessionLost {
 			t.Errorf("got %d, %s", response.Status, reason)
 		}

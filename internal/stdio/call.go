@@ -32,6 +32,7 @@ type call struct {
 
 	stream *stream     // where its answer goes,
 	answer chan []byte // or, with room for it, that
+	lost   bool        // it changes nothing, and its process has ended: it may be sent again
 }
 
 // newCall returns a call that is not begun. Nothing in it aliases the body.

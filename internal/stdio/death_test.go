@@ -103,23 +103,42 @@ func TestDeathFailsWhatIsInFlightAndEndsTheSessions(t *testing.T) {
 	}
 }
 
+// What only reads fails with its process as with a connection that broke: who sends it may do so again. What changes something may have done so.
 func TestJSONRequestFailsWithItsProcess(t *testing.T) {
-	r := newRig(t, "server")
-	c := r.open("")
-	c.call("deaf", "")
-	done := make(chan *wire.Response, 1)
-	go func() { done <- c.post(`{"jsonrpc":"2.0","id":1,"method":"ping"}`) }()
-	r.eventually("the ping is in flight", func() bool {
+	for method, reads := range map[string]bool{"ping": true, "tools/list": true, "logging/setLevel": false} {
+		r := newRig(t, "server")
+		c := r.open("")
+		c.call("deaf", "")
+		type end struct {
+			response *wire.Response
+			err      error
+		}
+		done := make(chan end, 1)
+		go func() {
+			request := r.request(wire.MethodPost, c.session, "", `{"jsonrpc":"2.0","id":1,"method":"`+method+`","params":{"level":"info"}}`)
+			response, err := r.Send(t.Context(), request, 0)
+			done <- end{response, err}
+		}()
+		r.eventually("the request is in flight", func() bool {
+			r.mu.Lock()
+			defer r.mu.Unlock()
+			return len(r.sessions[c.session].peer.calls) == 1
+		})
 		r.mu.Lock()
-		defer r.mu.Unlock()
-		return len(r.sessions[c.session].peer.calls) == 1
-	})
-	r.mu.Lock()
-	process := r.sessions[c.session].peer.process
-	r.mu.Unlock()
-	process.Kill("a test")
-	if _, reason, _ := failure(t, exchangetest.ReadAll(t, <-done)); reason != ReasonProcessExited {
-		t.Errorf("got reason %q", reason)
+		process := r.sessions[c.session].peer.process
+		r.mu.Unlock()
+		process.Kill("a test")
+		is := <-done
+		failed, unanswered := errors.AsType[*exchange.SendError](is.err)
+		switch {
+		case unanswered != reads, unanswered && (!failed.Sent || failed.TimedOut || failed.Refused):
+			t.Errorf("%s: got %v", method, is.err)
+		case unanswered:
+		default:
+			if _, reason, _ := failure(t, exchangetest.ReadAll(t, is.response)); reason != ReasonProcessExited {
+				t.Errorf("%s: got reason %q", method, reason)
+			}
+		}
 	}
 }
 

@@ -179,6 +179,8 @@ func (f *fixture) serve(m message) {
 			f.say(`{"jsonrpc":"2.0","method":"notifications/message","params":{"level":"info","data":"ready"}}`)
 			f.say(`{"jsonrpc":"2.0","method":"notifications/custom"}`)
 		}
+	case m.Method == "initialize" && f.mode == "modern":
+		f.say(`{"jsonrpc":"2.0","id":` + string(m.ID) + `,"error":{"code":-32022,"message":"Unsupported protocol version","data":{"supported":["2026-07-28"],"requested":"2025-11-25"}}}`)
 	case m.Method == "initialize" && f.mode == "refusing":
 		f.say(`{"jsonrpc":"2.0","id":` + string(m.ID) + `,"error":{"code":-32602,"message":"no"}}`)
 	case m.Method == "initialize":

@@ -150,3 +150,22 @@ func TestACallThatWasLeftCountsForAWhile(t *testing.T) {
 		t.Errorf("%d are remembered", len(left.calls))
 	}
 }
+
+// What is said while no call is in flight may be of one that was left: it is for its own session alone.
+func TestWhatIsSaidInNoCallMayBeOfOneThatWasLeft(t *testing.T) {
+	own, other := &session{}, &session{}
+	left := &leftCalls{}
+	left.add(&call{session: own, number: 1, stream: newStream("r1")}, time.Now().Add(time.Hour))
+	for name, c := range map[string]struct {
+		sessions  map[*session]struct{}
+		ambiguous bool
+	}{
+		"its own session": {map[*session]struct{}{own: {}}, false},
+		"another one":     {map[*session]struct{}{other: {}}, true},
+		"both":            {map[*session]struct{}{own: {}, other: {}}, true},
+	} {
+		if asker, ambiguous := (byNumber{}).asker("", left, c.sessions); asker != nil || ambiguous != c.ambiguous {
+			t.Errorf("%s: got %v, %v", name, asker, ambiguous)
+		}
+	}
+}

@@ -2,6 +2,7 @@ package stdio
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"berth/internal/mcp"
@@ -82,14 +83,26 @@ func (p *peer) opened(answer []byte) {
 		p.server.breaker.born(p.trial)
 		return
 	}
-	if p.refusal = mcp.ErrorObject(answer); p.refusal != nil {
+	how := "it answered initialize with neither a result nor an error"
+	switch refusal := mcp.ErrorObject(answer); {
+	case refusal != nil && !speaksNoLegacy(answer):
+		p.refusal = refusal
 		p.server.breaker.born(p.trial)
-	} else {
-		how := "it answered initialize with neither a result nor an error"
-		p.failure = failed("the process does not start: "+how, ReasonProcessFailed, mcp.NotExecuted)
-		p.server.died(p, how, true)
+		p.stop("it refused initialize")
+		return
+	case refusal != nil:
+		how = "its server speaks no revision of the legacy era, and berth speaks no other by stdio"
+		p.process.Log.Warn("stdio process refuses initialize: " + how)
 	}
+	p.failure = failed("the process does not start: "+how, ReasonProcessFailed, mcp.NotExecuted)
+	p.server.died(p, how, true)
 	p.stop("it refused initialize")
+}
+
+// speaksNoLegacy reports whether a refusal of initialize is that of a server which speaks the modern era alone.
+func speaksNoLegacy(answer []byte) bool {
+	versions := mcp.SupportedVersions(answer)
+	return len(versions) > 0 && !slices.ContainsFunc(versions, func(version string) bool { return !mcp.IsModern(version) })
 }
 
 func (p *peer) lateFor(first *call) {

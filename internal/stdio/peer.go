@@ -179,6 +179,7 @@ func (p *peer) failCalls(failure *mcp.Error) {
 	for _, c := range p.calls {
 		if c.session != nil {
 			p.forget(c)
+			c.lost = c.answer != nil && onlyReads(c.method) && failure.Outcome == mcp.Unknown
 			c.deliver(failure.Body(c.id))
 		}
 	}

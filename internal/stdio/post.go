@@ -90,6 +90,11 @@ func answersInJSON(method string) bool {
 	return strings.HasSuffix(method, "/list")
 }
 
+// onlyReads reports whether a method that is answered in JSON changes nothing.
+func onlyReads(method string) bool {
+	return method == mcp.MethodPing || method == mcp.MethodGetTask || strings.HasSuffix(method, "/list")
+}
+
 // answer answers a request in JSON. s.mu is held, and given back.
 func (s *Server) answer(p patience, c *call, body []byte) (*wire.Response, error) {
 	session, at := c.session.id, c.session.peer
@@ -106,8 +111,11 @@ func (s *Server) answer(p patience, c *call, body []byte) (*wire.Response, error
 		return turnAway(refused, c.id), nil
 	}
 	message, err := await(p, c.answer)
-	if err != nil {
+	switch {
+	case err != nil:
 		return nil, err
+	case c.lost:
+		return nil, &exchange.SendError{Err: errProcessLost, Sent: true}
 	}
 	response := wire.Whole(wire.StatusOK, message)
 	response.Header.Set(mcp.HeaderSession, session)

@@ -10,7 +10,10 @@ import (
 	"berth/internal/wire"
 )
 
-var errNoAnswer = errors.New("stdio: no answer in time")
+var (
+	errNoAnswer    = errors.New("stdio: no answer in time")
+	errProcessLost = errors.New("stdio: the process has ended without an answer")
+)
 
 // Send implements exchange.Sender. What a process fails at is an answer too. An error says that no process could be started
 // for a session, or is not tried now, so that nothing was done (Unstarted); or that ctx or wait ended

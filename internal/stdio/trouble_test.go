@@ -98,6 +98,18 @@ func TestStartThatIsRefusedIsNoTrouble(t *testing.T) {
 	r.troubled(r.Trouble(), "")
 }
 
+// A server that speaks the modern era alone cannot be reached by stdio: that is trouble, and its refusal of berth's own initialize is no answer to a client.
+func TestAServerWithoutTheLegacyEraIsInTrouble(t *testing.T) {
+	r := newRig(t, "modern")
+	if why := r.unopened(""); why.Reason != ReasonProcessFailed || !strings.Contains(why.Message, "speaks no revision of the legacy era") {
+		t.Errorf("got %v", why)
+	}
+	r.troubled(r.Trouble(), "speaks no revision of the legacy era")
+	if !strings.Contains(r.log.String(), "level=WARN msg=\"stdio process refuses initialize") {
+		t.Error("the log says nothing")
+	}
+}
+
 func TestTrialsBecomeRarer(t *testing.T) {
 	b := breaker{trial: 5 * time.Second}
 	now := time.Unix(1000, 0)

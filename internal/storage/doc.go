@@ -10,6 +10,7 @@
 //	operations.go, some.go, write.go, inorder.go, rate.go, server.go  what it does, through breakers, measured
 //	run.go         probes, recoveries, eviction
 //	whole.go       whether it has what others made
+//	pages.go       long lists, a page at a time
 //	blob.go        larger values
 //	inspect.go     what a store would meet
 //	url.go, durability.go  what is configured

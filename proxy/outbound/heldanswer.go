@@ -94,7 +94,7 @@ func resumableFrom(id string) string {
 }
 
 // Event returns the next event; one without data bears no message. What breaks off at the
-// end of the stream is none, and its id is not how far the stream came.
+// end of the stream is none, but for a whole response, and its id is not how far the stream came.
 func (a *HeldAnswer) Event() (sse.Event, error) {
 	a.body.next()
 	event, err := a.events.Next()
@@ -103,7 +103,7 @@ func (a *HeldAnswer) Event() (sse.Event, error) {
 		return sse.Event{}, err
 	case event.Cut:
 		return sse.Event{}, fault.EventTooLarge
-	case !event.Ends:
+	case !event.Ends && !exchange.EndsWhole(&event):
 		return a.events.Next() // what ended the stream
 	case !mcp.MayBeMessage(event.Data):
 		event.Data = nil

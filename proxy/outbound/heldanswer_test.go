@@ -11,14 +11,14 @@ import (
 )
 
 // An event that breaks off with its stream did not come: neither its message nor its id
-// counts, or the stream would be resumed behind it.
+// counts, or the stream would be resumed behind it. A response that is whole has come.
 func TestHeldAnswerThatBreaksOffInAnEvent(t *testing.T) {
 	const first = "id: 1\ndata: {\"jsonrpc\":\"2.0\",\"method\":\"notifications/message\"}\n\n"
 	for name, rest := range map[string]string{
 		"in its id":       "id: 2",
 		"before its data": "id: 23\n",
 		"in its data":     "id: 23\ndata: {\"jsonrpc\":\"2.0\",\"id\":1,\"res",
-		"before its end":  "id: 23\ndata: {\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{}}\n",
+		"before its end":  "id: 23\ndata: {\"jsonrpc\":\"2.0\",\"method\":\"notifications/message\"}\n",
 	} {
 		for _, end := range []error{io.EOF, io.ErrUnexpectedEOF} {
 			t.Run(name+", "+end.Error(), func(t *testing.T) {
@@ -46,6 +46,24 @@ func TestHeldAnswerWithUnusableEventIDs(t *testing.T) {
 		answer := NewHeldAnswer(t.Context(), response, strings.NewReader("id: "+id+"\ndata: {}\n\n"), 1<<20, nil)
 		if m, err := answer.Next(); err != nil || m.Event != want || string(m.Data) != "{}" {
 			t.Errorf("%.10q: got %.10q, %v", id, m.Event, err)
+		}
+	}
+}
+
+// A server may end its stream without the empty line that ends the response's event: the tool has run, and its answer is whole.
+func TestHeldAnswerWhoseLastEventIsNotEnded(t *testing.T) {
+	const answer = `{"jsonrpc":"2.0","id":1,"result":{}}`
+	for _, text := range []string{"data: " + answer, "data: " + answer + "\n", "id: 2\r\ndata: " + answer + "\r\n"} {
+		for _, end := range []error{io.EOF, io.ErrUnexpectedEOF} {
+			body := io.MultiReader(strings.NewReader(text), iotest.ErrReader(end))
+			held := NewHeldAnswer(t.Context(), &wire.Response{Status: wire.StatusOK, Header: wire.NewHeader("Content-Type", "text/event-stream")}, body, 1<<20, nil)
+			event, err := held.Event()
+			if err != nil || string(event.Data) != answer || !strings.HasSuffix(string(event.Raw), answer+"\n\n") {
+				t.Errorf("%q, %v: got %q, %v", text, end, event.Raw, err)
+			}
+			if _, err := held.Next(); !errors.Is(err, end) {
+				t.Errorf("%q, %v: then %v", text, end, err)
+			}
 		}
 	}
 }

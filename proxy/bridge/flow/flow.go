@@ -182,7 +182,7 @@ func (fl *Flow) readAll(ctx context.Context, stream io.ReadCloser, event string)
 			return event, err
 		case e.Cut:
 			return "", fault.AnswerTooLarge
-		case !e.Ends:
+		case !e.Ends && !exchange.EndsWhole(&e):
 			continue
 		}
 		speaks := mcp.MayBeMessage(e.Data)

@@ -2,6 +2,7 @@ package flow
 
 import (
 	"io"
+	"strings"
 	"testing"
 	"testing/synctest"
 
@@ -30,4 +31,18 @@ func TestAnAnswerOpensBeforeItsFirstMessage(t *testing.T) {
 			}
 		}
 	})
+}
+
+// A server may end its stream without the empty line that ends the response's event.
+func TestAnAnswerWhoseEventIsNotEndedHasCome(t *testing.T) {
+	for end, comes := range map[string]bool{"": true, "\n": true, "x": false} {
+		synctest.Test(t, func(t *testing.T) {
+			fl := New(t.Context(), nil, nil, nil, []byte("1"), false)
+			defer fl.Stop()
+			go fl.Run(&wire.Response{Body: io.NopCloser(strings.NewReader(`data: {"jsonrpc":"2.0","id":1,"result":{}}` + end))}, "")
+			if it := <-fl.Items; (it.Message != nil) != comes {
+				t.Errorf("behind %q: got %q, %v", end, it.Message, it.Err)
+			}
+		})
+	}
 }

@@ -77,7 +77,7 @@ func (l *Session) GiveBack(lost bool) {
 		go l.End(context.Background())
 	case l.adopted > 0:
 		// Whoever answers the same round once more may still read there.
-		time.AfterFunc(l.adopted, l.endAdopted)
+		time.AfterFunc(l.adopted, func() { endAdopted(l) })
 	}
 }
 
@@ -93,9 +93,9 @@ func (l *Session) TakeAlone() bool {
 func (l *Session) isSpent() bool { return l.leaves || l.registry.settings().Isolation == PerCall }
 
 // endAdopted ends a session that another berth has opened, once no tasks live in it.
-func (l *Session) endAdopted() {
+func endAdopted(l *Session) {
 	if d := l.TasksLive(); d > 0 {
-		time.AfterFunc(d, l.endAdopted)
+		time.AfterFunc(d, func() { endAdopted(l) })
 		return
 	}
 	l.StopListening()
