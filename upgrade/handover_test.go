@@ -242,6 +242,35 @@ func TestLeavingBerthKeepsWhomAClientWaitsAt(t *testing.T) {
 	})
 }
 
+// Nor is its call parted from, until it has the handle.
+func TestLeavingBerthPartsFromNoCallThatAClientWaitsFor(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		up := newTool()
+		berths := startBerths(t, 2, settings{}, up)
+		time.Sleep(2 * testLease)
+		h, err := berths[0].Maker.Create(t.Context(), creation(rule(nil), "x leave/20s result/1s"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		h.Start(&waiting{up: up, b: berths[0]})
+		synctest.Wait()
+		berths[0].leave(t)
+		time.Sleep(5 * time.Second)
+		if state := h.Task().State; state != Dispatched || up.times("x", 1) != 0 {
+			t.Errorf("while its client waits its round is over, and it is %s", state)
+		}
+		id := handle(h)
+		time.Sleep(3 * time.Second)
+		if held := berths[0].Held(); held != 0 {
+			t.Errorf("the berth that leaves holds %d calls once its client has the handle", held)
+		}
+		berths[1].mustState(t, id, Completed)
+		if up.times("x", 0) != 1 || up.times("x", 1) != 1 {
+			t.Errorf("rounds: %v", up.all())
+		}
+	})
+}
+
 // A call that runs has its place at its upstream while it changes hands: no other is sent there.
 func TestHandingOverGivesNoPlaceTwice(t *testing.T) {
 	oldWorld(t, func(_ *testing.T, s *settings) { s.shared = true }, func(t *testing.T, berths []*berth, old *oldServer) {

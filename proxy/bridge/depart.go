@@ -25,7 +25,7 @@ func (r *reading) took(it *flow.Item) {
 func (r *reading) depart(ctx context.Context) (step, error) {
 	r.leaves = nil
 	event := cmp.Or(r.event, r.flow.Opening())
-	if event == "" || r.last != nil || r.unsent || resident.Is(r.c.f.u.URL) || !r.flow.IsReplayed(ctx) || !r.l.TakeAlone() {
+	if event == "" || r.last != nil || r.unsent || resident.Is(r.c.f.u.URL) || !r.flow.IsFoundReplayed(ctx) || !r.l.TakeAlone() {
 		return step{}, nil
 	}
 	return r.pause(ctx, nil, nil, event)

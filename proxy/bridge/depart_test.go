@@ -185,3 +185,30 @@ func TestACallIsNotLeftAmidABatch(t *testing.T) {
 		}
 	})
 }
+
+// Of several calls that are to be left one finds out whether that may be, and the others wait for it: nothing else may come of them for long.
+func TestCallsThatAreToBeLeftWaitUntilItIsFoundOut(t *testing.T) {
+	u := tool(kind{}, func(k *running) {
+		k.progress(0)
+		time.Sleep(10 * time.Minute)
+		k.ends()
+	})
+	u.faults = func(_ http.ResponseWriter, q *http.Request, _ message) bool {
+		if resumes(q) {
+			time.Sleep(100 * time.Millisecond)
+		}
+		return false
+	}
+	bridged(t, u, nil, func(r *rig) {
+		const calls = 3
+		leaves, left := after(time.Minute), make(chan got, calls)
+		for range calls {
+			go func() { left <- r.do(asking{name: "asks", meta: counted, leaves: leaves}) }()
+		}
+		for range calls {
+			if g := <-left; !g.isBare() {
+				t.Errorf("got %s", g.text)
+			}
+		}
+	})
+}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"sync"
 	"time"
 
 	"berth/upgrade/ledger"
@@ -26,16 +27,31 @@ func (r *Runner) SeekUpstreams(ctx context.Context) {
 	}
 }
 
+// parting tells who sends a round to part from it.
+type parting struct {
+	once   sync.Once
+	leaves chan struct{}
+}
+
+func (p *parting) part() { p.once.Do(func() { close(p.leaves) }) }
+
 // Part has those answer that can have another berth go on with a call which runs: with a round that is due at once, which may be handed over before it
-// is sent.
-func (r *Runner) Part() { r.parts.Do(func() { close(r.leaves) }) }
+// is sent. Where a client waits for the answer itself it does so with the first Part behind that.
+func (r *Runner) Part() {
+	r.parting.part()
+	for _, h := range r.Calls.All() {
+		if own := h.parting.Load(); own != nil && h.unattended.Load() {
+			own.part()
+		}
+	}
+}
 
 // partTime is how long a round that is due after its berth has parted from the one before may wait to be handed over: of many calls, each takes its turn.
 const partTime = 2 * time.Second
 
 func (r *Runner) isParting() bool {
 	select {
-	case <-r.leaves:
+	case <-r.parting.leaves:
 		return true
 	default:
 		return false
@@ -48,7 +64,12 @@ func (r *Runner) partingOf(h *Held) <-chan struct{} {
 	if r.isParting() || !h.isAuthorised(r.Pools.Get(h.record().Pool)) {
 		return nil
 	}
-	return r.leaves
+	if h.client == nil {
+		return r.parting.leaves
+	}
+	own := &parting{leaves: make(chan struct{})}
+	h.parting.Store(own)
+	return own.leaves
 }
 
 // MayHandOver are the calls that another berth could go on with at once. It asks nobody.

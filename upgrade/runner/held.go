@@ -52,9 +52,10 @@ type Held struct {
 	ID      string    // of the task
 	Expires time.Time // when the task does, as this process counts
 
-	doubtful   atomic.Bool  // the store may have lost the record: it is to be looked at
-	unattended atomic.Bool  // its client waits for nothing but the task
-	glanced    atomic.Int32 // the state as glance saw it last, as a place in glancedStates
+	doubtful   atomic.Bool             // the store may have lost the record: it is to be looked at
+	unattended atomic.Bool             // its client waits for nothing but the task
+	parting    atomic.Pointer[parting] // of a round that was sent while its client waited; nil: none was
+	glanced    atomic.Int32            // the state as glance saw it last, as a place in glancedStates
 
 	mu      gate.Mutex   // held while a step is taken; guards the fields below
 	entry   ledger.Entry // as this process last saw the record

@@ -2,7 +2,6 @@ package runner
 
 import (
 	"log/slog"
-	"sync"
 	"sync/atomic"
 
 	"berth/upgrade/ledger"
@@ -28,8 +27,7 @@ type Runner struct {
 	// Watch is told of a task that follows an upstream's and waits for its client from now on, and what authorises what is asked of that.
 	Watch func(t *task.Task, with task.Envelope)
 
-	leaves  chan struct{} // closed once calls are to go on elsewhere
-	parts   sync.Once
+	parting parting       // once calls are to go on elsewhere
 	large   chan struct{} // holds one while a large outcome is written
 	wanting atomic.Int32  // calls whose credentials an upstream refuses
 }
@@ -37,7 +35,7 @@ type Runner struct {
 // New returns a runner of calls to pools. most is as Options.Unsaved of package upgrade.
 func New(l *ledger.Ledger, pools []transport.Destination, most int64, log *slog.Logger, provider metric.MeterProvider) *Runner {
 	r := &Runner{
-		ledger: l, Pools: transport.New(pools, log), leaves: make(chan struct{}), large: make(chan struct{}, 1), Calls: newHeldCalls(), Past: newPast(), Log: log,
+		ledger: l, Pools: transport.New(pools, log), parting: parting{leaves: make(chan struct{})}, large: make(chan struct{}, 1), Calls: newHeldCalls(), Past: newPast(), Log: log,
 		Unsaved: task.NewUnsaved(most, func() bool { return l.Store.Health().Healthy }),
 	}
 	r.Places = places.New(l, r.Pools, r.Calls.Has)

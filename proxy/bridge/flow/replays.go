@@ -15,7 +15,8 @@ import (
 type Replays struct {
 	mu    sync.Mutex // guards the fields below
 	does  bool
-	until time.Time // when it is to be found out again; likewise while that is done
+	until time.Time     // when it is to be found out again; likewise while that is done
+	found chan struct{} // closed once that is done; nil: it is not being done
 }
 
 const (
@@ -34,7 +35,7 @@ func (r *Replays) known(can bool) (does, look bool) {
 	case time.Now().Before(r.until):
 		return r.does, false
 	case can:
-		r.does, r.until = false, time.Now().Add(ReplaysFor)
+		r.does, r.until, r.found = false, time.Now().Add(ReplaysFor), make(chan struct{})
 	}
 	return false, can
 }
@@ -43,6 +44,23 @@ func (r *Replays) note(does bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.does = does
+	close(r.found)
+	r.found = nil
+}
+
+// await waits for who is finding it out, and returns what is known then.
+func (r *Replays) await(ctx context.Context) (does bool) {
+	r.mu.Lock()
+	found := r.found
+	r.mu.Unlock()
+	if found != nil {
+		select {
+		case <-found:
+		case <-ctx.Done():
+		}
+	}
+	does, _ = r.known(false)
+	return does
 }
 
 // IsReplayed reports whether the upstream is known to replay, so that the flow can be let go of. It is asked for
@@ -56,6 +74,11 @@ func (fl *Flow) IsReplayed(ctx context.Context) bool {
 		fl.replays.note(does)
 	}
 	return does
+}
+
+// IsFoundReplayed is IsReplayed that waits while that is found out because of another call.
+func (fl *Flow) IsFoundReplayed(ctx context.Context) bool {
+	return fl.IsReplayed(ctx) || fl.replays.await(ctx)
 }
 
 func (fl *Flow) tryReplay(ctx context.Context, from string) bool {
