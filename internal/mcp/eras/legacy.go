@@ -112,13 +112,11 @@ func legacyCapability(name string, value jsontext.Value) []byte {
 }
 
 // LegacyForm returns a modern request as a server of the legacy era takes it: under this id, without
-// what it says of its client, of rounds before, and of tasks, with this raw token in place of its own
+// what it says of its client, of rounds before, and of tasks, with this raw token, nil: none, in place of its own
 // progressToken. Every other byte stays. The error is an *Error.
 func LegacyForm(body, id, token []byte) ([]byte, error) {
-	meta := jsonobject.Patch{{Name: mcp.MetaVersion}, {Name: mcp.MetaClientInfo}, {Name: mcp.MetaCapabilities}, {Name: metaLogLevel}}
-	if token != nil {
-		meta = append(meta, jsonobject.Change{Name: mcp.MemberProgressToken, Value: token})
-	}
+	meta := jsonobject.Patch{{Name: mcp.MetaVersion}, {Name: mcp.MetaClientInfo}, {Name: mcp.MetaCapabilities}, {Name: metaLogLevel},
+		{Name: mcp.MemberProgressToken, Value: token}}
 	p := jsonobject.Patch{{Name: "id", Value: id}, {Name: "params", Within: jsonobject.Patch{
 		{Name: "_meta", Within: meta}, {Name: mcp.MemberInputResponses}, {Name: mcp.MemberRequestState}, {Name: mcp.MemberTask},
 	}}}

@@ -17,9 +17,9 @@ func TestLegacyFormTakesOffWhatIsOfTheModernEra(t *testing.T) {
 			`"p"`,
 			` {"jsonrpc":"2.0", "id" : "b" ,"method":"tools/call","params":{"name":"x", "arguments":{ "n":1.0,"task":{},"requestState":"s" }, "_meta":{"progressToken" : "p", "traceparent":"t"}, "x":null}} `,
 		},
-		"its own token stays where no other is given": {
-			`{"id":1,"params":{"_meta":{"progressToken":3,` + clientMeta + `}}}`, ``,
-			`{"id":"b","params":{"_meta":{"progressToken":3}}}`,
+		"its own, which is no token": {
+			`{"id":1,"params":{"_meta":{"progressToken":{},"x":1,` + clientMeta + `}}}`, ``,
+			`{"id":"b","params":{"_meta":{"x":1}}}`,
 		},
 		"a token without _meta": {`{"id":1,"method":"x"}`, `"p"`, `{"id":"b","method":"x","params":{"_meta":{"progressToken":"p"}}}`},
 		"nothing to take off":   {`{"id":1,"method":"x","params":{ "a" : [ 1 ] }}`, ``, `{"id":"b","method":"x","params":{ "a" : [ 1 ] }}`},
