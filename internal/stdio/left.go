@@ -10,7 +10,7 @@ type leftCalls struct {
 }
 
 type leftCall struct {
-	session *session
+	session string    // its id: what an ended session has kept is not to stay for this
 	until   time.Time // when it counts no more
 }
 
@@ -31,20 +31,20 @@ func (left *leftCalls) add(c *call, until time.Time) {
 		}
 		delete(left.calls, n)
 	}
-	left.calls[c.number] = leftCall{c.session, until}
+	left.calls[c.number] = leftCall{c.session.id, until}
 }
 
 // answered notes that the process has answered the call of this number.
 func (left *leftCalls) answered(number int64) { delete(left.calls, number) }
 
-// ofOthers reports whether there is one of another session than this.
+// ofOthers reports whether there is one of another session than this; nil: of any.
 func (left *leftCalls) ofOthers(own *session) bool {
 	now := time.Now()
 	for n, c := range left.calls {
 		switch {
 		case !now.Before(c.until):
 			delete(left.calls, n)
-		case c.session != own:
+		case own == nil || c.session != own.id:
 			return true
 		}
 	}

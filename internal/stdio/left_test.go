@@ -1,9 +1,11 @@
 package stdio
 
 import (
+	"runtime"
 	"strings"
 	"testing"
 	"time"
+	"weak"
 
 	"berth/internal/wire"
 )
@@ -133,10 +135,10 @@ func TestACallThatWasLeftKeepsNobodyOutWhoMayNotBeAsked(t *testing.T) {
 // A call that was left and is never answered, as it may be, counts for a while.
 func TestACallThatWasLeftCountsForAWhile(t *testing.T) {
 	left := &leftCalls{mayAsk: true}
-	own := &session{}
+	own := &session{id: "own"}
 	left.add(&call{session: own, number: 1, stream: newStream("r1")}, time.Now().Add(time.Hour))
 	left.add(&call{session: own, number: 2}, time.Now().Add(time.Hour))
-	if left.ofOthers(own) || !left.ofOthers(&session{}) || !left.keepsOut() || len(left.calls) != 1 {
+	if left.ofOthers(own) || !left.ofOthers(&session{id: "other"}) || !left.keepsOut() || len(left.calls) != 1 {
 		t.Errorf("got %v", left.calls)
 	}
 	left.add(&call{session: own, number: 1, stream: newStream("r1")}, time.Now())
@@ -151,9 +153,23 @@ func TestACallThatWasLeftCountsForAWhile(t *testing.T) {
 	}
 }
 
+// An ended session, whose streams may have kept megabytes, does not stay in memory for its call that was left.
+func TestACallThatWasLeftKeepsNoSession(t *testing.T) {
+	left := &leftCalls{}
+	gone := func() weak.Pointer[session] {
+		s := &session{id: "ended", kept: []*stream{newStream("r1")}}
+		left.add(&call{session: s, number: 1, stream: s.kept[0]}, time.Now().Add(time.Hour))
+		return weak.Make(s)
+	}()
+	runtime.GC()
+	if gone.Value() != nil || !left.any() {
+		t.Error("the session stays, or its call is forgotten")
+	}
+}
+
 // What is said while no call is in flight may be of one that was left: it is for its own session alone.
 func TestWhatIsSaidInNoCallMayBeOfOneThatWasLeft(t *testing.T) {
-	own, other := &session{}, &session{}
+	own, other := &session{id: "own"}, &session{id: "other"}
 	left := &leftCalls{}
 	left.add(&call{session: own, number: 1, stream: newStream("r1")}, time.Now().Add(time.Hour))
 	for name, c := range map[string]struct {

@@ -159,7 +159,7 @@ func (r *single) Page(ctx context.Context, list, from string, most int) (page en
 // listPlace is that of a member which stood in a list: Redis has those of one score in the order of their names.
 type listPlace struct {
 	score  int64
-	equals int // how many of that score were told, this one among them
+	equals int // how many of that score stood up to it, this one among them
 	name   string
 }
 
@@ -190,6 +190,7 @@ func (p listPlace) pageOf(answer []any, most int) (page engine.Page, err error) 
 	if malformed != nil || len(members)%2 != 0 {
 		return engine.Page{}, errMalformed
 	}
+	isFull, stood := len(members)/2 > p.equals+most, 0 // of p's score, up to p
 	for i := 0; i < len(members); i += 2 {
 		name, _ := members[i].(string)
 		text, _ := members[i+1].(string)
@@ -198,6 +199,7 @@ func (p listPlace) pageOf(answer []any, most int) (page engine.Page, err error) 
 		case err != nil:
 			return engine.Page{}, errMalformed
 		case score == p.score && p.equals > 0 && name <= p.name:
+			stood++
 			continue
 		case len(page.Members) == most:
 			page.Next = p.String()
@@ -207,6 +209,12 @@ func (p listPlace) pageOf(answer []any, most int) (page engine.Page, err error) 
 		}
 		p.equals, p.name = p.equals+1, name
 		page.Members = append(page.Members, engine.Member{Name: name, Left: leftAt(score, now)})
+	}
+	if isFull { // those of one score that came meanwhile have taken the place of others
+		if len(page.Members) == 0 {
+			p.equals = stood
+		}
+		page.Next = p.String()
 	}
 	return page, nil
 }

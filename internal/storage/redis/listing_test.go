@@ -34,6 +34,37 @@ func TestPagesEndAmongMembersOfOneScore(t *testing.T) {
 	}
 }
 
+// Whoever comes meanwhile in front of the place where a page ends, at its very score, keeps nobody from being told.
+func TestPagesGoOnBehindThoseOfOneScoreThatCame(t *testing.T) {
+	for came := range 8 {
+		standing := []string{"m", "n", "o", "p", "q", "r"}
+		var told []string
+		for from, pages := "", 0; (from != "" || pages == 0) && pages < 20; pages++ {
+			last := placeOf(from)
+			var members []any
+			for _, name := range standing[:min(len(standing), last.equals+2+1)] {
+				members = append(members, name, "2000")
+			}
+			page, err := last.pageOf([]any{"1000", members}, 2)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, m := range page.Members {
+				told = append(told, m.Name)
+			}
+			if from = page.Next; pages == 0 {
+				for i := range came {
+					standing = append(standing, fmt.Sprint(i))
+				}
+				slices.Sort(standing)
+			}
+		}
+		if got := fmt.Sprint(told); got != "[m n o p q r]" {
+			t.Errorf("where %d came: told are %s", came, got)
+		}
+	}
+}
+
 // What is no place is the beginning; a name may be anything.
 func TestAPlaceIsReadAsItWasWritten(t *testing.T) {
 	for _, p := range []listPlace{{}, {5, 1, "a b  c"}, {1<<52 + 3, 7, ""}} {
