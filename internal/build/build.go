@@ -3,7 +3,7 @@
 package build
 
 // Version is berth's version; CHANGELOG.md tells what is in it.
-const Version = "0.12.0"
+const Version = "0.13.0"
 
 // Revision is the commit that a release was built from, which its build says (-ldflags=-X). Empty: the build info of
 // the program may know.
