@@ -54,7 +54,8 @@ func TestOneCallersValuesKeepAShare(t *testing.T) {
 	f := together(t, rigOptions{principals: true})
 	f.bindings.SetPerCaller(4 << 10)
 	stays := func(caller, value string) bool {
-		return f.whoWith("Mcp-Param-Label", value, userHeader, caller) == f.whoWith("Mcp-Param-Label", value, userHeader, caller)
+		first := f.whoWith("Mcp-Param-Label", value, userHeader, caller)
+		return f.whoWith("Mcp-Param-Label", value, userHeader, caller) == first
 	}
 	n := 0
 	for n < 20 && stays("eve", fmt.Sprint("cart ", n)) {
