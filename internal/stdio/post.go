@@ -92,7 +92,7 @@ func answersInJSON(method string) bool {
 
 // onlyReads reports whether a method that is answered in JSON changes nothing.
 func onlyReads(method string) bool {
-	return method == mcp.MethodPing || method == mcp.MethodGetTask || strings.HasSuffix(method, "/list")
+	return mcp.IsPureRead(method) || mcp.ReadsTask(method) || method == mcp.MethodListTasks
 }
 
 // answer answers a request in JSON. s.mu is held, and given back.

@@ -21,17 +21,22 @@ func (g got) isBare() bool {
 	return g.Result.Type == "input_required" && len(g.Result.Requests) == 0 && g.Result.State != ""
 }
 
-const counted = `,"progressToken":"p"`
-
-// A call that runs is left to another berth by who sends it, where its stream can be read on: the tool runs once, and nothing of it is lost.
-func TestACallThatRunsIsLeftToAnotherBerth(t *testing.T) {
-	u := tool(kind{}, func(k *running) {
-		for n := range 4 {
+// counts is a tool that tells its progress so many times, a minute apart.
+func counts(steps int) func(*running) {
+	return func(k *running) {
+		for n := range steps {
 			k.progress(n)
 			time.Sleep(time.Minute)
 		}
 		k.ends()
-	})
+	}
+}
+
+const counted = `,"progressToken":"p"`
+
+// A call that runs is left to another berth by who sends it, where its stream can be read on: the tool runs once, and nothing of it is lost.
+func TestACallThatRunsIsLeftToAnotherBerth(t *testing.T) {
+	u := tool(kind{}, counts(4))
 	bridged(t, u, nil, func(r *rig) {
 		r.keeps = true
 		_, a, b, c := r.join(10 * time.Minute)
@@ -79,13 +84,7 @@ func TestACallThatWasLeftToNobodyGoesOn(t *testing.T) {
 // What cannot be read on elsewhere stays, or of what that is not known.
 func TestACallThatCannotBeReadOnStays(t *testing.T) {
 	stays := func(t *testing.T, of kind, faults func(w http.ResponseWriter, q *http.Request, m message) bool) {
-		u := tool(of, func(k *running) {
-			for n := range 3 {
-				k.progress(n)
-				time.Sleep(time.Minute)
-			}
-			k.ends()
-		})
+		u := tool(of, counts(3))
 		u.faults = faults
 		bridged(t, u, nil, func(r *rig) {
 			if last := r.do(asking{name: "asks", meta: counted, leaves: after(time.Second)}); last.Result.Got == nil || r.ran() != 1 {
@@ -140,13 +139,7 @@ func TestWhatIsAskedWhileItIsFoundOutWhetherAStreamIsReplayedIsAsked(t *testing.
 
 // Who goes on with a call ends its session in the end: one in which another call runs stays with both.
 func TestACallThatSharesItsSessionStays(t *testing.T) {
-	u := tool(kind{}, func(k *running) {
-		for n := range 6 {
-			k.progress(n)
-			time.Sleep(time.Minute)
-		}
-		k.ends()
-	})
+	u := tool(kind{}, counts(6))
 	bridged(t, u, nil, func(r *rig) {
 		r.keeps = true
 		_, a, b, _ := r.join(10 * time.Minute)

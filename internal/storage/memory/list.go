@@ -115,16 +115,23 @@ func (m *Engine) delist(list, member string) {
 	}
 }
 
+// standing is a list, the place of its first member that is alive, and by when; nil: it has none. The caller holds m.mu.
+func (m *Engine) standing(list string) (standing *memberList, first int, now moment) {
+	now = m.moment()
+	m.collect(now)
+	if standing = m.lists[list]; standing != nil {
+		first = standing.firstLive(now)
+	}
+	return standing, first, now
+}
+
 func (m *Engine) Members(_ context.Context, list string) ([]string, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	now := m.moment()
-	m.collect(now)
-	standing := m.lists[list]
+	standing, first, _ := m.standing(list)
 	if standing == nil {
 		return nil, nil
 	}
-	first := standing.firstLive(now)
 	members := make([]string, 0, standing.ordered.Len()-first)
 	for _, e := range standing.ordered.From(first) {
 		members = append(members, e.key)
@@ -135,13 +142,10 @@ func (m *Engine) Members(_ context.Context, list string) ([]string, error) {
 func (m *Engine) Listing(_ context.Context, list string, most int) (engine.Listing, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	now := m.moment()
-	m.collect(now)
-	standing := m.lists[list]
+	standing, first, now := m.standing(list)
 	if standing == nil {
 		return engine.Listing{}, nil
 	}
-	first := standing.firstLive(now)
 	listing := engine.Listing{Size: standing.ordered.Len() - first}
 	if endless := standing.ordered.Search(func(e *entry) bool { return e.expires == never }); endless > first {
 		listing.Last = standing.ordered.At(endless - 1).left(now)
@@ -159,13 +163,10 @@ func (m *Engine) Listing(_ context.Context, list string, most int) (engine.Listi
 func (m *Engine) Page(_ context.Context, list, from string, most int) (page engine.Page, err error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	now := m.moment()
-	m.collect(now)
-	standing := m.lists[list]
+	standing, first, now := m.standing(list)
 	if standing == nil {
 		return engine.Page{}, nil
 	}
-	first := standing.firstLive(now)
 	if last := placeOf(from); last != nil {
 		first = max(first, standing.ordered.Search(func(e *entry) bool { return order(e, last) > 0 }))
 	}

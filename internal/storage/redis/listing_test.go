@@ -4,7 +4,24 @@ import (
 	"fmt"
 	"slices"
 	"testing"
+
+	"berth/internal/storage/engine"
 )
+
+// pageAt is a page of two, from a place on, of members that all have one score.
+func pageAt(t *testing.T, standing []string, from string) engine.Page {
+	t.Helper()
+	last := placeOf(from)
+	var members []any
+	for _, name := range standing[:min(len(standing), last.equals+2+1)] {
+		members = append(members, name, "2000")
+	}
+	page, err := last.pageOf([]any{"1000", members}, 2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return page
+}
 
 // Members of one score come by their names: a page that ends among them goes on behind the last one that was told, whether
 // that one still stands or not.
@@ -13,15 +30,7 @@ func TestPagesEndAmongMembersOfOneScore(t *testing.T) {
 		standing := []string{"a", "b", "c", "d", "e"}
 		var told []string
 		for from, pages := "", 0; from != "" || pages == 0; pages++ {
-			last := placeOf(from)
-			var members []any
-			for _, name := range standing[:min(len(standing), last.equals+2+1)] {
-				members = append(members, name, "2000")
-			}
-			page, err := last.pageOf([]any{"1000", members}, 2)
-			if err != nil {
-				t.Fatal(err)
-			}
+			page := pageAt(t, standing, from)
 			for _, m := range page.Members {
 				told = append(told, m.Name)
 			}
@@ -40,15 +49,7 @@ func TestPagesGoOnBehindThoseOfOneScoreThatCame(t *testing.T) {
 		standing := []string{"m", "n", "o", "p", "q", "r"}
 		var told []string
 		for from, pages := "", 0; (from != "" || pages == 0) && pages < 20; pages++ {
-			last := placeOf(from)
-			var members []any
-			for _, name := range standing[:min(len(standing), last.equals+2+1)] {
-				members = append(members, name, "2000")
-			}
-			page, err := last.pageOf([]any{"1000", members}, 2)
-			if err != nil {
-				t.Fatal(err)
-			}
+			page := pageAt(t, standing, from)
 			for _, m := range page.Members {
 				told = append(told, m.Name)
 			}
